@@ -92,8 +92,8 @@ def largest_islands(count: int) -> None:
     for _ in range(50):
         world.step(40)
         scene = world.scene
-        spans = scene.islands.spans[: int(scene.counts["island_count"][0])]
-        rows = 3 * (spans["contact_end"] - spans["first"]) + spans["end"] - spans["contact_end"]
+        ranges = scene.islands.ranges[: int(scene.counts["island_count"][0])]
+        rows = 3 * (ranges["contact_end"] - ranges["first"]) + ranges["end"] - ranges["contact_end"]
         if world.stats.row_count:
             shares.append(rows.max() / rows.sum())
             sizes.append(rows.sum())

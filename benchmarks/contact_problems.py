@@ -65,10 +65,10 @@ def _solve(scene):
 
 @kernel
 def _write_matrix(scene, velocity, matrix_out, free_out):
-    """Write W, and the rows' velocity at the sites' velocity from what they ask for."""
+    """Write W, and the rows' velocity at the constraint bodies' velocity from what they ask for."""
     rows, count = scene.rows.rows, scene.counts[0].row_count
     for i in range(count):
-        free_out[i] = row_velocity(rows[i], scene.sites.velocity) - rows[i].target
+        free_out[i] = row_velocity(rows[i], scene.constrained.velocity) - rows[i].target
     for j in range(count):
         for k in range(velocity.shape[0]):
             velocity[k] = 0.0
@@ -83,7 +83,7 @@ class Prepared:
     def __init__(self, world: World, solver: str):
         self._world = world.copy()
         self._world.add_solver_rule(solver, kind="contact")
-        self._free = prepared(self._world).sites.velocity.copy()
+        self._free = prepared(self._world).constrained.velocity.copy()
 
     def problem(self) -> ContactProblem | None:
         """Return the problem of its contacts; None if there are none, or rows besides."""
@@ -93,7 +93,7 @@ class Prepared:
         if count == 0 or count != 3 * counts["contact_count"]:
             return None
         W, b = np.zeros((count, count)), np.zeros(count)
-        scene.sites.velocity[: len(self._free)] = self._free
+        scene.constrained.velocity[: len(self._free)] = self._free
         _write_matrix(Reference(scene), np.zeros_like(self._free), W, b)
         friction = scene.rows.rows["friction"][:count:3].copy()
         return ContactProblem(0.5 * (W + W.T), b, friction)
@@ -103,8 +103,8 @@ class Prepared:
         while True:
             scene = self._world.scene
             scene.settings["tolerance"], scene.settings["sweep_limit"] = tolerance, sweep_limit
-            scene.islands.spans["new_count"] = 0  # which would allow more sweeps
-            scene.sites.velocity[: len(self._free)] = self._free
+            scene.islands.ranges["new_count"] = 0  # which would allow more sweeps
+            scene.constrained.velocity[: len(self._free)] = self._free
             reference = Reference(scene)
             run = entry_point(_solve, reference)
             begin = time.process_time()

@@ -4,7 +4,7 @@
 """Scenes just before the solution of their rows: problems for solvers."""
 
 from hrpsim import World
-from hrpsim.dynamics.response import site_velocities
+from hrpsim.dynamics.response import constrained_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.spatial.vector import copy_vector
@@ -17,7 +17,7 @@ from hrpsim.world.arrays.capacity import grow
 
 @kernel
 def _prepare(s):
-    """Do a step up to the solution of its rows; leave the sites' free velocity."""
+    """Do a step up to the solution of its rows; leave the constraint bodies' free velocity."""
     begin_step(s)
     forward_kinematics(s)
     status = find_contacts(s)
@@ -29,7 +29,9 @@ def _prepare(s):
         change, dt = s.work.change, s.settings[0].time_step
         for k in range(change.shape[0]):
             change[k] = s.velocity[k] + dt * s.work.dv[k]
-        site_velocities(s.forest, s.kinematics, change, s.counts[0].site_count, s.sites)
+        constrained_velocities(
+            s.forest, s.kinematics, change, s.counts[0].constrained_count, s.constrained
+        )
     copy_vector(s.start.q, s.q)
     copy_vector(s.start.velocity, s.velocity)
     return status

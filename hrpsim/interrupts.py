@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-_PATIENCE = 0.1  # for Python to deal with a signal itself [s]
+_TIMEOUT = 0.1  # for Python to deal with a signal itself [s]
 _LLVM = ("llvmlite",)
 _COMPILERS = ("numba", *_LLVM)
 _LONGEST_CALL = 0.15  # of the processor [s], once a signal has come
@@ -102,7 +102,7 @@ def _is_lost_in_computing() -> bool:
     """Return whether the main thread does not come back from a compiler, or from a single call.
 
     It is watched from when a signal came until the answer is clear. A thread that Python runs moves
-    to another instruction within _PATIENCE.
+    to another instruction within _TIMEOUT.
     """
     clock = time.pthread_getcpuclockid(threading.main_thread().ident)
     begin, used_before, place = time.monotonic(), time.clock_gettime(clock), _place()
@@ -111,7 +111,7 @@ def _is_lost_in_computing() -> bool:
         time.sleep(_LOOK)
         in_one_call = in_one_call and _place() == place
         passed, used = time.monotonic() - begin, time.clock_gettime(clock) - used_before
-        if passed < _PATIENCE:
+        if passed < _TIMEOUT:
             continue
         if _is_compiling():
             return True

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.jit import announcement, compiler_beside, on_demand
+from hrpsim.jit import announcement, compiler_beside, lazy_kernels
 from hrpsim.jit.compiler_beside import CompilerBeside
 from hrpsim.jit.kernel_folders import cache_directory
 
@@ -24,12 +24,12 @@ PROGRAM = """
 import json, sys
 import numpy as np
 from test_compiler_beside import ABSENT, locked, resting
-from hrpsim.jit import on_demand
+from hrpsim.jit import lazy_kernels
 from hrpsim.jit.compiler_beside import CompilerBeside, use_compiler_beside
 
 said = []
 def compiled_here():
-    kernels = [declared.kernel for declared in on_demand._declared.values()]
+    kernels = [declared.kernel for declared in lazy_kernels._declared.values()]
     return [kernel.__name__ for kernel in kernels if kernel.compiled]
 
 """
@@ -108,7 +108,7 @@ while True:
     try:
         world.step(5)
         break
-    except on_demand.KernelsAbsent as absent:
+    except lazy_kernels.KernelsAbsent as absent:
         waits += 1
         assert absent.names == ({kernel!r},) and beside.is_busy
         assert world.scene.q.tobytes() == before.tobytes()
@@ -133,7 +133,7 @@ def test_a_step_of_a_program_waits_for_what_was_begun(lacking, command, compiled
     """Law: a process beside that fails or not, the first call makes its steps; none is given up."""
     told = lacking(f"""
 from hrpsim.jit import announcement
-from hrpsim.jit.on_demand import compiles_elsewhere
+from hrpsim.jit.lazy_kernels import compiles_elsewhere
 class Chosen(CompilerBeside):
     def __init__(beside, **options):
         super().__init__(said.append, **options)
@@ -158,8 +158,8 @@ def test_what_is_compiled_ahead_is_there_when_it_is_asked_for(lacking):
     """Law: after the process ahead has ended, no step waits and none compiles."""
     told = lacking("""
 import hrpsim.step.step
-from hrpsim.jit import announcement, compiler_beside, on_demand
-absent = on_demand.absent_kernels
+from hrpsim.jit import announcement, compiler_beside, lazy_kernels
+absent = lazy_kernels.absent_kernels
 compiler_beside.absent_kernels = lambda: tuple(n for n in absent() if n in ABSENT)
 beside = CompilerBeside(said.append)
 use_compiler_beside(beside)
@@ -184,7 +184,7 @@ while True:
     try:
         world.step()
         break
-    except on_demand.KernelsAbsent:
+    except lazy_kernels.KernelsAbsent:
         waits += 1
         while beside.is_busy:
             beside.wait(1.0)
@@ -241,9 +241,9 @@ def test_whoever_compiles_is_asked_while_the_step_compiles(monkeypatch, is_cache
     found: list = []
     monkeypatch.setattr(announcement, "_looked", False)
     monkeypatch.setattr(announcement, "is_cached", lambda kernel: is_cached)
-    monkeypatch.setattr(on_demand, "is_cached", lambda kernel: "find" not in kernel.__name__)
-    monkeypatch.setattr(on_demand, "_addresses", {})
-    monkeypatch.setattr(on_demand, "_ask_elsewhere", lambda names: found.append(names) or True)
+    monkeypatch.setattr(lazy_kernels, "is_cached", lambda kernel: "find" not in kernel.__name__)
+    monkeypatch.setattr(lazy_kernels, "_addresses", {})
+    monkeypatch.setattr(lazy_kernels, "_ask_elsewhere", lambda names: found.append(names) or True)
     began = announcement.announce_compilation(
         None, ("find_contacts", "prepare_rows"), ("solve_by_newton_method",)
     )
@@ -259,7 +259,7 @@ def test_the_process_beside_is_begun_once(monkeypatch, is_cached, begun):
     monkeypatch.setattr(announcement, "_processors", lambda: 2)
     monkeypatch.setattr(announcement, "is_cached", lambda kernel: is_cached)
     monkeypatch.setattr(announcement, "_compile_beside", found.append)
-    monkeypatch.setattr(on_demand, "_ask_elsewhere", None)
+    monkeypatch.setattr(lazy_kernels, "_ask_elsewhere", None)
     for _ in range(2):
         announcement.begin_beside(None, ("keep_momentum",))
     began = announcement.announce_compilation(None, ("find_contacts",), ("keep_momentum",))

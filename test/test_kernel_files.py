@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim.jit import kernel_files
-from hrpsim.jit.kernel_files import keep, load_kept, read_whole, remove_abandoned, write_whole
+from hrpsim.jit.kernel_files import keep, load_cached, read_whole, remove_abandoned, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
@@ -46,9 +46,9 @@ def test_what_is_kept_is_found(folder):
     """Law: each file has its own code, and a later one leaves the others."""
     keep(folder / "a.nbc", ((b"first",), "f", ""))
     keep(folder / "b.nbc", ((b"second",), "g", "call"))
-    assert load_kept(folder / "a.nbc") == ((b"first",), "f", "")
-    assert load_kept(folder / "b.nbc") == ((b"second",), "g", "call")
-    assert load_kept(folder / "c.nbc") is None
+    assert load_cached(folder / "a.nbc") == ((b"first",), "f", "")
+    assert load_cached(folder / "b.nbc") == ((b"second",), "g", "call")
+    assert load_cached(folder / "c.nbc") is None
 
 
 @settings(max_examples=200)

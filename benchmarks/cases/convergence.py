@@ -172,7 +172,7 @@ def _note(result: CaseResult, quantity: str, times: dict, exact: dict) -> None:
 
 @kernel
 def _error(s):
-    return find_worst(s.counts[0], s.sites, s.rows, s.islands.spans)[0]
+    return find_worst(s.counts[0], s.constrained, s.rows, s.islands.ranges)[0]
 
 
 def _curves(effort: Effort) -> list[list[str]]:

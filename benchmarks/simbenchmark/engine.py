@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every engine of the suite offers: loose bodies, and robots under PD or without control."""
+"""What every engine of the suite offers: free bodies, and robots under PD or without control."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scenes of loose bodies and what SimBenchmark takes for their error.
+"""Scenes of free bodies and what SimBenchmark takes for their error.
 
 Source of all numbers and formulas: leggedrobotics/SimBenchmark, benchmark/res/yaml and
 benchmark/include. Where a scene scatters its bodies at random, the numbers drawn differ from

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.collision.carriers import all_quiet, fastest_within, forget_listing, note_listing
+from hrpsim.collision.body_bounds import all_quiet, fastest_within, forget_listing, note_listing
 from hrpsim.collision.contacts import far_apart
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.model.shapes.geometry import PLANE
@@ -32,7 +32,7 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, 
     if not stale and count >= 0:
         return count
     count = list_candidates(margin, skin, collision)
-    note_listing(forest, kinematics, collision.shapes, collision.moving, collision.carriers)
+    note_listing(forest, kinematics, collision.shapes, collision.moving, collision.body_bounds)
     return count
 
 
@@ -42,7 +42,7 @@ def keep_candidates(forest, kinematics, margin, time_step, continuous, collision
 
     Returns whether that is so; otherwise nothing is done. Other shapes stay as they were.
     """
-    if not all_quiet(forest, kinematics, margin, time_step, FAST, collision.carriers):
+    if not all_quiet(forest, kinematics, margin, time_step, FAST, collision.body_bounds):
         return False
     for k in range(collision.moving.shape[0]):
         shape = collision.shapes[collision.moving[k]]
@@ -101,7 +101,7 @@ def list_candidates(margin, skin, collision):
             collision.lower[s, r] = shape.center[r] - extent
             collision.upper[s, r] = shape.center[r] + extent
         shape.listed = 0
-    forget_listing(collision.carriers)
+    forget_listing(collision.body_bounds)
     found = candidate_pairs(
         collision.lower, collision.upper, collision.group, collision.order, collision.pairs
     )

@@ -16,7 +16,7 @@ from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import NEEDS_KERNEL, on_demand_kernel_of_parts
+from hrpsim.jit.lazy_kernels import NEEDS_KERNEL, on_demand_kernel_of_parts
 from hrpsim.jit.reference import Reference
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 from hrpsim.spatial.vector import matrix_times, point_velocity
@@ -96,13 +96,15 @@ def look_ahead(a, b, margin):
     """Return up to what gap the contacts of two shapes are kept [m]."""
     if a.kind == PLANE or b.kind == PLANE:
         return margin + a.travel + b.travel  # however deep: nothing gets through
-    if a.flies > 0 and b.flies > 0:
+    if a.ballistic > 0 and b.ballistic > 0:
         return margin + a.travel + b.travel
     return margin + a.reach + b.reach
 
 
 @inner_kernel
-def detect(forest, kinematics, pair_count, margin, time_step, previous_count, on_demand, collision):
+def detect(
+    forest, kinematics, pair_count, margin, time_step, previous_count, lazy_kernels, collision
+):
     """Write the contact points of every candidate pair; return how many there are.
 
     Points within `margin` [m], plus what the pair can close in a step, are kept; which of many a
@@ -124,18 +126,28 @@ def detect(forest, kinematics, pair_count, margin, time_step, previous_count, on
         place_shape(forest, kinematics, b, reference, work.R_b, work.p_b)
         if a.kind == MESH or b.kind == MESH:
             found = meet_meshes(
-                on_demand, forest, kinematics, collision, c, near, margin, time_step, previous_count
+                lazy_kernels,
+                forest,
+                kinematics,
+                collision,
+                c,
+                near,
+                margin,
+                time_step,
+                previous_count,
             )
         elif min(a.kind, b.kind) > SPHERE:
             found = meet_convex(
-                on_demand, collision.manifold, collision.shapes, number_a, number_b, near
+                lazy_kernels, collision.manifold, collision.shapes, number_a, number_b, near
             )
         else:
             found = collide_simple(
                 a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
             )
         if may_hide_sides(a, b, found, work):
-            found = drop_impossible(on_demand, forest, kinematics, collision, c, found, time_step)
+            found = drop_impossible(
+                lazy_kernels, forest, kinematics, collision, c, found, time_step
+            )
         if found == NEEDS_KERNEL:
             return NEEDS_KERNEL
         for k in range(found):
@@ -154,7 +166,7 @@ def detect(forest, kinematics, pair_count, margin, time_step, previous_count, on
 def _write_contact(manifold, k, reference, contact_out):
     """Write the k-th point of a manifold, relative to `reference`, as a contact without impulse."""
     contact_out.feature, contact_out.gap = manifold.feature[k], manifold.gap[k]
-    contact_out.lag = contact_out.rise = 0.0
+    contact_out.gap_offset = contact_out.push_out = 0.0
     for r in range(3):
         contact_out.point_a[r] = contact_out.point_b[r] = manifold.point[k, r]
         contact_out.point[r] = reference[r] + manifold.point[k, r]

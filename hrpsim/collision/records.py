@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.collision.carriers import CARRIER
+from hrpsim.collision.body_bounds import BODY_BOUNDS
 from hrpsim.collision.mesh.polyhedra import Polyhedra
 from hrpsim.collision.mesh.solid_pair import CANDIDATE, CANDIDATE_COUNT, SOLID_PAIR
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS
-from hrpsim.collision.time_of_impact import MOTION, PASSAGE
+from hrpsim.collision.time_of_impact import MOTION, SPECULATIVE
 from hrpsim.jit.fields import Axis, array, constant, part, state
 
 SHAPE = np.dtype(
@@ -34,7 +34,7 @@ SHAPE = np.dtype(
         ("reach", "f8"),  # how much of that its contacts look ahead [m]
         ("driven", "f8"),  # how far it moves in this step after impacts, where that is further [m]
         (
-            "flies",
+            "ballistic",
             "i8",
         ),  # 1: its impacts have exact times, all contacts in reach are found; -1: not
         ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
@@ -64,8 +64,8 @@ CONTACT = np.dtype(
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
         ("impact_impulse", "f8", (3,)),  # the part of it that came at once [Ns]
-        ("lag", "f8"),  # what impacts within the step add to the gap that its row sees [m]
-        ("rise", "f8"),  # displacement to where it came to rest within the step [m]
+        ("gap_offset", "f8"),  # what impacts within the step add to the gap that its row sees [m]
+        ("push_out", "f8"),  # displacement to where it came to rest within the step [m]
         ("anchor_a", "f8", (3,)),  # of a penalty contact: where it began to stick,
         ("anchor_b", "f8", (3,)),  # in the frames of the bodies [m]
         ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
@@ -137,7 +137,7 @@ class Collision(NamedTuple):
     )
     upper: np.ndarray = array("upper bounds [m]", "f8", Axis.SHAPE, 3)
     moving: np.ndarray = constant("numbers of the shapes that have a body", "i8", Axis.MOVING)
-    carriers: np.ndarray = constant("the bodies that have shapes", CARRIER, Axis.CARRIER)
+    body_bounds: np.ndarray = constant("the bodies that have shapes", BODY_BOUNDS, Axis.BODY_BOUNDS)
     order: np.ndarray = array("kept by the broad phase", "i8", Axis.SHAPE)
     pairs: np.ndarray = array("candidates", "i8", Axis.PAIR, 2)
     manifold: np.ndarray = array("a pair of shapes and its points", MANIFOLD, 1)
@@ -149,7 +149,7 @@ class Collision(NamedTuple):
         "the same of the last step, which a step leaves alone", "previous_count"
     )
     motions: np.ndarray = array("of the step, where something is fast", MOTION, Axis.SHAPE)
-    passages: np.ndarray = array("found so far in this step", PASSAGE, Axis.CONTACT)
+    speculative_contacts: np.ndarray = array("found so far in this step", SPECULATIVE, Axis.CONTACT)
     excluded: np.ndarray = constant(
         "pairs a < b of shapes that never meet, ascending", "i8", Axis.EXCLUDED, 2
     )

@@ -7,8 +7,8 @@ The distance divided by a bound on how fast it can shrink is a time in which not
 (Mirtich 1996). Advanced so again and again, the shapes come to where one would pass into the other,
 or to the end of the step. Shapes that graze each other would take ever shorter strides, so no
 stride is shorter than what the thinner one cannot be passed in, and where many would follow, the
-bound is taken along the normal between the shapes (hrpsim.collision.stay_apart): what slides along
-a plate does not near it. Two balls have a closed form.
+bound is taken along the normal between the shapes (hrpsim.collision.separation_certificate): what
+slides along a plate does not near it. Two balls have a closed form.
 
 Looks are bounded. Where they come to an end the shapes meet where they were last seen apart.
 """
@@ -26,7 +26,7 @@ from hrpsim.collision.mesh.hidden_sides import put_back_hidden
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.collision.mesh.solid_pair import DEEP, WHOLE_SOLIDS, move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.hidden_sides import FLUSH
-from hrpsim.collision.stay_apart import stays_apart_until, turning_way
+from hrpsim.collision.separation_certificate import separated_until, turning_way
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH, SPHERE
 
@@ -43,7 +43,7 @@ MOTION = np.dtype(
 )
 
 # Where two shapes would pass into each other in a step: a contact that is made for it beforehand.
-PASSAGE = np.dtype(
+SPECULATIVE = np.dtype(
     [
         ("shape_a", "i8"),
         ("shape_b", "i8"),
@@ -220,7 +220,7 @@ def _speed_bound(a, b, motion_a, motion_b):
 
 
 @inner_kernel
-def first_passage(pair, depth, held_depth, allowed, collision):
+def first_closing(pair, depth, held_depth, allowed, collision):
     """Return (fraction of the motion after which two shapes meet, looks, whether cut off).
 
     They meet where their surfaces do, if one comes to lie more than `depth` [m] in the other;
@@ -240,30 +240,30 @@ def first_passage(pair, depth, held_depth, allowed, collision):
     # What is farther away than the rest of the motion and a touch is not met.
     gap = separation(pair, 0.0, speed + 2.0 * touch, collision)
     free = gap > touch
-    level, passage = 0.0, -depth
+    level, speculative = 0.0, -depth
     if not free:
-        level = passage = min(-held_depth, gap - depth)
-    fraction, last, looks, limit = 0.0, 0.0, 1, min(_LOOKS, allowed)
+        level = speculative = min(-held_depth, gap - depth)
+    fraction, last, wider_searches, limit = 0.0, 0.0, 1, min(_LOOKS, allowed)
     while True:
-        if looks >= limit:
-            return fraction, looks, True
+        if wider_searches >= limit:
+            return fraction, wider_searches, True
         if last >= 1.0 or not speed > 0.0:
-            return 1.0, looks, False
+            return 1.0, wider_searches, False
         ahead = max(gap - 0.5 * touch, stride) if free else stride
         following = last + ahead / speed
         if following + (_MANY - 1.0) * ahead / speed < 1.0:
-            apart = stays_apart_until(pair, last, gap, touch, passage, collision)
+            apart = separated_until(pair, last, gap, touch, speculative, collision)
             following = max(following, apart)
         if not following < 1.0:
             following = 1.0
         rest = (1.0 - following) * speed + 2.0 * touch
         gap = separation(pair, following, rest, collision)
-        looks += 1
-        if gap < passage:
+        wider_searches += 1
+        if gap < speculative:
             break
         last = following
         if gap > touch:
-            free, level, passage = True, 0.0, -depth
+            free, level, speculative = True, 0.0, -depth
         if gap >= level:
             fraction = following
     exact = max(0.25 * min(touch, max(depth, 1e-3 * touch)), 1e-12 * speed)
@@ -271,17 +271,17 @@ def first_passage(pair, depth, held_depth, allowed, collision):
         middle = 0.5 * (fraction + following)
         if middle == fraction or middle == following:
             break
-        looks += 1
+        wider_searches += 1
         if separation(pair, middle, 2.0 * touch, collision) < level:
             following = middle
         else:
             fraction = middle
-    return fraction, looks, False
+    return fraction, wider_searches, False
 
 
 @inner_kernel
 def _balls_meet(a, b, motion_a, motion_b, depth, held_depth):
-    """Return the fraction of the motion after which two balls meet, as `first_passage` does."""
+    """Return the fraction of the motion after which two balls meet, as `first_closing` does."""
     xx = xw = ww = 0.0
     for r in range(3):
         x = motion_a.p_start[r] - motion_b.p_start[r]
@@ -289,13 +289,13 @@ def _balls_meet(a, b, motion_a, motion_b, depth, held_depth):
         xx, xw, ww = xx + x * x, xw + x * w, ww + w * w
     both = a.size[0] + b.size[0]
     gap = math.sqrt(xx) - both
-    level, passage = 0.0, -depth
+    level, speculative = 0.0, -depth
     if gap <= TOUCH * min(a.thickness, b.thickness):
-        level = passage = min(-held_depth, gap - depth)
+        level = speculative = min(-held_depth, gap - depth)
     if not (xw < 0.0 and ww > 0.0):
         return 1.0
     nearest = min(-xw / ww, 1.0)
-    if math.sqrt(max(xx + nearest * (2.0 * xw + nearest * ww), 0.0)) - both >= passage:
+    if math.sqrt(max(xx + nearest * (2.0 * xw + nearest * ww), 0.0)) - both >= speculative:
         return 1.0
     outside = xx - (both + level) ** 2
     root = math.sqrt(max(xw * xw - ww * outside, 0.0))

@@ -116,7 +116,7 @@ def _play_by_script(options: argparse.Namespace, world) -> int:
 
 
 def _alone(world) -> list:
-    """Return the loose bodies that touch no other one."""
+    """Return the free bodies that touch no other one."""
     world.step()
     touching = {
         name

@@ -38,7 +38,7 @@ _ROBOT = """<robot name="warm_up"><link name="base"/><link name="arm"><inertial>
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument(
-        "kernels", nargs="*", metavar="KERNEL", help="compile these kernels on demand only"
+        "kernels", nargs="*", metavar="KERNEL", help="compile these lazily compiled kernels only"
     )
     parser.add_argument(
         "--idle",
@@ -79,7 +79,7 @@ def compile_side_by_side(names: Iterable[str]) -> None:
     from hrpsim.control.balance.stabilizing import stabilize
     from hrpsim.jit.compiled import is_cached
     from hrpsim.jit.kernel_folders import cache_directory
-    from hrpsim.jit.on_demand import absent_kernels
+    from hrpsim.jit.lazy_kernels import absent_kernels
     from hrpsim.step.step import advance
 
     absent = set(absent_kernels())
@@ -158,11 +158,11 @@ def _only_one() -> Iterator[None]:
 
 
 def parts() -> list[str]:
-    """Return what there is to compile: the step, what reads, the walk, all kernels on demand."""
+    """Return the kernels to compile: the step, readings, the walk, all lazily compiled ones."""
     import hrpsim.step.step  # noqa: F401  which declares the kernels
-    from hrpsim.jit.on_demand import declared_kernels
+    from hrpsim.jit.lazy_kernels import declared_lazy_kernels
 
-    return [STEP, READING, WALKING, *declared_kernels()]
+    return [STEP, READING, WALKING, *declared_lazy_kernels()]
 
 
 def compile_part(part: str) -> None:
@@ -173,7 +173,7 @@ def compile_part(part: str) -> None:
     import numpy as np
 
     from hrpsim.jit.compiled import entry_point
-    from hrpsim.jit.on_demand import compile_ahead, let_compile
+    from hrpsim.jit.lazy_kernels import compile_ahead, let_compile
     from hrpsim.jit.reference import Reference
     from hrpsim.model.load import load_model
     from hrpsim.model.shapes.geometry import Sphere
@@ -222,7 +222,7 @@ def _compile_walk() -> None:
     from hrpsim.control.motion.leg_kinematics import LegKinematics
     from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
     from hrpsim.control.walk import Walk
-    from hrpsim.jit.on_demand import let_compile
+    from hrpsim.jit.lazy_kernels import let_compile
     from hrpsim.model.load import load_model
     from hrpsim.resources import share_path
     from hrpsim.world.objects.robot_reader import RobotReader

@@ -64,7 +64,7 @@ CONNECTION_RECORD = np.dtype(
 
 
 @inner_kernel
-def mark_connection_sites(connections, sites_out):
+def mark_connection_bodies(connections, constrained_out):
     """Mark the bodies that connections push; return the number of their rows."""
     count = 0
     for c in range(connections.shape[0]):
@@ -72,16 +72,16 @@ def mark_connection_sites(connections, sites_out):
         if not connection.enabled:
             continue
         if connection.body_a >= 0:
-            sites_out.marked[connection.body_a] = 1
+            constrained_out.marked[connection.body_a] = 1
         if connection.body_b >= 0:
-            sites_out.marked[connection.body_b] = 1
+            constrained_out.marked[connection.body_b] = 1
         for axis in range(6):
             count += 1 if connection.axes[axis] else 0
     return count
 
 
 @inner_kernel
-def connection_response_space(forest, connections, sites):
+def connection_response_space(forest, connections, constrained):
     """Return the room that the responses of the connections' rows need."""
     needed = 0
     for c in range(connections.shape[0]):
@@ -91,9 +91,9 @@ def connection_response_space(forest, connections, sites):
         a, b = connection.body_a, connection.body_b
         width = 0
         if a >= 0:
-            width += sites.supports[forest.bodies[a].root].tree_width
+            width += constrained.supports[forest.bodies[a].root].tree_width
         if b >= 0 and (a < 0 or forest.bodies[a].root != forest.bodies[b].root):
-            width += sites.supports[forest.bodies[b].root].tree_width
+            width += constrained.supports[forest.bodies[b].root].tree_width
         needed += 6 * width
     return needed
 
@@ -107,15 +107,15 @@ def write_connection_rows(
     settings,
     connections,
     placed,
-    sites,
+    constrained,
     first,
     used,
     rows_out,
 ):
     """Write the connections' rows from row `first` on; return (next row, response space used).
 
-    sites.velocity must be the velocity at the start of the step. `bend_time` [s] lies between a
-    velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
+    constrained.velocity must be the velocity at the start of the step. `bend_time` [s] lies between
+    a velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
     of the step between its start and that place; what the error bends on the way there is not taken
     back, for the other half of the step bends it back. `lead` [s] lies between the positions and
     the middle of the step as compliant rows count it.
@@ -135,10 +135,18 @@ def write_connection_rows(
             start_row(row, used)
             error = find_direction(connection, axis, placed)
             used = attach_pair(
-                forest, sites, connection, placed, placed.direction, axis >= 3, row, response, used
+                forest,
+                constrained,
+                connection,
+                placed,
+                placed.direction,
+                axis >= 3,
+                row,
+                response,
+                used,
             )
             row.inverse_mass = coupling(row, row, response)
-            if row.inverse_mass <= least_inverse_mass(row, sites):
+            if row.inverse_mass <= least_inverse_mass(row, constrained):
                 row.inverse_mass = 0.0
             row.kind, row.source = CONNECTION, c
             choose_solver(row, connection.solver)
@@ -147,7 +155,7 @@ def write_connection_rows(
             row.lower = -row.upper
             if connection.axes[axis] == LOCKED:
                 connection.error[axis] = error
-                _ask_locked(connection, axis, placed, sites, bend_time, lead, settings, row)
+                _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row)
             else:
                 row.kind = DRIVE
                 row.target = -connection.speed[axis]
@@ -156,7 +164,7 @@ def write_connection_rows(
 
 
 @inlined_kernel
-def _ask_locked(connection, axis, placed, sites, bend_time, lead, settings, row):
+def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row):
     """Write what the row of a locked axis asks for, whose error is connection.error.
 
     That of rigid connections that are solved iteratively is taken back like penetration, by
@@ -167,7 +175,7 @@ def _ask_locked(connection, axis, placed, sites, bend_time, lead, settings, row)
     if axis >= 3:
         error, bending = _within_a_radian(error, bending, placed.direction)
     error -= 0.5 * (time_step - bend_time) ** 2 * bending
-    rate = row_velocity(row, sites.velocity) - (time_step - bend_time) * bending
+    rate = row_velocity(row, constrained.velocity) - (time_step - bend_time) * bending
     bend = bend_time * bending
     compliance, damping_time = connection.compliance[axis], connection.damping_time[axis]
     if compliance == 0.0 and connection.solver == ITERATIVE:
@@ -181,10 +189,10 @@ def _ask_locked(connection, axis, placed, sites, bend_time, lead, settings, row)
 
 
 @inner_kernel
-def write_stage_rows(forest, kinematics, decay, connections, placed, sites, rows_out):
+def write_stage_rows(forest, kinematics, decay, connections, placed, constrained, rows_out):
     """Let rigid direct rows ask for accelerations, at a stage of rk4; their places stay.
 
-    sites.velocity must be the velocity of the stage. With k = `decay` [1/s] > 0, at the first
+    constrained.velocity must be the velocity of the stage. With k = `decay` [1/s] > 0, at the first
     stage, errors are asked back as (1 + k t) exp(-k t) would fall; the other stages, 0, go on with
     what the first asked: their own errors are those of the method, not of the state.
     """
@@ -206,7 +214,7 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, sites, rows
             start_row(row, row.response_at)
             attach_pair(
                 forest,
-                sites,
+                constrained,
                 connection,
                 placed,
                 placed.direction,
@@ -218,7 +226,7 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, sites, rows
             row.inverse_mass = coupling(row, row, response)
             row.solver, row.quantity = DIRECT, ACCELERATION
             if decay > 0.0:
-                rate = row_velocity(row, sites.velocity)
+                rate = row_velocity(row, constrained.velocity)
                 row.feedback = -decay * (2.0 * rate + decay * error)
             row.target = row.feedback - _bending(connection, axis, placed)
 

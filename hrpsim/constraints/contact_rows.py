@@ -86,28 +86,28 @@ def contact_directions(contact, directions_out):
 
 
 @inner_kernel
-def mark_contact_sites(contacts, contact_count, sites_out):
+def mark_contact_bodies(contacts, contact_count, constrained_out):
     """Mark the bodies that contacts push; every other body is unmarked."""
-    for i in range(sites_out.marked.shape[0]):
-        sites_out.marked[i] = 0
+    for i in range(constrained_out.marked.shape[0]):
+        constrained_out.marked[i] = 0
     for c in range(contact_count):
         contact = contacts[c]
         if contact.body_a >= 0:
-            sites_out.marked[contact.body_a] = 1
+            constrained_out.marked[contact.body_a] = 1
         if contact.body_b >= 0:
-            sites_out.marked[contact.body_b] = 1
+            constrained_out.marked[contact.body_b] = 1
 
 
 @inner_kernel
-def contact_response_space(forest, contacts, contact_count, sites):
+def contact_response_space(forest, contacts, contact_count, constrained):
     """Return the room that the responses of contact rows need."""
     needed = 0
     for c in range(contact_count):
         a, b = contacts[c].body_a, contacts[c].body_b
         if a >= 0:
-            needed += 3 * sites.supports[forest.bodies[a].root].tree_width
+            needed += 3 * constrained.supports[forest.bodies[a].root].tree_width
         if b >= 0 and (a < 0 or forest.bodies[a].root != forest.bodies[b].root):
-            needed += 3 * sites.supports[forest.bodies[b].root].tree_width
+            needed += 3 * constrained.supports[forest.bodies[b].root].tree_width
     return needed
 
 
@@ -122,16 +122,16 @@ def write_contact_rows(
     settings,
     lead,
     directions,
-    sites,
+    constrained,
     rows_out,
 ):
     """Write three rows a contact: normal, first and second tangent (Nakaoka eqs. 6-10).
 
-    sites.velocity must be the velocity at the start of the step, and sites.acceleration that
-    without constraints where a contact is compliant; `solvers` (k, k) is the solver by the solver
-    classes of both shapes; `lead` [s] lies between the positions, where gaps are, and the middle of
-    the step as compliant rows count it; `directions` (3, 3) is work. Returns the response space
-    used.
+    constrained.velocity must be the velocity at the start of the step, and constrained.acceleration
+    that without constraints where a contact is compliant; `solvers` (k, k) is the solver by the
+    solver classes of both shapes; `lead` [s] lies between the positions, where gaps are, and the
+    middle of the step as compliant rows count it; `directions` (3, 3) is work. Returns the response
+    space used.
     """
     rows, response = rows_out.rows, rows_out.response
     used = np.int64(0)  # not a literal, which would compile all that takes it twice
@@ -140,10 +140,10 @@ def write_contact_rows(
         contact = contacts[c]
         contact_directions(contact, directions)
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        used = attach_point(forest, sites, contact, directions, normal, x, y, used)
+        used = attach_point(forest, constrained, contact, directions, normal, x, y, used)
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        find_point_responses(forest, sites, contacts[c], normal, x, y, response)
+        find_point_responses(forest, constrained, contacts[c], normal, x, y, response)
     for c in range(contact_count):
         find_masses(rows[3 * c], rows[3 * c + 1], rows[3 * c + 2], response)
     for c in range(contact_count):
@@ -157,11 +157,11 @@ def write_contact_rows(
             choose_solver(row, solver)
             row.impulse = contact.impulse[axis]
         pair = materials[a.material, b.material]
-        approach, slip_x, slip_y = point_velocity(normal, x, y, sites.velocity)
+        approach, slip_x, slip_y = point_velocity(normal, x, y, constrained.velocity)
         _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response)
         if solver != PENALTY:
-            _ask(contact, approach, pair, settings, lead, sites, normal)
-        least = least_inverse_mass(normal, sites)
+            _ask(contact, approach, pair, settings, lead, constrained, normal)
+        least = least_inverse_mass(normal, constrained)
         for axis in range(3):
             row = rows[3 * c + axis]
             if row.inverse_mass > least:
@@ -189,20 +189,20 @@ def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, respo
 
 
 @inner_kernel
-def move_contact_rows(forest, contact, directions, sites, normal, x, y, response):
+def move_contact_rows(forest, contact, directions, constrained, normal, x, y, response):
     """Write the rows of a contact anew, whose point or normal moved within the step.
 
     They take the room that they had, and ask for nothing.
     """
     contact_directions(contact, directions)
-    attach_point(forest, sites, contact, directions, normal, x, y, normal.response_at)
-    find_point_responses(forest, sites, contact, normal, x, y, response)
+    attach_point(forest, constrained, contact, directions, normal, x, y, normal.response_at)
+    find_point_responses(forest, constrained, contact, normal, x, y, response)
     find_masses(normal, x, y, response)
     if is_isotropic(normal.friction_model):
         _share_largest_mass(x, y)
     else:
         _turn_axes(contact, normal, x, y, contact.turn[0], contact.turn[1], response)
-    least = least_inverse_mass(normal, sites)
+    least = least_inverse_mass(normal, constrained)
     for row in (normal, x, y):
         row.impulse = 0.0
         row.mass = 1.0 / row.inverse_mass if row.inverse_mass > least else 0.0
@@ -245,7 +245,7 @@ def friction_impulses(contact, normal, x, y):
 
 
 @inlined_kernel
-def _ask(contact, approach, pair, settings, lead, sites, normal):
+def _ask(contact, approach, pair, settings, lead, constrained, normal):
     """Write what the normal row asks for: not to pass, to come out, or what its spring asks for.
 
     What bounces has done so before. At rigid contacts what may close grows from zero at a gap of
@@ -255,7 +255,7 @@ def _ask(contact, approach, pair, settings, lead, sites, normal):
     slop counts both ways: whichever of a face's redundant points is lowest would carry all.
     """
     time_step = settings.time_step
-    gap, closed = contact.gap + contact.lag, CLOSED  # up to which a gap is none [m]
+    gap, closed = contact.gap + contact.gap_offset, CLOSED  # up to which a gap is none [m]
     bounces = pair.restitution > 0.0 and approach < -settings.restitution_threshold
     if normal.solver != ITERATIVE and not bounces:
         closed = max(CLOSED, settings.slop)
@@ -263,7 +263,7 @@ def _ask(contact, approach, pair, settings, lead, sites, normal):
     if pair.damping_time >= 0.0:
         gap += lead * approach
         normal.correction_velocity = -max(gap, 0.0) / time_step
-        acceleration = row_velocity(normal, sites.acceleration)
+        acceleration = row_velocity(normal, constrained.acceleration)
         compliance, damping_time = pair.compliance, pair.damping_time
         soften_stop(normal, gap, approach, acceleration, compliance, damping_time, time_step)
     elif gap > closed:
@@ -272,5 +272,5 @@ def _ask(contact, approach, pair, settings, lead, sites, normal):
     elif gap < -settings.slop:
         wanted = -settings.correction_rate * (gap + settings.slop) / time_step
         normal.correction_velocity = min(wanted, settings.correction_speed)
-    if contact.rise > 0.0:
-        normal.correction_velocity = max(normal.correction_velocity, contact.rise / time_step)
+    if contact.push_out > 0.0:
+        normal.correction_velocity = max(normal.correction_velocity, contact.push_out / time_step)

@@ -44,7 +44,7 @@ def turn_to_displacement(rows, row_count):
     """Make every row ask for its displacement rate instead of its velocity, from no impulse."""
     for number in range(row_count):
         row = rows[number]
-        row.kept_impulse, row.impulse = row.impulse, 0.0
+        row.saved_impulse, row.impulse = row.impulse, 0.0
         row.kept_target, row.target = row.target, row.correction_velocity
         row.kept_lower, row.kept_upper, row.quantity = row.lower, row.upper, DISPLACEMENT
         if row.kind == CONTACT_ROW:
@@ -59,15 +59,16 @@ def turn_to_displacement(rows, row_count):
 
 
 @inner_kernel
-def bound_displacement(rows, island_rows, span, velocity):
+def bound_displacement(rows, island_rows, island, velocity):
     """Shorten an island's displacement until no contact point goes faster than rows may ask.
 
-    velocity: of the sites (columns,), as the rows' impulses, which are shortened, have made it.
+    velocity: of the constraint bodies (columns,), as the rows' impulses, which are shortened, have
+    made it.
     """
     wanted, fastest = 0.0, 0.0
-    for unit in range(span.first, span.end):
-        number = island_rows[unit]
-        if unit >= span.contact_end:
+    for entry in range(island.first, island.end):
+        number = island_rows[entry]
+        if entry >= island.contact_end:
             wanted = max(wanted, abs(rows[number].target))
             continue
         square = 0.0
@@ -79,10 +80,10 @@ def bound_displacement(rows, island_rows, span, velocity):
     fastest = math.sqrt(fastest)
     if fastest > _LEVERAGE * wanted:
         share = _LEVERAGE * wanted / fastest
-        for unit in range(span.first, span.end):
-            number = island_rows[unit]
+        for entry in range(island.first, island.end):
+            number = island_rows[entry]
             rows[number].impulse *= share
-            if unit < span.contact_end:
+            if entry < island.contact_end:
                 rows[number + 1].impulse *= share
                 rows[number + 2].impulse *= share
 
@@ -92,7 +93,7 @@ def turn_to_motion(rows, row_count):
     """Let every row be what it was before `turn_to_displacement`."""
     for number in range(row_count):
         row = rows[number]
-        row.impulse, row.target, row.quantity = row.kept_impulse, row.kept_target, VELOCITY
+        row.impulse, row.target, row.quantity = row.saved_impulse, row.kept_target, VELOCITY
         row.lower, row.upper = row.kept_lower, row.kept_upper
 
 
@@ -100,4 +101,4 @@ def turn_to_motion(rows, row_count):
 def _takes_no_part(row):
     if takes_time(row) or row.compliance > 0.0:
         return True
-    return abs(row.kept_impulse) >= row.upper
+    return abs(row.saved_impulse) >= row.upper

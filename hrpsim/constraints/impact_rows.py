@@ -96,7 +96,7 @@ def is_opening(impact, time, threshold):
 
 
 @inlined_kernel
-def turns_loose(impact, time, threshold):
+def turns_free_bodies(impact, time, threshold):
     """Return whether a resting gap is not at rest any more because its normal has turned.
 
     What slides along something leaves it as their shapes curve away from each other. A push through

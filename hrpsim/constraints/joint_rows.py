@@ -15,8 +15,8 @@ from hrpsim.constraints.rows import (
     MOTOR,
     UPPER_LIMIT,
     VELOCITY_LIMIT,
-    attach_second_site,
-    attach_site,
+    attach_constraint_body,
+    attach_second_constraint_body,
     coupling,
     soften,
     soften_stop,
@@ -69,9 +69,9 @@ JOINT_HOLD = np.dtype(
 
 
 @inner_kernel
-def mark_joint_sites(forest, q, velocity, time_step, control, holds, impulses, sites_out):
+def mark_joint_bodies(forest, q, velocity, time_step, control, holds, impulses, constrained_out):
     """Mark the degrees of freedom that joint constraints push; return the number of their rows."""
-    of_dof = sites_out.of_dof
+    of_dof = constrained_out.of_dof
     for k in range(of_dof.shape[0]):
         of_dof[k] = -1
     count = 0
@@ -134,7 +134,7 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
     parameters,
     holds,
     impulses,
-    sites,
+    constrained,
     first,
     used,
     rows_out,
@@ -151,26 +151,26 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
         k = forest.joints[place]
         if k >= forest.dofs.shape[0]:
             break
-        if sites.of_dof[k] < 0:
+        if constrained.of_dof[k] < 0:
             continue
         dof = forest.dofs[k]
         position, rate, impulse = q[dof.q_index], velocity[k], impulses[k]
         limit = parameters[k, LIMIT_PARAMETERS]
         if near_lower_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
-            used = _attach(forest, sites, k, 1.0, limit, time_step, row, response, used)
+            used = _attach(forest, constrained, k, 1.0, limit, time_step, row, response, used)
             _limit(position - dof.lower, rate, acceleration[k], lead, settings, limit, row)
             _start_from(impulse, LOWER_LIMIT, row)
             number += 1
         if near_upper_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
-            used = _attach(forest, sites, k, -1.0, limit, time_step, row, response, used)
+            used = _attach(forest, constrained, k, -1.0, limit, time_step, row, response, used)
             _limit(dof.upper - position, -rate, -acceleration[k], lead, settings, limit, row)
             _start_from(impulse, UPPER_LIMIT, row)
             number += 1
         if dof.friction > 0.0:
             row, own = rows[number], parameters[k, FRICTION_PARAMETERS]
-            used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
+            used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
             row.upper = min(row.upper, dof.friction * time_step)
             row.lower = -row.upper
             soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
@@ -178,8 +178,8 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             number += 1
         if dof.mimic_dof >= 0:
             row, own = rows[number], parameters[k, MIMIC_PARAMETERS]
-            used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
-            used = _follow(forest, sites, dof, row, response, used)
+            used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
+            used = _follow(forest, constrained, dof, row, response, used)
             error = position - dof.mimic_offset
             error -= dof.mimic_ratio * q[forest.dofs[dof.mimic_dof].q_index]
             rate -= dof.mimic_ratio * velocity[dof.mimic_dof]
@@ -188,13 +188,13 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             number += 1
         if holds[k].locked:
             row, own = rows[number], parameters[k, LOCK_PARAMETERS]
-            used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
+            used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
             _hold(position - holds[k].position, velocity[k], lead, settings, own, row)
             _start_from(impulse, LOCK, row)
             number += 1
         if holds[k].driven:
             row, own = rows[number], parameters[k, MOTOR_PARAMETERS]
-            used = _attach(forest, sites, k, 1.0, own, time_step, row, response, used)
+            used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
             soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
             row.target = holds[k].speed
             _start_from(impulse, MOTOR, row)
@@ -214,7 +214,7 @@ def write_velocity_limit_rows(
     parameters,
     holds,
     impulses,
-    sites,
+    constrained,
     first,
     used,
     rows_out,
@@ -236,7 +236,7 @@ def write_velocity_limit_rows(
             continue
         dof, side, row = forest.dofs[k], actuator.limiting, rows_out.rows[number]
         own, response = parameters[k, LIMIT_PARAMETERS], rows_out.response
-        used = _attach(forest, sites, k, -side, own, time_step, row, response, used)
+        used = _attach(forest, constrained, k, -side, own, time_step, row, response, used)
         acceleration = (side * dof.velocity_limit - velocity[k]) / time_step
         position, inertia = q[dof.q_index], actuator_inertia[k]
         law = law_effort(dof, actuator, position, velocity[k], acceleration, inertia, horizon)
@@ -271,13 +271,13 @@ def _start_from(impulse, kind, row):
 
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def _attach(forest, sites, k, sign, own, time_step, row, response, used):
+def _attach(forest, constrained, k, sign, own, time_step, row, response, used):
     """Make the row act along degree of freedom `k`, with up to the force its law allows."""
     start_row(row, used)
     for s in range(6):
         row.J_a[s] = 0.0
     row.J_a[0] = sign
-    used = attach_site(forest, sites, sites.of_dof[k], row, response, used)
+    used = attach_constraint_body(forest, constrained, constrained.of_dof[k], row, response, used)
     row.inverse_mass = coupling(row, row, response)
     row.upper = own.force_limit * time_step
     row.lower = -row.upper
@@ -308,12 +308,14 @@ def _limit(room, rate, acceleration, lead, settings, own, row):
 
 
 @inlined_kernel
-def _follow(forest, sites, dof, row, response, used):
+def _follow(forest, constrained, dof, row, response, used):
     """Make the row act against the joint that is mimicked, by its ratio."""
     for s in range(6):
         row.J_b[s] = 0.0
     row.J_b[0] = -dof.mimic_ratio
-    used = attach_second_site(forest, sites, sites.of_dof[dof.mimic_dof], row, response, used)
+    used = attach_second_constraint_body(
+        forest, constrained, constrained.of_dof[dof.mimic_dof], row, response, used
+    )
     row.inverse_mass = coupling(row, row, response)
     return used
 

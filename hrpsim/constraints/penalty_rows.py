@@ -56,13 +56,13 @@ def write_penalty_rows(
     solvers,
     settings,
     directions,
-    sites,
+    constrained,
     rows_out,
 ):
     """Give the rows of penalty contacts their impulses; move their friction's state on.
 
-    The rows are those of `write_contact_rows`; sites.velocity the velocity at the start of the
-    step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a
+    The rows are those of `write_contact_rows`; constrained.velocity the velocity at the start of
+    the step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a
     stiffness of its own that a point began to press in, 0 for none; a contact of that pair).
     """
     rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
@@ -89,7 +89,7 @@ def write_penalty_rows(
                 share,
                 settings,
                 directions,
-                sites.velocity,
+                constrained.velocity,
                 rows[3 * number],
                 rows[3 * number + 1],
                 rows[3 * number + 2],
@@ -268,7 +268,7 @@ def _stiffness_of_modes(contacts, first, end, time_step, rows, response):
     """
     largest = 0.0
     for number in range(3 * first, 3 * end):
-        rows[number].kept_impulse = 1.0 + 0.3 * (number % 3) - 0.1 * ((number - 3 * first) % 7)
+        rows[number].saved_impulse = 1.0 + 0.3 * (number % 3) - 0.1 * ((number - 3 * first) % 7)
     for _ in range(_POWER_STEPS):
         size, product = 0.0, 0.0
         for number in range(3 * first, 3 * end):
@@ -277,17 +277,17 @@ def _stiffness_of_modes(contacts, first, end, time_step, rows, response):
                 spring = contacts[other // 3]
                 if spring.phase != OPEN:
                     k = time_step * (spring.stiffness * time_step + 2.0 * spring.damping)
-                    pull = k * rows[other].kept_impulse
+                    pull = k * rows[other].saved_impulse
                     total += coupling(rows[number], rows[other], response) * pull
             rows[number].feedback = total
             spring = contacts[number // 3]
             k = time_step * (spring.stiffness * time_step + 2.0 * spring.damping)
             if spring.phase != OPEN:
-                size += k * rows[number].kept_impulse * rows[number].kept_impulse
-                product += k * rows[number].kept_impulse * total
+                size += k * rows[number].saved_impulse * rows[number].saved_impulse
+                product += k * rows[number].saved_impulse * total
         if size <= 0.0 or product <= 0.0:
             break
         largest = product / size
         for number in range(3 * first, 3 * end):
-            rows[number].kept_impulse = rows[number].feedback / largest
+            rows[number].saved_impulse = rows[number].feedback / largest
     return largest

@@ -11,14 +11,14 @@ from hrpsim.spatial.simd import LANES, load, minus_times, plus, plus_times, stor
 
 
 @inlined_kernel
-def attach_point(forest, sites, contact, directions, normal, x, y, used):
+def attach_point(forest, constrained, contact, directions, normal, x, y, used):
     """Make three rows push body a along `directions` (3, 3) at the contact and body b against it.
 
     Returns the response space used so far; `find_point_responses` fills it.
     """
     a, b = contact.body_a, contact.body_b
-    width_a = _tree_of(forest, sites, a).tree_width if a >= 0 else 0
-    width_b = _tree_of(forest, sites, b).tree_width if b >= 0 else 0
+    width_a = _tree_of(forest, constrained, a).tree_width if a >= 0 else 0
+    width_b = _tree_of(forest, constrained, b).tree_width if b >= 0 else 0
     if a >= 0 and b >= 0 and forest.bodies[a].root == forest.bodies[b].root:
         width_b = 0
     total = width_a + width_b
@@ -30,14 +30,14 @@ def attach_point(forest, sites, contact, directions, normal, x, y, used):
         if body < 0:
             continue
         is_second = end == 1 and a >= 0
-        number = sites.supports[body].site
-        site, tree = sites.sites[number], _tree_of(forest, sites, body)
+        number = constrained.supports[body].constraint_body
+        constraint_body, tree = constrained.bodies[number], _tree_of(forest, constrained, body)
         for row in (normal, x, y):
             if is_second:
-                row.site_b, row.at_b = number, site.offset
+                row.constrained_b, row.at_b = number, constraint_body.offset
                 row.start_b, row.width_b = tree.tree_start, width_b
             else:
-                row.site_a, row.at_a = number, site.offset
+                row.constrained_a, row.at_a = number, constraint_body.offset
                 row.start_a, row.width_a = tree.tree_start, total if a < 0 else width_a
         sign = 1.0 if end == 0 else -1.0
         point = contact.point_a if end == 0 else contact.point_b
@@ -49,21 +49,43 @@ def attach_point(forest, sites, contact, directions, normal, x, y, used):
 
 
 @inlined_kernel
-def find_point_responses(forest, sites, contact, normal, x, y, response):
+def find_point_responses(forest, constrained, contact, normal, x, y, response):
     """Write the responses of three rows that are attached to a contact point."""
     at = (normal.response_at, x.response_at, y.response_at)
     point = contact.point_a if contact.body_a >= 0 else contact.point_b
-    _respond(forest, sites, normal.site_a, point, normal.J_a, x.J_a, y.J_a, response, at, False)
-    if normal.site_b >= 0:
+    _respond(
+        forest,
+        constrained,
+        normal.constrained_a,
+        point,
+        normal.J_a,
+        x.J_a,
+        y.J_a,
+        response,
+        at,
+        False,
+    )
+    if normal.constrained_b >= 0:
         point, adds = contact.point_b, normal.width_b == 0
         if not adds:
             at = at[0] + normal.width_a, at[1] + normal.width_a, at[2] + normal.width_a
-        _respond(forest, sites, normal.site_b, point, normal.J_b, x.J_b, y.J_b, response, at, adds)
+        _respond(
+            forest,
+            constrained,
+            normal.constrained_b,
+            point,
+            normal.J_b,
+            x.J_b,
+            y.J_b,
+            response,
+            at,
+            adds,
+        )
 
 
 @inlined_kernel
-def _tree_of(forest, sites, body):
-    return sites.supports[forest.bodies[body].root]
+def _tree_of(forest, constrained, body):
+    return constrained.supports[forest.bodies[body].root]
 
 
 @inlined_kernel
@@ -81,16 +103,16 @@ def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
 
 
 @inlined_kernel  # many parameters: what is known of the contact is handed on in registers
-def _respond(forest, sites, number, point, J_n, J_x, J_y, response, at, adds):
-    """Write, or add, the motion of the tree's columns under the three forces on site `number`.
+def _respond(forest, constrained, number, point, J_n, J_x, J_y, response, at, adds):
+    """Write, or add, the motion of the tree under the three forces on constraint body `number`.
 
     The block is symmetric, so its rows serve for its columns: for each column the velocity of the
     point, which the directions then pick from.
     """
-    site = sites.sites[number]
-    tree, block = _tree_of(forest, sites, site.body), sites.inverse_inertia
+    constraint_body = constrained.bodies[number]
+    tree, block = _tree_of(forest, constrained, constraint_body.body), constrained.inverse_inertia
     width = tree.tree_width
-    first = tree.tree_block + (site.offset - tree.tree_start) * width
+    first = tree.tree_block + (constraint_body.offset - tree.tree_start) * width
     p0, p1, p2 = point[0], point[1], point[2]
     n0, n1, n2 = J_n[3], J_n[4], J_n[5]
     x0, x1, x2 = J_x[3], J_x[4], J_x[5]
@@ -134,7 +156,7 @@ def find_masses(normal, x, y, response):
 
 @inlined_kernel
 def _products(J_n, J_x, J_y, normal, x, y, first, response):
-    """Return one site's share of J times the responses: n n, x x, y y, n x, x y, y n."""
+    """Return one constraint body's share of J times the responses: n n, x x, y y, n x, x y, y n."""
     n, along_x, along_y = normal.response_at + first, x.response_at + first, y.response_at + first
     nn = xx = yy = nx = xy = yn = 0.0
     for k in range(6):
@@ -150,7 +172,7 @@ def _products(J_n, J_x, J_y, normal, x, y, first, response):
 
 @inlined_kernel
 def point_velocity(normal, x, y, velocity):
-    """Return J times the sites' velocity for the three rows of a contact [m/s]."""
+    """Return J times the constraint bodies' velocity for the three rows of a contact [m/s]."""
     n, first, second = _three_products(normal.J_a, x.J_a, y.J_a, normal.at_a, velocity)
     if normal.at_b >= 0:
         more = _three_products(normal.J_b, x.J_b, y.J_b, normal.at_b, velocity)
@@ -160,7 +182,7 @@ def point_velocity(normal, x, y, velocity):
 
 @inlined_kernel
 def _three_products(a, b, c, at, velocity):
-    """Return a, b and c (6,) times the velocity of one site."""
+    """Return a, b and c (6,) times the velocity of one constraint body."""
     v0, v1, v2 = velocity[at], velocity[at + 1], velocity[at + 2]
     v3, v4, v5 = velocity[at + 3], velocity[at + 4], velocity[at + 5]
     return (

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Constraint rows: a unit force pattern on one or two sites, what it asks for, what it may use."""
+"""Constraint rows: a unit force pattern on one or two constraint bodies, its target and bounds."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ VELOCITY, DISPLACEMENT, ACCELERATION = range(3)
 
 ROW = np.dtype(
     [
-        ("site_a", "i8"),
-        ("site_b", "i8"),  # -1 for none
-        ("at_a", "i8"),  # first column of the first site
+        ("constrained_a", "i8"),
+        ("constrained_b", "i8"),  # -1 for none
+        ("at_a", "i8"),  # first column of the first constraint body
         ("at_b", "i8"),  # -1 for none
-        ("start_a", "i8"),  # columns of the tree of the first site
+        ("start_a", "i8"),  # columns of the tree of the first constraint body
         ("width_a", "i8"),
         ("start_b", "i8"),  # the second tree's; width 0 if it is the same or none
         ("width_b", "i8"),
@@ -45,7 +45,7 @@ ROW = np.dtype(
         ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
         ("upper", "f8"),
         ("impulse", "f8"),
-        ("kept_impulse", "f8"),  # that it starts from, of the last sweep, or of the motion (below)
+        ("saved_impulse", "f8"),  # that it starts from, of the last sweep, or of the motion (below)
         ("kept_target", "f8"),  # of the motion while positions are corrected, as the next two
         ("kept_lower", "f8"),
         ("kept_upper", "f8"),
@@ -64,7 +64,8 @@ ROW = np.dtype(
 # Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
 _SHORTEST = 1e-3
 
-# Share of the largest inverse mass at a site that rounding may leave where there is none.
+# Share of the largest inverse mass at a constraint body that rounding may leave where there is
+# none.
 _ROUNDING = 1e-13
 
 
@@ -99,7 +100,7 @@ def takes_time(row):
 
 @inlined_kernel
 def row_velocity(row, velocity):
-    """Return J times the sites' velocity, in three sums that need not wait for each other."""
+    """Return J times the constraint bodies' velocity, in three independent sums."""
     J, at = row.J_a, row.at_a
     x = J[0] * velocity[at] + J[1] * velocity[at + 1]
     y = J[2] * velocity[at + 2] + J[3] * velocity[at + 3]
@@ -116,7 +117,7 @@ def row_velocity(row, velocity):
 @inlined_kernel
 def start_row(row, used):
     """Empty a row whose response will start at `used`."""
-    row.site_b = row.at_b = -1
+    row.constrained_b = row.at_b = -1
     row.width_a = row.width_b = 0
     row.response_at = used
     row.correction_velocity = row.target = row.compliance = 0.0
@@ -125,30 +126,30 @@ def start_row(row, used):
 
 
 @inlined_kernel
-def attach_site(forest, sites, site, row, response, used):
-    """Let J_a act on `site`; return the response space used so far."""
-    here = sites.sites[site]
-    tree = sites.supports[forest.bodies[here.body].root]
-    row.site_a, row.at_a = site, here.offset
+def attach_constraint_body(forest, constrained, constraint_body, row, response, used):
+    """Let J_a act on `constraint_body`; return the response space used so far."""
+    here = constrained.bodies[constraint_body]
+    tree = constrained.supports[forest.bodies[here.body].root]
+    row.constrained_a, row.at_a = constraint_body, here.offset
     row.start_a, row.width_a = tree.tree_start, tree.tree_width
-    return _write_response(here, tree, row.J_a, sites.inverse_inertia, response, used)
+    return _write_response(here, tree, row.J_a, constrained.inverse_inertia, response, used)
 
 
 @inlined_kernel
-def attach_second_site(forest, sites, site, row, response, used):
-    """Let J_b act on `site` besides; return the response space used so far."""
-    here = sites.sites[site]
-    tree = sites.supports[forest.bodies[here.body].root]
-    row.site_b, row.at_b = site, here.offset
+def attach_second_constraint_body(forest, constrained, constraint_body, row, response, used):
+    """Let J_b act on `constraint_body` besides; return the response space used so far."""
+    here = constrained.bodies[constraint_body]
+    tree = constrained.supports[forest.bodies[here.body].root]
+    row.constrained_b, row.at_b = constraint_body, here.offset
     if tree.tree_start == row.start_a:
-        _add_response(here, tree, row.J_b, sites.inverse_inertia, response, row.response_at)
+        _add_response(here, tree, row.J_b, constrained.inverse_inertia, response, row.response_at)
         return used
     row.start_b, row.width_b = tree.tree_start, tree.tree_width
-    return _write_response(here, tree, row.J_b, sites.inverse_inertia, response, used)
+    return _write_response(here, tree, row.J_b, constrained.inverse_inertia, response, used)
 
 
 @inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def attach_pair(forest, sites, pair, placed, direction, turns, row, response, used):
+def attach_pair(forest, constrained, pair, placed, direction, turns, row, response, used):
     """Make a row push body a of a pair along `direction` (3,) and body b against it.
 
     At placed.point_a and placed.point_b; with `turns` it turns them about `direction` instead.
@@ -157,13 +158,19 @@ def attach_pair(forest, sites, pair, placed, direction, turns, row, response, us
     a, b = pair.body_a, pair.body_b
     if a >= 0:
         _write_force(placed.point_a, direction, 1.0, turns, row.J_a)
-        used = attach_site(forest, sites, sites.supports[a].site, row, response, used)
+        used = attach_constraint_body(
+            forest, constrained, constrained.supports[a].constraint_body, row, response, used
+        )
         if b >= 0:
             _write_force(placed.point_b, direction, -1.0, turns, row.J_b)
-            used = attach_second_site(forest, sites, sites.supports[b].site, row, response, used)
+            used = attach_second_constraint_body(
+                forest, constrained, constrained.supports[b].constraint_body, row, response, used
+            )
     else:
         _write_force(placed.point_b, direction, -1.0, turns, row.J_a)
-        used = attach_site(forest, sites, sites.supports[b].site, row, response, used)
+        used = attach_constraint_body(
+            forest, constrained, constrained.supports[b].constraint_body, row, response, used
+        )
     return used
 
 
@@ -183,23 +190,26 @@ def _write_force(point, d, sign, turns, J_out):
 
 
 @inlined_kernel
-def _write_response(site, tree, J, block, response, used):
-    """Write the motion of the tree's columns under the force J on `site`; return where it ends."""
+def _write_response(constraint_body, tree, J, block, response, used):
+    """Write the motion of the tree's columns under the force J on `constraint_body`.
+
+    Return where it ends.
+    """
     for k in range(0, tree.tree_width, LANES):
         store(response, used + k, broadcast(0.0))
-    _add_response(site, tree, J, block, response, used)
+    _add_response(constraint_body, tree, J, block, response, used)
     return used + tree.tree_width
 
 
 @inlined_kernel
-def _add_response(site, tree, J, block, response, at):
-    """Add the motion of the tree's columns under the force J on `site`.
+def _add_response(constraint_body, tree, J, block, response, at):
+    """Add the motion of the tree's columns under the force J on `constraint_body`.
 
     The block is symmetric, so its rows serve for its columns and lie in one piece.
     """
     width = tree.tree_width
-    first = tree.tree_block + (site.offset - tree.tree_start) * width
-    if site.dof >= 0:
+    first = tree.tree_block + (constraint_body.offset - tree.tree_start) * width
+    if constraint_body.dof >= 0:
         for k in range(0, width, LANES):
             total = plus_times(load(response, at + k), load(block, first + k), J[0])
             store(response, at + k, total)
@@ -215,7 +225,7 @@ def _add_response(site, tree, J, block, response, at):
 
 @inlined_kernel
 def coupling(row, other, response):
-    """Return J of `other` times the response of `row`; both act on the same sites."""
+    """Return J of `other` times the response of `row`; both act on the same constraint bodies."""
     total = 0.0
     first = row.response_at + row.at_a - row.start_a
     J = other.J_a
@@ -235,19 +245,19 @@ def coupling(row, other, response):
 
 
 @inlined_kernel
-def least_inverse_mass(row, sites):
+def least_inverse_mass(row, constrained):
     """Return the inverse mass below which nothing moves along a row but by rounding."""
     J = row.J_a
     square = 0.0
     for k in range(6):
         square += J[k] * J[k]
-    total = sites.sites[row.site_a].largest * square
-    if row.site_b >= 0:
+    total = constrained.bodies[row.constrained_a].largest * square
+    if row.constrained_b >= 0:
         J = row.J_b
         square = 0.0
         for k in range(6):
             square += J[k] * J[k]
-        total += sites.sites[row.site_b].largest * square
+        total += constrained.bodies[row.constrained_b].largest * square
     return _ROUNDING * total
 
 

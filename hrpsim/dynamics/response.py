@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a factorised forest answers, site to site, to forces.
+"""How a factorised forest answers, constraint body to constraint body, to forces.
 
-The response of sites to unit forces on sites is the link-space inverse inertia (J M^-1 J^T for the
-sites' J), found by sweeps along support paths.
+The response of constraint bodies to unit forces on constraint bodies is the link-space inverse
+inertia (J M^-1 J^T for the constraint bodies' J), found by sweeps along support paths.
 
 Limbs of a floating tree, the branches that hang on its base, answer each other through the base
-alone. With P_i what unit forces on site i come to at the base and L the inverse of its articulated
-inertia, the block of sites i and j on different limbs is P_i^T L P_j: no sweep goes down one limb
-for forces on another. A body alone on its limb answers itself by P^T L P + sum u u^T / D, over the
-joints on its way to the base, which feel u of the unit forces.
+alone. With P_i what unit forces on constraint body i come to at the base and L the inverse of its
+articulated inertia, the block of constraint bodies i and j on different limbs is P_i^T L P_j: no
+sweep goes down one limb for forces on another. A body alone on its limb answers itself by P^T L P +
+sum u u^T / D, over the joints on its way to the base, which feel u of the unit forces.
 """
 
 from __future__ import annotations
@@ -36,62 +36,66 @@ _EFFORT = 6
 
 
 @inner_kernel
-def site_responses(forest, kinematics, articulated, site_count, sites_out):
+def constrained_responses(forest, kinematics, articulated, constrained_count, constrained_out):
     """Write the response block of every tree: column j of a block answers a unit force on j.
 
-    Blocks are symmetric: a site looks for the answers of itself and of later ones of its limb, and
-    of earlier ones of other limbs.
+    Blocks are symmetric: a constraint body looks for the answers of itself and of later ones of its
+    limb, and of earlier ones of other limbs.
     """
-    supports = sites_out.supports
-    for number in range(site_count):
-        site = sites_out.sites[number]
-        base, limb = forest.bodies[site.body].root, supports[site.body].limb
+    supports = constrained_out.supports
+    for number in range(constrained_count):
+        constraint_body = constrained_out.constrained[number]
+        base, limb = forest.bodies[constraint_body.body].root, supports[constraint_body.body].limb
         root = supports[base]
         floats = forest.bodies[base].joint_type == FREE
-        if floats and site.body == base:
+        if floats and constraint_body.body == base:
             _answer_of_base(articulated[base].root_inverse, number, root)
         else:
-            _carry_up(forest, kinematics, articulated, number, site, supports)
-        if floats and site.body != base:
-            _note_at_base(root.sweep, site, supports[site.body])
+            _carry_up(forest, kinematics, articulated, number, constraint_body, supports)
+        if floats and constraint_body.body != base:
+            _note_at_base(root.sweep, constraint_body, supports[constraint_body.body])
             _apply_inverse(articulated[base].root_inverse, root.sweep)
-            for other in range(root.first_site, number):
-                if supports[sites_out.sites[other].body].limb != limb:
-                    _couple_limbs(other, base, site, root, sites_out)
-        if site.alone:
-            _couple_with_itself(forest, articulated, site, root, sites_out)
+            for other in range(root.first_constrained, number):
+                if supports[constrained_out.constrained[other].body].limb != limb:
+                    _couple_limbs(other, base, constraint_body, root, constrained_out)
+        if constraint_body.alone:
+            _couple_with_itself(forest, articulated, constraint_body, root, constrained_out)
             continue
         for k in range(root.first_listed, root.first_listed + root.listed_count):
             i = supports[k].listed
-            if supports[i].limb == limb and (supports[i].source == number or i > site.body):
+            if supports[i].limb == limb and (
+                supports[i].source == number or i > constraint_body.body
+            ):
                 _carry_down(forest.bodies[i], kinematics[i], articulated[i], supports, i, number)
-                if i >= site.body:
-                    _write_answer(forest.bodies[i], supports[i], number, root, sites_out)
-    for number in range(site_count):
-        site = sites_out.sites[number]
-        root = supports[forest.bodies[site.body].root]
-        site.largest = _largest_response(site, root, sites_out.inverse_inertia)
+                if i >= constraint_body.body:
+                    _write_answer(forest.bodies[i], supports[i], number, root, constrained_out)
+    for number in range(constrained_count):
+        constraint_body = constrained_out.constrained[number]
+        root = supports[forest.bodies[constraint_body.body].root]
+        constraint_body.largest = _largest_response(
+            constraint_body, root, constrained_out.inverse_inertia
+        )
 
 
 @inlined_kernel
-def _largest_response(site, tree, block):
-    """Return the largest diagonal entry of a site's block with itself."""
-    at = site.offset - tree.tree_start
+def _largest_response(constraint_body, tree, block):
+    """Return the largest diagonal entry of a constraint body's block with itself."""
+    at = constraint_body.offset - tree.tree_start
     largest = 0.0
-    for k in range(at, at + (6 if site.dof < 0 else 1)):
+    for k in range(at, at + (6 if constraint_body.dof < 0 else 1)):
         largest = max(largest, block[tree.tree_block + k * tree.tree_width + k])
     return largest
 
 
 @inlined_kernel
-def _carry_up(forest, kinematics, articulated, number, site, supports):
-    """Carry unit forces on site `number`, one a column, from its body to the root's `sweep`.
+def _carry_up(forest, kinematics, articulated, number, constraint_body, supports):
+    """Carry unit forces on constraint body `number`, one a column, to the root's `sweep`.
 
     Leaves on the way what each joint feels of them.
     """
-    i = site.body
+    i = constraint_body.body
     body = forest.bodies[i]
-    if site.dof < 0:
+    if constraint_body.dof < 0:
         f0, f1, f2, f3, f4, f5 = unit(0), unit(1), unit(2), unit(3), unit(4), unit(5)
         u = broadcast(0.0)
         if body.joint_type != FREE and body.joint_type != FIXED:
@@ -137,9 +141,9 @@ def _store_lanes(a0, a1, a2, a3, a4, a5, A_out):
 
 
 @inlined_kernel
-def _note_at_base(F, site, own):
-    """Keep what unit forces on a site have come to at the base: F (6, 8)."""
-    if site.dof < 0:
+def _note_at_base(F, constraint_body, own):
+    """Keep what unit forces on a constraint body have come to at the base: F (6, 8)."""
+    if constraint_body.dof < 0:
         for r in range(6):
             store(own.at_base, r * LANES, load(F, r * LANES))
         return
@@ -160,7 +164,8 @@ def _product(x, a0, a1, a2, a3, a4, a5):
 def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
     """Turn the forces at body `i` into its motions, given its parent's.
 
-    Bodies that the forces of site `number` did not pass through are moved by their parents only.
+    Bodies that the forces of constraint body `number` did not pass through are moved by their
+    parents only.
     """
     here = supports[i]
     if body.joint_type == FREE:
@@ -197,21 +202,25 @@ def _apply_inverse(inverse, A):
 
 
 @inlined_kernel
-def _couple_limbs(other, base, site, tree, sites_out):
-    """Write how an earlier site, on another limb or the base, answers unit forces on `site`.
+def _couple_limbs(other, base, constraint_body, tree, constrained_out):
+    """Write how an earlier constraint body, on another limb or the base, answers unit forces.
 
     The motions of the base under these are in its `sweep`.
     """
-    earlier, block, width = sites_out.sites[other], sites_out.inverse_inertia, tree.tree_width
-    held = sites_out.supports[earlier.body]
+    earlier, block, width = (
+        constrained_out.constrained[other],
+        constrained_out.inverse_inertia,
+        tree.tree_width,
+    )
+    held = constrained_out.supports[earlier.body]
     A, P = tree.sweep, held.at_base
-    row, column = earlier.offset - tree.tree_start, site.offset - tree.tree_start
+    row, column = earlier.offset - tree.tree_start, constraint_body.offset - tree.tree_start
     at, mirrored = tree.tree_block + row * width + column, tree.tree_block + column * width + row
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
     a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
     if earlier.dof >= 0:
         store(held.answer, 0, _along(P, _EFFORT, a0, a1, a2, a3, a4, a5))
-        for k in range(6 if site.dof < 0 else 1):
+        for k in range(6 if constraint_body.dof < 0 else 1):
             block[at + k] = block[mirrored + k * width] = held.answer[k]
         return
     if earlier.body != base:
@@ -219,7 +228,7 @@ def _couple_limbs(other, base, site, tree, sites_out):
         b2, b3 = _along(P, 2, a0, a1, a2, a3, a4, a5), _along(P, 3, a0, a1, a2, a3, a4, a5)
         b4, b5 = _along(P, 4, a0, a1, a2, a3, a4, a5), _along(P, 5, a0, a1, a2, a3, a4, a5)
         a0, a1, a2, a3, a4, a5 = b0, b1, b2, b3, b4, b5
-    if site.dof < 0:
+    if constraint_body.dof < 0:
         _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width)
     else:
         _store_lanes(a0, a1, a2, a3, a4, a5, held.sweep)
@@ -228,16 +237,16 @@ def _couple_limbs(other, base, site, tree, sites_out):
 
 
 @inlined_kernel
-def _couple_with_itself(forest, articulated, site, tree, sites_out):
+def _couple_with_itself(forest, articulated, constraint_body, tree, constrained_out):
     """Write how a body alone on its limb answers unit forces on itself; as `_couple_limbs`."""
-    supports = sites_out.supports
-    A, P = tree.sweep, supports[site.body].at_base
+    supports = constrained_out.supports
+    A, P = tree.sweep, supports[constraint_body.body].at_base
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
     a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
     b0, b1 = _along(P, 0, a0, a1, a2, a3, a4, a5), _along(P, 1, a0, a1, a2, a3, a4, a5)
     b2, b3 = _along(P, 2, a0, a1, a2, a3, a4, a5), _along(P, 3, a0, a1, a2, a3, a4, a5)
     b4, b5 = _along(P, 4, a0, a1, a2, a3, a4, a5), _along(P, 5, a0, a1, a2, a3, a4, a5)
-    i = site.body
+    i = constraint_body.body
     while forest.bodies[i].parent >= 0:
         u = supports[i].answer
         rate = times(load(u, 0), articulated[i].D_inverse)
@@ -245,7 +254,11 @@ def _couple_with_itself(forest, articulated, site, tree, sites_out):
         b2, b3 = plus_times(b2, rate, u[2]), plus_times(b3, rate, u[3])
         b4, b5 = plus_times(b4, rate, u[4]), plus_times(b5, rate, u[5])
         i = forest.bodies[i].parent
-    row, block, width = site.offset - tree.tree_start, sites_out.inverse_inertia, tree.tree_width
+    row, block, width = (
+        constraint_body.offset - tree.tree_start,
+        constrained_out.inverse_inertia,
+        tree.tree_width,
+    )
     at = tree.tree_block + row * width + row
     _write_square(b0, b1, b2, b3, b4, b5, block, at, at, width)
 
@@ -260,18 +273,18 @@ def _along(P, k, a0, a1, a2, a3, a4, a5):
 
 
 @inlined_kernel
-def _write_answer(body, here, number, tree, sites_out):
-    """Copy the motion of a body and its joint to their places for site `number` in the block.
+def _write_answer(body, here, number, tree, constrained_out):
+    """Copy the motion of a body and its joint into the block, for constraint body `number`.
 
-    Those are rows of the site's columns and, mirrored, columns of its rows. Earlier sites of
-    the same body have them already.
+    Those are rows of the constraint body's columns and, mirrored, columns of its rows. Earlier
+    constraint bodies of the same body have them already.
     """
-    site = sites_out.sites[number]
-    column = site.offset - tree.tree_start
-    columns = 6 if site.dof < 0 else 1
-    block, width = sites_out.inverse_inertia, tree.tree_width
-    if here.site >= number:
-        row = sites_out.sites[here.site].offset - tree.tree_start
+    constraint_body = constrained_out.constrained[number]
+    column = constraint_body.offset - tree.tree_start
+    columns = 6 if constraint_body.dof < 0 else 1
+    block, width = constrained_out.inverse_inertia, tree.tree_width
+    if here.constraint_body >= number:
+        row = constrained_out.constrained[here.constraint_body].offset - tree.tree_start
         at, mirrored = (
             tree.tree_block + row * width + column,
             tree.tree_block + column * width + row,
@@ -285,9 +298,9 @@ def _write_answer(body, here, number, tree, sites_out):
             for r in range(6):
                 block[at + r * width] = block[mirrored + r] = A[r, 0]
     if body.joint_type != FREE and body.joint_type != FIXED:
-        other = sites_out.of_dof[body.v_index]
+        other = constrained_out.of_dof[body.v_index]
         if other >= number:
-            row = sites_out.sites[other].offset - tree.tree_start
+            row = constrained_out.constrained[other].offset - tree.tree_start
             at = tree.tree_block + row * width + column
             mirrored = tree.tree_block + column * width + row
             for k in range(columns):
@@ -314,9 +327,9 @@ def _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width):
 
 
 @inner_kernel
-def site_velocities(forest, kinematics, velocity, site_count, sites_out):
-    """Write the velocity of every site under the kernels' `velocity` (nv,)."""
-    supports = sites_out.supports
+def constrained_velocities(forest, kinematics, velocity, constrained_count, constrained_out):
+    """Write the velocity of every constraint body under the kernels' `velocity` (nv,)."""
+    supports = constrained_out.supports
     last = forest.bodies[forest.order[forest.order.shape[0] - 1]].root
     for k in range(supports[last].first_listed + supports[last].listed_count):
         i = supports[k].listed
@@ -330,11 +343,11 @@ def site_velocities(forest, kinematics, velocity, site_count, sites_out):
         if body.parent >= 0:
             own = plus(load(supports[body.parent].twist, 0), own)
         store(twist, 0, own)
-    for number in range(site_count):
-        site = sites_out.sites[number]
-        if site.dof >= 0:
-            sites_out.velocity[site.offset] = velocity[site.dof]
+    for number in range(constrained_count):
+        constraint_body = constrained_out.constrained[number]
+        if constraint_body.dof >= 0:
+            constrained_out.velocity[constraint_body.offset] = velocity[constraint_body.dof]
         else:
-            twist = supports[site.body].twist
+            twist = supports[constraint_body.body].twist
             for r in range(6):
-                sites_out.velocity[site.offset + r] = twist[r]
+                constrained_out.velocity[constraint_body.offset + r] = twist[r]

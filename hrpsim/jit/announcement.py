@@ -14,7 +14,7 @@ import sys
 import time
 
 from hrpsim.jit.compiled import is_cached
-from hrpsim.jit.on_demand import (
+from hrpsim.jit.lazy_kernels import (
     absent_kernels,
     asked_elsewhere,
     compiles_elsewhere,
@@ -43,9 +43,9 @@ def announce_compilation(
 ) -> float | None:
     """Say that the first call of a kernel compiles; return when that began, None if it need not.
 
-    needed: kernels on demand that it calls: whom `let_compile` has named is asked for them. share:
-    what a process beside compiles meanwhile, in that order, where nobody is named and there is a
-    processor for it; the rest is compiled here.
+    needed: lazily compiled kernels that it calls: whom `let_compile` has named is asked for them.
+    share: what a process beside compiles meanwhile, in that order, where nobody is named and there
+    is a processor for it; the rest is compiled here.
     """
     global _looked
     if _looked:

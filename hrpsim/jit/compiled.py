@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hrpsim.jit.kernel_files import keep, load_kept
+from hrpsim.jit.kernel_files import keep, load_cached
 from hrpsim.jit.kernel_folders import (
     HASH_LENGTH,
     PLAIN_COMPILER,
@@ -68,7 +68,7 @@ class Kernel(KernelFunction):
         from hrpsim.jit.machine_code import MachineCode, load
 
         for path in self._paths(kinds):
-            kept = load_kept(path)
+            kept = load_cached(path)
             if kept is not None:
                 return load(MachineCode(*kept), self.__name__)
         return None

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hrpsim.jit.kernel_folders import cache_directory
-from hrpsim.jit.on_demand import absent_kernels, let_compile
+from hrpsim.jit.lazy_kernels import absent_kernels, let_compile
 
 _COMMAND = (sys.executable, "-m", "hrpsim.cli", "warm-up", "--processes", "1")
 _END = 5.0  # [s, wall] that a process has to end

@@ -85,7 +85,7 @@ def _say(text: str, key: str) -> None:
 _is_writable = True
 
 
-def load_kept(path: Path) -> tuple | None:
+def load_cached(path: Path) -> tuple | None:
     """Return what `keep` put into a file, or None where there is none."""
     content = read_whole(path)
     return None if content is None else pickle.loads(content)

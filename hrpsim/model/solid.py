@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Mass properties of uniform solids, for loose bodies."""
+"""Mass properties of uniform solids, for free bodies."""
 
 from __future__ import annotations
 

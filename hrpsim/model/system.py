@@ -3,7 +3,7 @@
 
 """The arrays that every dynamics kernel reads: a forest of rigid bodies joined to their parents.
 
-A `System` describes one robot, or a whole world of robots and loose bodies laid one after another.
+A `System` describes one robot, or a whole world of robots and free bodies laid one after another.
 A *body* is what one joint moves: a URDF link with everything fixed to it. Bodies stand in
 topological order (parent before child), each tree in one piece.
 

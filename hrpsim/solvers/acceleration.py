@@ -22,22 +22,22 @@ from hrpsim.solvers.impulses import apply_impulse, apply_three
 
 
 @inner_kernel
-def begin_momentum(rows, island_rows, span, work):
+def begin_momentum(rows, island_rows, island, work):
     """Note the impulses after a sweep, work[1], and before the next pair, work[0]."""
-    for k in range(span.first, span.end):
-        for number in range(island_rows[k], island_rows[k] + (3 if k < span.contact_end else 1)):
+    for k in range(island.first, island.end):
+        for number in range(island_rows[k], island_rows[k] + (3 if k < island.contact_end else 1)):
             work[0, number] = work[1, number] = rows[number].impulse
 
 
 @inner_kernel
-def add_momentum(rows, island_rows, span, response, age, velocity, work):
+def add_momentum(rows, island_rows, island, response, age, velocity, work):
     """Carry the impulses and `velocity` on after a pair of sweeps; note them in `work`.
 
     `age` is 1 where there is no momentum yet; returns that of the next pair (Nesterov's t_k).
     """
     against = 0.0
-    for k in range(span.first, span.end):
-        for number in range(island_rows[k], island_rows[k] + (3 if k < span.contact_end else 1)):
+    for k in range(island.first, island.end):
+        for number in range(island_rows[k], island_rows[k] + (3 if k < island.contact_end else 1)):
             row = rows[number]
             swept, moved = row.impulse - work[0, number], row.impulse - work[1, number]
             against -= swept * moved * row.inverse_mass
@@ -45,7 +45,7 @@ def add_momentum(rows, island_rows, span, response, age, velocity, work):
     if against <= 0.0:
         next_age = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * age * age))
         share = (age - 1.0) / next_age
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         n = island_rows[k]
         normal, x, y = rows[n], rows[n + 1], rows[n + 2]
         by_n = _carry_on(normal, n, share, work)
@@ -53,7 +53,7 @@ def add_momentum(rows, island_rows, span, response, age, velocity, work):
         by_y = _carry_on(y, n + 2, share, work)
         if share > 0.0:
             apply_three(normal, x, y, by_n, by_x, by_y, response, velocity)
-    for k in range(span.contact_end, span.end):
+    for k in range(island.contact_end, island.end):
         by = _carry_on(rows[island_rows[k]], island_rows[k], share, work)
         if share > 0.0:
             apply_impulse(rows[island_rows[k]], by, response, velocity)

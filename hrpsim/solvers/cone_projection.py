@@ -40,34 +40,34 @@ def has_free_cone(normal):
 
 
 @inner_kernel
-def solve_cones(rows, island_rows, span, response, tolerance, sweep_limit, velocity, work):
+def solve_cones(rows, island_rows, island, response, tolerance, sweep_limit, velocity, work):
     """Sweep forth and back until a pair of sweeps changes little; return how many were done.
 
     Arguments are those of `projected_gauss_seidel.solve`. Contacts without a free cone are solved
     as there; with them the problem need not be convex: sweeps whose changes grow are given up.
     """
     sweeps, age, limit = 0, 1.0, math.inf
-    begin_momentum(rows, island_rows, span, work)
+    begin_momentum(rows, island_rows, island, work)
     while sweeps + 1 < sweep_limit:
-        change = _sweep(rows, island_rows, span, response, velocity, False)
-        change = max(change, _sweep(rows, island_rows, span, response, velocity, True))
+        change = _sweep(rows, island_rows, island, response, velocity, False)
+        change = max(change, _sweep(rows, island_rows, island, response, velocity, True))
         sweeps += 2
         limit = min(limit, _GROWTH * change)
         if change <= tolerance or not change <= limit:
             break
         if sweeps + 1 < sweep_limit:
-            age = add_momentum(rows, island_rows, span, response, age, velocity, work)
+            age = add_momentum(rows, island_rows, island, response, age, velocity, work)
     return sweeps
 
 
 @inner_kernel
-def _sweep(rows, island_rows, span, response, velocity, back):
+def _sweep(rows, island_rows, island, response, velocity, back):
     """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
     change = 0.0
-    for step in range(span.first, span.end):
-        k = span.first + span.end - 1 - step if back else step
+    for step in range(island.first, island.end):
+        k = island.first + island.end - 1 - step if back else step
         n = island_rows[k]
-        if k >= span.contact_end:
+        if k >= island.contact_end:
             change = max(change, solve_bounded_row(rows[n], response, velocity))
             continue
         normal, x, y = rows[n], rows[n + 1], rows[n + 2]

@@ -22,8 +22,8 @@ from hrpsim.solvers.pivoting import (
     allowed_work,
     choose_active,
     find_velocity,
-    keep_start,
     leave_to_iteration,
+    save_start,
     set_side,
     settle_active_rows,
 )
@@ -47,7 +47,7 @@ def solve_coupled(
     rows,
     row_count,
     island_rows,
-    span,
+    island,
     has_cones,
     response,
     tolerance,
@@ -63,7 +63,7 @@ def solve_coupled(
     factorisations, work at the end, whether the direct solver finished). Where it does not finish,
     or not with the work that it may do, its rows are solved iteratively in the rounds left.
     """
-    keep_start(rows, row_count, velocity, system)
+    save_start(rows, row_count, velocity, system)
     choose_active(rows, row_count, has_cones, tolerance, velocity, system)
     limit = allowed_work(work, row_count, system)
     finished, factorisations, work = settle_active_rows(
@@ -83,7 +83,7 @@ def solve_coupled(
         rounds += 1
         previous = change
         change = _sweep(
-            rows, island_rows, span, has_cones, rounds, finished, response, velocity, system
+            rows, island_rows, island, has_cones, rounds, finished, response, velocity, system
         )
         if finished:
             finished, more, work = settle_active_rows(
@@ -93,17 +93,17 @@ def solve_coupled(
     if not finished and not given_up:
         return_to_start(rows, row_count, response, velocity, system)
     elif has_cones and change > tolerance:
-        for k in range(span.first, span.contact_end):
+        for k in range(island.first, island.contact_end):
             n = island_rows[k]
             _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
     return rounds, factorisations, work, finished
 
 
 @inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def _sweep(rows, island_rows, span, has_cones, rounds, finished, response, velocity, system):
+def _sweep(rows, island_rows, island, has_cones, rounds, finished, response, velocity, system):
     """Go once through the rows that are not solved directly; return the largest change."""
     change = 0.0
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         number = island_rows[k]
         normal, x, y = rows[number], rows[number + 1], rows[number + 2]
         if normal.solver == DIRECT and finished:
@@ -113,7 +113,7 @@ def _sweep(rows, island_rows, span, has_cones, rounds, finished, response, veloc
         else:
             moved = _solve_contact(normal, x, y, has_cones, response, velocity)
         change = max(change, moved)
-    for k in range(span.contact_end, span.end):
+    for k in range(island.contact_end, island.end):
         row = rows[island_rows[k]]
         if (row.solver == ITERATIVE or not finished) and row.lower < row.upper:
             change = max(change, solve_bounded_row(row, response, velocity))
@@ -192,18 +192,18 @@ def _bring_into_cone(normal, x, y, response, velocity):
 
 
 @inner_kernel
-def largest_error(rows, island_rows, span, velocity):
+def largest_error(rows, island_rows, island, velocity):
     """Return how far a span's rows are from a solution [m/s], 0 for none, and which is furthest.
 
     For each row, what its velocity would change by if it alone were solved again; -1 for none.
     """
     largest, worst = 0.0, -1
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         number = island_rows[k]
         error = _error_of(rows[number], velocity)
         if error > largest:
             largest, worst = error, number
-        if k < span.contact_end:
+        if k < island.contact_end:
             normal, x, y = rows[number], rows[number + 1], rows[number + 2]
             along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
             new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)

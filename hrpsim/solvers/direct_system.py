@@ -3,8 +3,8 @@
 
 """The rows that are for the direct solver, as a block-sparse system J M^-1 J^T + Sigma.
 
-A node of the system is a run of rows on the same sites: a connection, the contacts of two bodies,
-what is asked of one joint. Two nodes are coupled when they push the same tree.
+A node of the system is a run of rows on the same constraint bodies: a connection, the contacts of
+two bodies, what is asked of one joint. Two nodes are coupled when they push the same tree.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class DirectSystem(NamedTuple):
     change: np.ndarray  # (row capacity,) work: right side and solution
     before: np.ndarray  # (row capacity,) impulses before the search for sides
     start: np.ndarray  # (row capacity,) impulses that the solution starts from
-    start_velocity: np.ndarray  # (column capacity,) the sites' velocity with them
+    start_velocity: np.ndarray  # (column capacity,) the constraint bodies' velocity with them
     stale: np.ndarray  # (1,) whether the factor was made for other active rows
 
 
@@ -52,7 +52,7 @@ def new_direct_system(
     entries: int,
     block_space: int,
 ) -> DirectSystem:
-    """Return room for so many rows, columns of sites, nodes, trees, blocks, numbers in blocks."""
+    """Return room for so many rows, velocity entries, nodes, trees, blocks, numbers in blocks."""
     return DirectSystem(
         nodes=np.zeros(node_capacity, dtype=NODE),
         elimination=new_elimination(node_capacity, tree_capacity, entries),
@@ -70,9 +70,9 @@ def new_direct_system(
 
 
 @inner_kernel
-def assemble_direct_system(forest, sites, rows_of_step, row_count, system):
+def assemble_direct_system(forest, constrained, rows_of_step, row_count, system):
     """Write nodes, order and matrix for the rows as they are; return whether there was room."""
-    count = _find_nodes(forest, sites, rows_of_step.rows, row_count, system.nodes)
+    count = _find_nodes(forest, constrained, rows_of_step.rows, row_count, system.nodes)
     elimination = system.elimination
     if count > len(system.nodes) or row_count > len(system.active):
         elimination.counts[0].node_count = count
@@ -83,12 +83,12 @@ def assemble_direct_system(forest, sites, rows_of_step, row_count, system):
             return False
     if elimination.counts[0].block_space > len(system.matrix):
         return False
-    write_direct_matrix(sites, rows_of_step, system)
+    write_direct_matrix(constrained, rows_of_step, system)
     return True
 
 
 @inner_kernel
-def write_direct_matrix(sites, rows_of_step, system):
+def write_direct_matrix(constrained, rows_of_step, system):
     """Write the matrix for the rows as they are now, in the order of the last assembly.
 
     Rows that were left to the iteration since then keep their places, where they are not active.
@@ -97,33 +97,33 @@ def write_direct_matrix(sites, rows_of_step, system):
     system.stale[0] = 1
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
-        _write_diagonal(sites, rows, column, response, system.matrix)
+        _write_diagonal(constrained, rows, column, response, system.matrix)
         for e in range(column.start, column.end):
             entry = elimination.entries[e]
             later = elimination.columns[entry.column]
-            _write_coupling(sites, rows, later, column, response, entry.block, system.matrix)
+            _write_coupling(constrained, rows, later, column, response, entry.block, system.matrix)
 
 
 @inner_kernel
-def _find_nodes(forest, sites, rows, row_count, nodes_out):
+def _find_nodes(forest, constrained, rows, row_count, nodes_out):
     """Gather the direct solver's rows to nodes; return how many there are."""
     count = 0
-    site_a = site_b = -1
+    constrained_a = constrained_b = -1
     for number in range(row_count):
         row = rows[number]
         if row.solver != DIRECT and row.solver != SPLIT:
-            site_a = -1
+            constrained_a = -1
             continue
-        if row.site_a != site_a or row.site_b != site_b:
-            site_a, site_b = row.site_a, row.site_b
+        if row.constrained_a != constrained_a or row.constrained_b != constrained_b:
+            constrained_a, constrained_b = row.constrained_a, row.constrained_b
             count += 1
             if count <= len(nodes_out):
                 node = nodes_out[count - 1]
                 node.first_row, node.size = number, 0
-                node.tree_a = forest.bodies[sites.sites[site_a].body].root
+                node.tree_a = forest.bodies[constrained.bodies[constrained_a].body].root
                 node.tree_b = -1
-                if site_b >= 0:
-                    root = forest.bodies[sites.sites[site_b].body].root
+                if constrained_b >= 0:
+                    root = forest.bodies[constrained.bodies[constrained_b].body].root
                     node.tree_b = root if root != node.tree_a else -1
         if count <= len(nodes_out):
             nodes_out[count - 1].size += 1
@@ -141,22 +141,22 @@ def _place_in_response(row, start, at):
 
 
 @inlined_kernel
-def _port_columns(sites, site):
-    return 1 if sites.sites[site].dof >= 0 else 6
+def _port_columns(constrained, constraint_body):
+    return 1 if constrained.bodies[constraint_body].dof >= 0 else 6
 
 
 @inner_kernel
-def _write_diagonal(sites, rows, column, response, matrix_out):
+def _write_diagonal(constrained, rows, column, response, matrix_out):
     """Write the block of one node with itself."""
     size, first = column.size, column.first_row
     any_row = rows[first]
     place_a = any_row.at_a - any_row.start_a
-    columns_a = _port_columns(sites, any_row.site_a)
+    columns_a = _port_columns(constrained, any_row.constrained_a)
     place_b, columns_b = -1, 0
-    if any_row.site_b >= 0:
+    if any_row.constrained_b >= 0:
         start_b = any_row.start_b if any_row.width_b > 0 else any_row.start_a
         place_b = _place_in_response(any_row, start_b, any_row.at_b)
-        columns_b = _port_columns(sites, any_row.site_b)
+        columns_b = _port_columns(constrained, any_row.constrained_b)
     for s in range(size):
         at = rows[first + s].response_at
         for r in range(s, size):
@@ -174,16 +174,16 @@ def _write_diagonal(sites, rows, column, response, matrix_out):
 
 
 @inner_kernel
-def _write_coupling(sites, rows, later, column, response, block, matrix_out):
+def _write_coupling(constrained, rows, later, column, response, block, matrix_out):
     """Write the block of rows `later` and columns `column`; zero if they share no tree."""
     row, other = rows[later.first_row], rows[column.first_row]
     place_a = _place_in_response(other, row.start_a, row.at_a)
-    columns_a = _port_columns(sites, row.site_a) if place_a >= 0 else 0
+    columns_a = _port_columns(constrained, row.constrained_a) if place_a >= 0 else 0
     place_b, columns_b = -1, 0
-    if row.site_b >= 0:
+    if row.constrained_b >= 0:
         start_b = row.start_b if row.width_b > 0 else row.start_a
         place_b = _place_in_response(other, start_b, row.at_b)
-        columns_b = _port_columns(sites, row.site_b) if place_b >= 0 else 0
+        columns_b = _port_columns(constrained, row.constrained_b) if place_b >= 0 else 0
     for r in range(later.size):
         J_a, J_b = rows[later.first_row + r].J_a, rows[later.first_row + r].J_b
         for s in range(column.size):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses on rows, and the motion of the sites' velocities that they cause."""
+"""Impulses on rows, and the motion of the constraint bodies' velocities that they cause."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hrpsim.spatial.simd import LANES, load, plus_times, store
 
 @inlined_kernel
 def apply_impulse(row, impulse, response, velocity):
-    """Add the motion that an impulse on `row` causes to the sites' velocity."""
+    """Add the motion that an impulse on `row` causes to the constraint bodies' velocity."""
     at = row.response_at
     _add_multiple(response, at, impulse, velocity, row.start_a, row.width_a)
     _add_multiple(response, at + row.width_a, impulse, velocity, row.start_b, row.width_b)
@@ -27,23 +27,23 @@ def _add_multiple(response, at, impulse, velocity, start, width):
 
 @inner_kernel
 def warm_start(rows, contact_count, row_count, response, velocity):
-    """Apply the impulses that the rows start from, and note them: `kept_impulse`."""
+    """Apply the impulses that the rows start from, and note them: `saved_impulse`."""
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         for row in (normal, x, y):
-            row.kept_impulse = row.impulse
+            row.saved_impulse = row.impulse
         if normal.impulse != 0.0:
             apply_three(normal, x, y, normal.impulse, x.impulse, y.impulse, response, velocity)
     for number in range(3 * contact_count, row_count):
         row = rows[number]
-        row.kept_impulse = row.impulse
+        row.saved_impulse = row.impulse
         if row.impulse != 0.0:
             apply_impulse(row, row.impulse, response, velocity)
 
 
 @inlined_kernel
 def apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
-    """Add the motion that changes of a contact's three impulses cause to the sites' velocity."""
+    """Add the velocity that changes of a contact's three impulses cause."""
     n, first, second, width = normal.response_at, x.response_at, y.response_at, normal.width_a
     _apply_to_tree(n, first, second, n_by, x_by, y_by, response, normal.start_a, width, velocity)
     if normal.width_b > 0:

@@ -21,7 +21,7 @@ from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import set_impulse
 
 _REFINEMENTS = 4
-_PATIENCE = 8
+_ITERATION_LIMIT = 8
 _PIVOTS = 60
 
 # Multiplications that the search for sides may take in a step of the world (about 0.2 s). Where a
@@ -112,7 +112,7 @@ def settle_active_rows(
     """
     for number in range(row_count):
         system.before[number] = rows[number].impulse
-    fewest, patience, factorisations = row_count + 1, _PATIENCE, 0
+    fewest, iteration_limit, factorisations = row_count + 1, _ITERATION_LIMIT, 0
     for _ in range(_PIVOTS):
         if system.stale[0]:
             more = factor_work(system.elimination, system.active, system.factor)
@@ -131,10 +131,10 @@ def settle_active_rows(
         if wrong == 0:
             return True, factorisations, work
         if wrong < fewest:
-            fewest, patience = wrong, _PATIENCE
+            fewest, iteration_limit = wrong, _ITERATION_LIMIT
         else:
-            patience -= 1
-        _change_sides(rows, row_count, has_cones, patience < 0, last, system)
+            iteration_limit -= 1
+        _change_sides(rows, row_count, has_cones, iteration_limit < 0, last, system)
         find_velocity(rows, row_count, response, velocity, system)
     return False, factorisations, work
 
@@ -152,7 +152,7 @@ def leave_to_iteration(rows, number, system):
 
 
 @inner_kernel
-def keep_start(rows, row_count, velocity, system):
+def save_start(rows, row_count, velocity, system):
     """Remember the impulses and the velocity that a solution starts from."""
     for number in range(row_count):
         system.start[number] = rows[number].impulse

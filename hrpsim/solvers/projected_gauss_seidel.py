@@ -3,12 +3,12 @@
 
 """The extended projected Gauss-Seidel method (Nakaoka eqs. 16-21), matrix-free.
 
-A row reads the velocity of the sites it touches, changes its impulse, and writes the change back
-through its response: a sweep costs O(rows), and of the matrix K of the papers only the 3x3 block of
-each contact is known, so that its three rows read and write the velocities once.
-The two friction rows of a contact move together, by one common step size, and are then brought
-back to the disk of radius mu f_n; a common step makes the fixed point of a sliding contact point
-exactly against the slip, which separate steps do not.
+A row reads the velocity of the constraint bodies it touches, changes its impulse, and writes the
+change back through its response: a sweep costs O(rows), and of the matrix K of the papers only the
+3x3 block of each contact is known, so that its three rows read and write the velocities once. The
+two friction rows of a contact move together, by one common step size, and are then brought back to
+the disk of radius mu f_n; a common step makes the fixed point of a sliding contact point exactly
+against the slip, which separate steps do not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_impulse, apply_three
 
 # Sweeps after which those that have not converged are accelerated; a standing robot takes fewer.
-PATIENCE = 20
+FEW_SWEEPS = 20
 
 # With momentum a sweep may change little where the next ones change more: both sweeps of a pair are
 # to change less than this part of the tolerance.
@@ -35,7 +35,7 @@ _CAUTION = 0.1
 _ENOUGH = 1e-3
 
 # the contacts and rows that are solved together, as places in a list of rows
-SPAN = np.dtype(
+ISLAND = np.dtype(
     [
         ("first", "i8"),  # from here normal rows of contacts,
         ("contact_end", "i8"),  # from here rows that stand by themselves,
@@ -57,7 +57,7 @@ def solve(
     rows,
     row_count,
     island_rows,
-    span,
+    island,
     response,
     tolerance,
     relative_tolerance,
@@ -69,13 +69,13 @@ def solve(
     """Sweep over a span of rows until a sweep changes little; write the impulses.
 
     That takes at most `sweep_limit` sweeps, of which the first `begin` are done already: none, or
-    PATIENCE. With relative_tolerance 0, until no row's velocity
-    moves by more than `tolerance` [m/s]; sweeps that have not come there after a few go forth and
-    back in turn, with momentum (`acceleration`, whose notes are in `work` (2, row capacity)).
-    Otherwise until `relative_change` of all `row_count` rows falls to relative_tolerance.
-    `velocity` are the sites' velocities without constraint forces, after `warm_start`; it ends as
-    the velocity with them. Returns (sweeps done, largest change of a row's velocity in the last
-    sweep [m/s], whether sweeping came to its end).
+    PATIENCE. With relative_tolerance 0, until no row's velocity moves by more than `tolerance`
+    [m/s]; sweeps that have not come there after a few go forth and back in turn, with momentum
+    (`acceleration`, whose notes are in `work` (2, row capacity)). Otherwise until `relative_change`
+    of all `row_count` rows falls to relative_tolerance. `velocity` are the constraint bodies'
+    velocities without constraint forces, after `warm_start`; it ends as the velocity with them.
+    Returns (sweeps done, largest change of a row's velocity in the last sweep [m/s], whether
+    sweeping came to its end).
     """
     change, age = 0.0, 1.0
     sweeps = begin
@@ -83,25 +83,25 @@ def solve(
     if relative_tolerance > 0.0:
         relative_change(rows, row_count)
     while sweeps < sweep_limit and not done:
-        back, before = sweeps > PATIENCE and (sweeps - PATIENCE) % 2 == 1, change
+        back, before = sweeps > FEW_SWEEPS and (sweeps - FEW_SWEEPS) % 2 == 1, change
         if back and relative_tolerance == 0.0:
-            change = _sweep_back(rows, island_rows, span, response, velocity)
-        elif span.whole:
-            change = _sweep_all(rows, span.contact_end, row_count, response, velocity)
+            change = _sweep_back(rows, island_rows, island, response, velocity)
+        elif island.whole:
+            change = _sweep_all(rows, island.contact_end, row_count, response, velocity)
         else:
-            change = _sweep(rows, island_rows, span, response, velocity)
+            change = _sweep(rows, island_rows, island, response, velocity)
         sweeps += 1
         if relative_tolerance > 0.0:
             done = relative_change(rows, row_count) <= relative_tolerance
             continue
-        if sweeps <= PATIENCE:
+        if sweeps <= FEW_SWEEPS:
             done = change <= tolerance
         else:
             done = back and max(change, before) <= _CAUTION * tolerance
-        if sweeps == PATIENCE and not done:
-            begin_momentum(rows, island_rows, span, work)
+        if sweeps == FEW_SWEEPS and not done:
+            begin_momentum(rows, island_rows, island, work)
         elif back and not done and sweeps < sweep_limit:
-            age = add_momentum(rows, island_rows, span, response, age, velocity, work)
+            age = add_momentum(rows, island_rows, island, response, age, velocity, work)
     return sweeps, change, done
 
 
@@ -119,25 +119,25 @@ def _sweep_all(rows, contact_count, row_count, response, velocity):
 
 
 @inlined_kernel
-def _sweep(rows, island_rows, span, response, velocity):
+def _sweep(rows, island_rows, island, response, velocity):
     """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
     change = 0.0
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         n = island_rows[k]
         moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
         change = max(change, moved)
-    for k in range(span.contact_end, span.end):
+    for k in range(island.contact_end, island.end):
         change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
     return change
 
 
 @inner_kernel
-def _sweep_back(rows, island_rows, span, response, velocity):
+def _sweep_back(rows, island_rows, island, response, velocity):
     """Solve the rows of a span in turn, the last first; return the largest change [m/s]."""
     change = 0.0
-    for k in range(span.end - 1, span.contact_end - 1, -1):
+    for k in range(island.end - 1, island.contact_end - 1, -1):
         change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
-    for k in range(span.contact_end - 1, span.first - 1, -1):
+    for k in range(island.contact_end - 1, island.first - 1, -1):
         n = island_rows[k]
         moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
         change = max(change, moved)
@@ -153,8 +153,8 @@ def relative_change(rows, row_count):
     changed, size = 0.0, 0.0
     for number in range(row_count):
         row = rows[number]
-        change = row.impulse - row.kept_impulse
-        row.kept_impulse = row.impulse
+        change = row.impulse - row.saved_impulse
+        row.saved_impulse = row.impulse
         changed += change * change
         size += row.impulse * row.impulse
     if changed == 0.0:
@@ -244,20 +244,20 @@ def _wanted(row, along):
 
 
 @inner_kernel
-def solve_bounded(rows, island_rows, span, response, tolerance, sweep_limit, velocity):
+def solve_bounded(rows, island_rows, island, response, tolerance, sweep_limit, velocity):
     """Sweep over rows that have bounds only, no cones, as those of position corrections.
 
-    What crowds are left with after a few sweeps is taken back in the next steps.
+    What dense islands are left with after a few sweeps is taken back in the next steps.
     """
     asked = 0.0
     for sweep in range(sweep_limit):
         change = 0.0
-        for k in range(span.first, span.end):
+        for k in range(island.first, island.end):
             first = island_rows[k]
-            for number in range(first, first + (3 if k < span.contact_end else 1)):
+            for number in range(first, first + (3 if k < island.contact_end else 1)):
                 row = rows[number]
                 if row.lower < row.upper:
                     change = max(change, solve_bounded_row(row, response, velocity))
                     asked = max(asked, abs(row.target))
-        if change <= tolerance or (sweep >= PATIENCE and change <= _ENOUGH * asked):
+        if change <= tolerance or (sweep >= FEW_SWEEPS and change <= _ENOUGH * asked):
             break

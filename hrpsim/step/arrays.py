@@ -21,8 +21,8 @@ from hrpsim.constraints.joint_rows import (
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.constraints.rows import Rows
 from hrpsim.dynamics.articulated import ARTICULATED
+from hrpsim.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.dynamics.joint_forces import CONTROL
-from hrpsim.dynamics.sites import Sites
 from hrpsim.jit.fields import Axis, Life, array, constant, part, state
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import KINEMATICS
@@ -128,7 +128,7 @@ class Scene(NamedTuple):
         Axis.CONNECTION,
         refers={"body_a": Axis.BODY, "body_b": Axis.BODY},
     )
-    sites: Sites = part(Sites)
+    constrained: ConstraintBodies = part(ConstraintBodies)
     rows: Rows = part(Rows)
     islands: Islands = part(Islands)
     rests: np.ndarray = state(
@@ -156,8 +156,8 @@ class Scene(NamedTuple):
         refers={"body": Axis.BODY},
         carries=("reading",),
     )
-    on_demand: np.ndarray = array(
-        "addresses of kernels, and which are asked for (hrpsim.jit.on_demand)",
+    lazy_kernels: np.ndarray = array(
+        "addresses of kernels, and which are asked for (hrpsim.jit.lazy_kernels)",
         "i8",
         2,
         life=Life.PROCESS,

@@ -8,10 +8,10 @@ from __future__ import annotations
 from hrpsim.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.continuous.fast_motion import any_fast, look_at_drift, needs_every_shape
-from hrpsim.step.continuous.passages import add_passages, find_flying
+from hrpsim.step.continuous.speculative_contacts import add_speculative_contacts, find_flying
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
@@ -23,21 +23,21 @@ def place_bodies(forest, q, kinematics, work):
     update_velocities(forest, work.velocity_middle, kinematics)
 
 
-@on_demand_kernel(brings=("prepare_rows", "solve_rows"))
+@lazy_kernel(brings=("prepare_rows", "solve_rows"))
 def find_contacts(s):
     """Find the contact points, and what each pressed with in the last step.
 
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
-    Reads: collision, connections, continuous, counts, forest, kinematics, materials, momentum,
-    on_demand, q, search, settings, solver_choice, start, step_stats, work.
+    Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
+    momentum, q, search, settings, solver_choice, start, step_stats, work.
     Writes: collision, continuous, counts, failure, kinematics, momentum, q, search, step_stats,
     work.
     """
     search, counts = s.search[0], s.counts[0]
     settings, collision = s.settings[0], s.collision
     status = list_pairs(
-        settings, search, s.failure[0], s.forest, s.kinematics, collision, s.on_demand
+        settings, search, s.failure[0], s.forest, s.kinematics, collision, s.lazy_kernels
     )
     if status == DONE and settings.continuous:
         status = _look_at_drift(s)
@@ -50,17 +50,17 @@ def find_contacts(s):
         settings.contact_margin,
         settings.time_step,
         counts.previous_count,
-        s.on_demand,
+        s.lazy_kernels,
         collision,
     )
     if count == NEEDS_KERNEL:
         return NEEDS_KERNEL
-    if count + s.continuous.state[0].passage_count > collision.contacts.shape[0]:
-        s.failure[0].needed = count + s.continuous.state[0].passage_count
+    if count + s.continuous.state[0].speculative_count > collision.contacts.shape[0]:
+        s.failure[0].needed = count + s.continuous.state[0].speculative_count
         return MORE_CONTACTS
     counts.contact_count = count
-    if s.continuous.state[0].flies or s.continuous.state[0].passage_count > 0:
-        status = add_passages(s)
+    if s.continuous.state[0].ballistic or s.continuous.state[0].speculative_count > 0:
+        status = add_speculative_contacts(s)
         if status != DONE:
             return status
     search.found_count = counts.contact_count
@@ -69,10 +69,10 @@ def find_contacts(s):
 
 
 @inner_kernel
-def list_pairs(settings, search, failure, forest, kinematics, collision, on_demand):
+def list_pairs(settings, search, failure, forest, kinematics, collision, lazy_kernels):
     """List the pairs of shapes that may meet, if the last list may be short."""
     search.calm = 0
-    if search.candidate_count >= 0 and not needs_every_shape(settings, on_demand):
+    if search.candidate_count >= 0 and not needs_every_shape(settings, lazy_kernels):
         search.calm = keep_candidates(
             forest,
             kinematics,
@@ -104,7 +104,7 @@ def list_pairs(settings, search, failure, forest, kinematics, collision, on_dema
 def _look_at_drift(s):
     """Let nothing fast pass through anything on its way to where contacts are found."""
     fast = not s.search[0].calm and any_fast(s.collision)
-    if s.on_demand[0].resolve_impacts != 0 and (fast or s.continuous.state[0].flies):
+    if s.lazy_kernels[0].resolve_impacts != 0 and (fast or s.continuous.state[0].ballistic):
         status = find_flying(s)
         if status != DONE:
             return status
@@ -113,20 +113,26 @@ def _look_at_drift(s):
     return hold_back_fast(s)
 
 
-@on_demand_kernel(brings=("move_on",))
+@lazy_kernel(brings=("move_on",))
 def hold_back_fast(s):
     """Hold back what is fast and would pass through something; place it again, and list its pairs.
 
-    Reads: collision, connections, continuous, counts, forest, kinematics, materials, momentum,
-    on_demand, q, search, settings, solver_choice, start, step_stats, work.
+    Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
+    momentum, q, search, settings, solver_choice, start, step_stats, work.
     Writes: collision, continuous, failure, kinematics, momentum, q, search, step_stats, work.
     """
     status = look_at_drift(s)
-    if status != DONE or not s.continuous.state[0].undrifted:
+    if status != DONE or not s.continuous.state[0].start_force:
         return status
     place_bodies(s.forest, s.q, s.kinematics, s.work)
     return list_pairs(
-        s.settings[0], s.search[0], s.failure[0], s.forest, s.kinematics, s.collision, s.on_demand
+        s.settings[0],
+        s.search[0],
+        s.failure[0],
+        s.forest,
+        s.kinematics,
+        s.collision,
+        s.lazy_kernels,
     )
 
 
@@ -142,7 +148,7 @@ def match_contacts(counts, collision):
     )
 
 
-@on_demand_kernel()
+@lazy_kernel()
 def match_contacts_again(s):
     """Let contacts start anew, where a step is solved once more.
 

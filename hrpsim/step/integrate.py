@@ -11,12 +11,12 @@ import numpy as np
 
 from hrpsim.dynamics.joint_forces import add_delivered_effort, joint_forces
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.continuous.drift import move_on
-from hrpsim.step.motion.loose_rotation import (
+from hrpsim.step.motion.free_rotation import (
     find_turning,
     start_turning,
     turn_over_step,
@@ -52,7 +52,7 @@ def integrate_euler(s):
     add_delivered_effort(s.forest, s.control, s.q, s.velocity, horizon, 1.0, work)
     for k in range(s.velocity.shape[0]):
         s.velocity[k] += dt * (work.dv[k] + work.change[k])
-    if s.continuous.state[0].undrifted:
+    if s.continuous.state[0].start_force:
         move_on(s)
     elif symmetric:
         move(s.forest, s.velocity, 0.5 * dt, s.q)
@@ -60,7 +60,7 @@ def integrate_euler(s):
         move(s.forest, work.velocity_after_impacts, dt, s.q)
 
 
-@on_demand_kernel(used=is_rk4)
+@lazy_kernel(used=is_rk4)
 def integrate_rk4(s):
     """The classical fourth-order method; forces of contacts and limits are the step's, held.
 
@@ -71,8 +71,8 @@ def integrate_rk4(s):
     work, dt = s.work, settings.time_step
     rate, acceleration = s.rk4.rate, s.rk4.acceleration
     staged = begin_stages(settings, counts, s.step_stats[0], s.rows, s.direct)
-    if staged and s.on_demand[0].solve_stage == 0:
-        s.on_demand[1].solve_stage = 1
+    if staged and s.lazy_kernels[0].solve_stage == 0:
+        s.lazy_kernels[1].solve_stage = 1
         return NEEDS_KERNEL
     start_slip(s)
     start_turning(s, staged)

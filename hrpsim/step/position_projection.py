@@ -15,7 +15,7 @@ from hrpsim.constraints.connection_rows import LOCKED, find_direction
 from hrpsim.constraints.placed_connection import place_frames
 from hrpsim.constraints.rows import LOCK, MIMIC
 from hrpsim.jit.compiled import inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.integrate import correct_positions
@@ -26,7 +26,7 @@ _ITERATIONS = 10
 _EXACT = 1e-13  # [m or rad]
 
 
-@on_demand_kernel(used=lambda scene: bool(scene.settings["projection"][0]))
+@lazy_kernel(used=lambda scene: bool(scene.settings["projection"][0]))
 def project_connections(s):
     """Correct the positions until the errors of rigid connections are gone or stay as they are."""
     error = _ask_for_corrections(s)

@@ -19,7 +19,7 @@ from hrpsim.step.scene.status import DIVERGED, LOOK_FURTHER, SINGULAR, TOO_STIFF
 
 
 @inlined_kernel
-def keep_start(s):
+def save_start(s):
     """Keep the start of a step."""
     copy_vector(s.q, s.start.q)
     copy_vector(s.velocity, s.start.velocity)

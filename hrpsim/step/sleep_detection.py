@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""When loose bodies are at rest, and when something presses on one that sleeps."""
+"""When free bodies are at rest, and when something presses on one that sleeps."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
-from hrpsim.step.scene.contents import has_loose_bodies
+from hrpsim.jit.lazy_kernels import lazy_kernel
+from hrpsim.step.scene.contents import has_free_bodies
 from hrpsim.step.scene.islands import join, representative_of
 from hrpsim.step.scene.status import DONE, FALLS_ASLEEP, WAKES
 
@@ -23,10 +23,10 @@ REST_TOLERANCES = 100.0
 REST_TIME = 0.5  # [s]
 LARGEST_REST_SPEED = 1e-5  # [m/s]
 
-# per body: of a loose body its rest; what is noted of an island stands at its representative
+# per body: of a free body its rest; what is noted of an island stands at its representative
 REST = np.dtype(
     [
-        ("may_sleep", "i8"),  # whether it is a loose body
+        ("may_sleep", "i8"),  # whether it is a free body
         ("radius", "f8"),  # of the sphere about the body's origin that holds it [m]
         ("rest_steps", "i8"),  # for how many steps it has been at rest
         ("keeps_awake", "i8"),  # whether something keeps the island awake
@@ -67,18 +67,18 @@ def _find_pressed(counts, failure, collision, rows):
 
 @inlined_kernel
 def detect_rest(s):
-    """Count how long loose bodies are at rest; return FALLS_ASLEEP if any is to sleep.
+    """Count how long free bodies are at rest; return FALLS_ASLEEP if any is to sleep.
 
-    Reads: collision, connections, counts, forest, islands, on_demand, q, rests, settings, start,
+    Reads: collision, connections, counts, forest, islands, lazy_kernels, q, rests, settings, start,
     velocity, wrenches.
     Writes: islands, rests.
     """
-    if s.settings[0].rest_steps == 0 or s.on_demand[0].count_rest == 0:
+    if s.settings[0].rest_steps == 0 or s.lazy_kernels[0].count_rest == 0:
         return DONE
     return find_sleepers(s) if count_rest(s) else DONE
 
 
-@on_demand_kernel(used=has_loose_bodies)
+@lazy_kernel(used=has_free_bodies)
 def find_sleepers(s):
     """Return FALLS_ASLEEP if an island is to sleep, and write who belongs to it."""
     _join_what_presses(
@@ -87,9 +87,9 @@ def find_sleepers(s):
     return FALLS_ASLEEP if _choose_sleepers(s.settings[0], s.islands.trees, s.rests) else DONE
 
 
-@on_demand_kernel(used=has_loose_bodies)
+@lazy_kernel(used=has_free_bodies)
 def count_rest(s):
-    """Count the steps that loose bodies have been at rest; return whether any is due to sleep."""
+    """Count the steps that free bodies have been at rest; return whether any is due to sleep."""
     settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
     q, velocity, before = s.q, s.velocity, s.start.q
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
@@ -146,7 +146,7 @@ def _hold_together(bodies, trees, rests, a, b):
 
 @inlined_kernel
 def _choose_sleepers(settings, trees, rests):
-    """Write which island every loose body is to sleep with, -1 for none; return whether any is.
+    """Write which island every free body is to sleep with, -1 for none; return whether any is.
 
     All bodies of it have been at rest for long enough, and it leans on what is fixed: what floats
     may drift as slowly as it likes.

@@ -17,7 +17,7 @@ from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
 from hrpsim.step.continuous.fast_motion import look_at_motion
-from hrpsim.step.continuous.passages import forget_passages
+from hrpsim.step.continuous.speculative_contacts import forget_speculative_contacts
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_reach import forget_driven
 from hrpsim.step.impacts.impacts import resolve_impacts
@@ -33,7 +33,7 @@ from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.motion import find_acceleration
 from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.position_projection import project_connections
-from hrpsim.step.restoring import keep_start, restore_start
+from hrpsim.step.restoring import restore_start, save_start
 from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
 from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.rows.worst import keep_worst
@@ -65,7 +65,7 @@ def advance(scene, steps):
     the answer, state and time agree.
     """
     unmet = by_newton = 0
-    if scene.on_demand[1].awaited != 0:
+    if scene.lazy_kernels[1].awaited != 0:
         return 0, NEEDS_KERNEL, unmet, by_newton
     end = monotonic_seconds() + LONGEST_CALL if steps > 1 else 0.0
     for done in range(steps):
@@ -74,10 +74,10 @@ def advance(scene, steps):
             status = step(scene)
             if status != LOOK_FURTHER:
                 break
-        if scene.impacts.state[0].looks > 0:
+        if scene.impacts.state[0].wider_searches > 0:
             forget_driven(scene.collision, scene.impacts)
-        if scene.continuous.state[0].passage_count > 0 or scene.continuous.state[0].flies:
-            forget_passages(scene.collision.shapes, scene.continuous)
+        if scene.continuous.state[0].speculative_count > 0 or scene.continuous.state[0].ballistic:
+            forget_speculative_contacts(scene.collision.shapes, scene.continuous)
         if status != DONE and status != FALLS_ASLEEP:
             return done, status, unmet, by_newton
         scene.clock[0] += 1
@@ -117,7 +117,7 @@ def step(s):
         read_sensors(s)
         status = integrate(s)
     if status == DONE:
-        keep_for_next_step(s)
+        store_for_next_step(s)
         return detect_rest(s)
     restore_start(s, status)
     return status
@@ -130,9 +130,9 @@ def begin_step(s):
     Reads: connections, counts, impacts, joint_impact_impulses, q, step_stats, velocity.
     Writes: connections, continuous, impacts, start, step_stats.
     """
-    keep_start(s)
-    s.step_stats[0].impact_looks = s.step_stats[0].direct_work = 0
-    s.continuous.state[0].undrifted = 0
+    save_start(s)
+    s.step_stats[0].ccd_queries = s.step_stats[0].direct_work = 0
+    s.continuous.state[0].start_force = 0
 
 
 @inlined_kernel
@@ -203,7 +203,7 @@ def prepare_constraints(s):
         forget_impact_impulses(s.joint_impact_impulses, s.connections)
     s.impacts.state[0].had_impacts = stats.impact_rounds = 0
     stats.impacts_lowered = stats.impacts_left = 0
-    bounces, lands = s.on_demand[0].resolve_impacts != 0, s.settings[0].integrator == RK4
+    bounces, lands = s.lazy_kernels[0].resolve_impacts != 0, s.settings[0].integrator == RK4
     while True:
         status = unconstrained_dynamics(s)
         if status == DONE:
@@ -229,7 +229,7 @@ def prepare_constraints(s):
 def unconstrained_dynamics(s):
     """Factorise the forest and find its acceleration without constraints.
 
-    Reads: articulated, connections, control, counts, forest, kinematics, on_demand, q, settings,
+    Reads: articulated, connections, control, counts, forest, kinematics, lazy_kernels, q, settings,
     velocity, work, wrenches.
     Writes: articulated, failure, spins, work.
     """
@@ -253,18 +253,18 @@ def read_sensors(s):
 def integrate(s):
     """Carry the state to the end of the step, then take back some of the penetration.
 
-    Reads: articulated, collision, connections, continuous, control, counts, direct, forest,
-    impacts, islands, joint_holds, kinematics, materials, momentum, newton, newton_part, on_demand,
-    q, rk4, rows, search, settings, sites, solver_choice, spins, start, step_stats, velocity, work,
-    wrenches.
-    Writes: articulated, collision, continuous, counts, direct, failure, islands, kinematics,
-    momentum, newton, newton_part, on_demand, q, rk4, rows, search, sites, step_stats, velocity,
-    work.
+    Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
+    forest, impacts, islands, joint_holds, kinematics, lazy_kernels, materials, momentum, newton,
+    newton_part, q, rk4, rows, search, settings, solver_choice, spins, start, step_stats, velocity,
+    work, wrenches.
+    Writes: articulated, collision, constrained, continuous, counts, direct, failure, islands,
+    kinematics, lazy_kernels, momentum, newton, newton_part, q, rk4, rows, search, step_stats,
+    velocity, work.
     """
     settings = s.settings[0]
     if settings.continuous:
         copy_vector(s.q, s.continuous.q_swept)
-    keeps_momentum = s.on_demand[0].keep_momentum != 0
+    keeps_momentum = s.lazy_kernels[0].keep_momentum != 0
     leaks = keep_momentum(s, 0) if keeps_momentum else 0
     if settings.integrator == RK4:
         status = integrate_rk4(s)
@@ -276,7 +276,7 @@ def integrate(s):
         if solve_position_correction(s):
             correct_positions(settings, s.forest, s.q, s.work)
             if settings.integrator == RK4:
-                remember_gaps(settings, s.counts[0], s.collision.contacts, s.sites, s.rows)
+                remember_gaps(settings, s.counts[0], s.collision.contacts, s.constrained, s.rows)
         if settings.projection:
             project_connections(s)
     if not within_limits(s.q, s.velocity):
@@ -290,17 +290,17 @@ def integrate(s):
 
 
 @inlined_kernel
-def keep_for_next_step(s):
+def store_for_next_step(s):
     """Keep what the next step and its readers need of a step that is done.
 
-    Reads: collision, connections, control, counts, forest, joint_impulses, on_demand,
+    Reads: collision, connections, control, counts, forest, joint_impulses, lazy_kernels,
     past_accelerations, rows, sensors, settings, spins, velocity, work.
     Writes: collision, connections, control, counts, joint_impulses, past_accelerations, sensors,
     spins.
     """
     remember_impulses(s.counts[0], s.forest, s.joint_impulses, s.collision, s.connections, s.rows)
     remember_acceleration(s.work, s.past_accelerations)
-    if s.on_demand[0].turn_freely != 0:
+    if s.lazy_kernels[0].turn_freely != 0:
         remember_moments(s.forest, s.past_accelerations, s.connections, s.spins)
     advance_targets(
         s.forest,

@@ -24,7 +24,7 @@ _STILL = 1e-6  # poses that change by less are not sent again
 class Drawing:
     """The nodes of a world in the scene of a viser server.
 
-    Links are the nodes "/robot/link", loose bodies "/body/body", fixed shapes "/world/name".
+    Links are the nodes "/robot/link", free bodies "/body/body", fixed shapes "/world/name".
     `left_out` says of each mesh that cannot be drawn why. `parts` has the nodes that a person can
     take hold of, as (entity name, link name, node). `arrow_size` is how thick arrows are, 1 for
     scenes as large as a robot.
@@ -81,7 +81,7 @@ class Drawing:
         return drawing
 
     def paint(self, name: str, color: tuple[int, int, int]) -> None:
-        """Give the loose bodies and fixed shapes of that name, if there are any, a colour."""
+        """Give the free bodies and fixed shapes of that name, if there are any, a colour."""
         self._paints[name] = color
         bodies = [(entity, node) for entity, _, node in self.parts if entity in self._bodies]
         for entity, node in (*bodies, *self._fixed):

@@ -29,7 +29,7 @@ FRAME_RATE = 25  # of films, simulated time [Hz]
 SIZE = (960, 544)  # [pixels], multiples of 16 for encoders
 _WINDOW = (320, 240)  # of the page, which is drawn all the time beside the pictures [pixels]
 _PICTURE_LIMIT = 64_000_000  # of what the page sends for a picture [bytes]
-_PATIENCE = 300.0  # for the page to open, and for each picture [s]
+_TIMEOUT = 300.0  # for the page to open, and for each picture [s]
 
 
 def make_film(
@@ -103,10 +103,10 @@ def _pictures(viewer: Viewer, duration: float, size, every: bool) -> Iterator[np
 
 
 def _wait_for_page(viewer: Viewer):
-    limit = time.monotonic() + _PATIENCE
+    limit = time.monotonic() + _TIMEOUT
     while not (clients := viewer.server.get_clients()):
         if time.monotonic() > limit:
-            raise HrpsimError(f"the browser did not open the page within {_PATIENCE:.0f} s")
+            raise HrpsimError(f"the browser did not open the page within {_TIMEOUT:.0f} s")
         time.sleep(0.05)
     return next(iter(clients.values()))
 
@@ -122,7 +122,7 @@ def _picture(viewer: Viewer, client, size) -> np.ndarray:
         wxyz=_looking(np.array(camera.look_at) - camera.position),
         position=np.array(camera.position),
         fov=camera.fov,
-        timeout=_PATIENCE,
+        timeout=_TIMEOUT,
     )
 
 

@@ -36,7 +36,7 @@ def signals_of(world) -> dict[str, Callable[[], float]]:
 
 
 def moves_freely(entity: Entity) -> bool:
-    """Whether the first numbers of q are a position in the world: a loose body or a free base."""
+    """Whether the first numbers of q are a position in the world: a free body or a free base."""
     return len(entity.system.joint_type) > 0 and entity.system.joint_type[0] == FREE
 
 

@@ -20,7 +20,7 @@ from hrpsim.jit.announcement import say_compiled
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.values import is_number
 from hrpsim.world.parts.stepping import announce_steps, whole_number
-from hrpsim.world.share import Share
+from hrpsim.world.shard import Shard
 from hrpsim.world.world import World
 
 _KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
@@ -59,7 +59,7 @@ class Batch:
         size = -(-len(self.worlds) // (_SHARES * self._threads))
         self._ranges = [range(k, min(k + size, count)) for k in range(0, count, size)]
         steppings = [world._stepping for world in self.worlds]
-        self._shares = [Share(r, steppings[r.start : r.stop]) for r in self._ranges]
+        self._shares = [Shard(r, steppings[r.start : r.stop]) for r in self._ranges]
 
     def __len__(self) -> int:
         return len(self.worlds)
@@ -102,11 +102,11 @@ class Batch:
         announced = announce_steps()
         left, stop = deque(self._shares), Event()
         helpers = [
-            self._pool.submit(_step_shares, left, n, stop)
+            self._pool.submit(_step_shards, left, n, stop)
             for _ in range(min(self._threads, len(self._shares)) - 1)
         ]
         try:
-            failures = _step_shares(left, n, stop)
+            failures = _step_shards(left, n, stop)
             for helper in helpers:
                 failures |= helper.result()
         except BaseException:
@@ -144,10 +144,10 @@ class Batch:
         For whatever takes more than steps: a controller that walks each world, say.
         """
 
-        def apply(share: range) -> list:
-            return [function(self.worlds[k], k) for k in share]
+        def apply(shard: range) -> list:
+            return [function(self.worlds[k], k) for k in shard]
 
-        return [result for share in self._pool.map(apply, self._ranges) for result in share]
+        return [result for shard in self._pool.map(apply, self._ranges) for result in shard]
 
     def q(self, name: str) -> np.ndarray:
         """Return the configurations (count, nq) of the robots or bodies called `name`."""
@@ -371,13 +371,13 @@ class Batch:
                 robot.use_gains()
 
 
-def _step_shares(left: deque[Share], n: int, stop: Event) -> dict[int, WorldError]:
+def _step_shards(left: deque[Shard], n: int, stop: Event) -> dict[int, WorldError]:
     """Step shares, as long as any are left that no other thread has taken; return what failed."""
     failures: dict[int, WorldError] = {}
     while left:
         try:
-            share = left.popleft()
+            shard = left.popleft()
         except IndexError:  # another thread was quicker
             break
-        failures |= share.step(n, stop)
+        failures |= shard.step(n, stop)
     return failures

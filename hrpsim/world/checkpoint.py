@@ -31,14 +31,14 @@ class Checkpoint:
     """
 
     def __init__(self, world: World):
-        on_demand = world.scene.on_demand
+        lazy_kernels = world.scene.lazy_kernels
         self._objects: list[tuple[Any, dict[str, Any], tuple[str, ...]]] = []
         self._lists: list[tuple[list, list]] = []
         self._mappings: list[tuple[dict | set, Any]] = []
         self._arrays: list[tuple[np.ndarray, np.ndarray]] = []
-        self._kernels = on_demand.view(np.int64).reshape(2, -1)
+        self._kernels = lazy_kernels.view(np.int64).reshape(2, -1)
         self._kernels_at_start = self._kernels.copy()
-        seen = {id(on_demand), *map(id, world.shared_by_copies())}
+        seen = {id(lazy_kernels), *map(id, world.shared_by_copies())}
         left = [world]
         while left:
             one = left.pop()

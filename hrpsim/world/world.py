@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world: robots, loose bodies and a ground that step together in time."""
+"""A world: robots, free bodies and a ground that step together in time."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         position_projection: rigid connections are brought back onto their error 0 after each step.
         continuous: an object that moves by more than a quarter of its thickness in a step passes
             through nothing: it has contacts with all that it would meet.
-        sleeping: loose bodies that have been at rest for 0.5 s, with all that presses on them or is
+        sleeping: free bodies that have been at rest for 0.5 s, with all that presses on them or is
             connected to them, are left out of the step until something else presses on them or
             anything about them is changed. At rest means no faster than a hundred times the speed
             that `tolerance` means with stop "residual" (1e-6 m/s by default; never more than 1e-5).
@@ -171,7 +171,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
 
     @property
     def bodies(self) -> MappingProxyType[str, Body]:
-        """Loose bodies by name."""
+        """Free bodies by name."""
         return self._contents.bodies
 
     @property

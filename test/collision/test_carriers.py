@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, Sphere, World, load_model
-from hrpsim.collision.carriers import new_carriers
+from hrpsim.collision.body_bounds import new_body_bounds
 from hrpsim.collision.records import SHAPE
 from robots import HRP2_LIKE
 
@@ -47,8 +47,8 @@ def test_carriers_hold_all_shapes_of_their_bodies():
     shapes["body"] = [2, -1, 2, 5]
     shapes["placement_p"] = [[3.0, 4.0, 0.0], [9.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]
     shapes["radius"], shapes["thickness"] = [1.0, 7.0, 6.0, 0.5], [2.0, 0.1, 0.3, 1.0]
-    carriers = new_carriers(shapes)
-    assert carriers["body"].tolist() == [2, 5]
-    np.testing.assert_allclose(carriers["arm"], [5.0, 2.0])
-    np.testing.assert_allclose(carriers["extent"], [7.0, 2.5])
-    np.testing.assert_allclose(carriers["thickness"], [0.3, 1.0])
+    body_bounds = new_body_bounds(shapes)
+    assert body_bounds["body"].tolist() == [2, 5]
+    np.testing.assert_allclose(body_bounds["arm"], [5.0, 2.0])
+    np.testing.assert_allclose(body_bounds["extent"], [7.0, 2.5])
+    np.testing.assert_allclose(body_bounds["thickness"], [0.3, 1.0])

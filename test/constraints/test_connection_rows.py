@@ -27,17 +27,17 @@ def rows_of(world) -> np.ndarray:
 
 
 def row_rates(world, q, velocity) -> np.ndarray:
-    """J times the motion of the sites, for every row of connections."""
+    """J times the motion of the constraint bodies, for every row of connections."""
     scene = world.scene
     motion = new_kinematics(len(scene.forest.bodies))
     update_poses(scene.forest, q, motion)
     update_velocities(scene.forest, velocity, motion)
-    sites = scene.sites.sites
+    constrained = scene.constrained.bodies
     rates = []
     for row in rows_of(world):
-        rate = row["J_a"] @ motion[sites[row["site_a"]]["body"]]["v"]
-        if row["site_b"] >= 0:
-            rate += row["J_b"] @ motion[sites[row["site_b"]]["body"]]["v"]
+        rate = row["J_a"] @ motion[constrained[row["constrained_a"]]["body"]]["v"]
+        if row["constrained_b"] >= 0:
+            rate += row["J_b"] @ motion[constrained[row["constrained_b"]]["body"]]["v"]
         rates.append(rate)
     return np.array(rates)
 

@@ -81,7 +81,7 @@ def entry(joints, controller="Wave", active=True, **parameters):
     }
 
 
-def course(controller, parameters, ticks, at=None):
+def trajectory(controller, parameters, ticks, at=None):
     """Return targets, their velocities and efforts (ticks, 3) of a run; `at` {tick: act}."""
     world = World(time_step=1e-3)
     robot = world.add_robot(load_model(ROBOT, base="fixed"))
@@ -99,15 +99,15 @@ def course(controller, parameters, ticks, at=None):
 
 def test_a_group_of_one_is_that_one():
     """Law: the only member's commands come through bit for bit."""
-    alone, end = course(Wave(), {}, 200)
-    grouped, group_end = course(ControllerGroup(), {"members": {"all": entry("*")}}, 200)
+    alone, end = trajectory(Wave(), {}, 200)
+    grouped, group_end = trajectory(ControllerGroup(), {"members": {"all": entry("*")}}, 200)
     assert all(np.array_equal(a, b) for a, b in zip(alone, grouped))
     assert np.array_equal(end, group_end)
 
 
 def test_each_commands_its_joints_and_the_rest_is_held():
     members = {"l": entry("left", amplitude=0.1), "r": entry(["r*"], amplitude=0.5)}
-    (targets, _, efforts), _ = course(ControllerGroup(), {"members": members}, 300)
+    (targets, _, efforts), _ = trajectory(ControllerGroup(), {"members": members}, 300)
     left, right, waist = targets.T
     assert np.abs(left).max() == pytest.approx(0.1, rel=1e-3)
     assert np.abs(right).max() == pytest.approx(0.5, rel=1e-3)
@@ -124,7 +124,7 @@ def test_switching_is_continuous_in_target_and_velocity(speed):
         300: lambda g: g.switch("b", False),
         450: lambda g: g.switch("a", True),
     }
-    (targets, velocities, efforts), _ = course(group, {"members": members}, 700, act)
+    (targets, velocities, efforts), _ = trajectory(group, {"members": members}, 700, act)
     period = group.period
     steps = np.diff(targets, axis=0) / period
     fastest = 0.3 * speed
@@ -144,7 +144,7 @@ def test_without_a_blend_it_jumps():
     act = {100: lambda g: g.switch("a", False), 150: lambda g: g.switch("a", True)}
     members = {"a": entry("*", speed=4.0)}
     parameters = {"members": members, "blend": 0.0}
-    (targets, *_), _ = course(ControllerGroup(), parameters, 200, act)
+    (targets, *_), _ = trajectory(ControllerGroup(), parameters, 200, act)
     assert np.abs(np.diff(targets, 2, axis=0)).max() / 0.005**2 > 100.0
 
 
@@ -157,7 +157,7 @@ def test_an_active_member_gives_way_to_who_takes_its_joints():
     }
     puts_off = []
     act = {50: lambda g: puts_off.extend(g.switch("b", True))}
-    (targets, *_), _ = course(group, {"members": members}, 400, act)
+    (targets, *_), _ = trajectory(group, {"members": members}, 400, act)
     assert puts_off == ["a"]
     assert [m.state for m in group.members.values()] == ["inactive", "active", "active"]
     assert np.ptp(targets[200:, 0]) == 0.0 and np.ptp(targets[200:, 2]) > 0.1
@@ -166,7 +166,7 @@ def test_an_active_member_gives_way_to_who_takes_its_joints():
 def test_a_member_that_finishes_leaves_its_last_word():
     group = ControllerGroup()
     members = {"a": entry("left", ticks=60), "b": entry("right")}
-    (targets, velocities, efforts), _ = course(group, {"members": members}, 300)
+    (targets, velocities, efforts), _ = trajectory(group, {"members": members}, 300)
     last = 0.3 * np.sin(2.0 * 0.005 * 59)
     assert targets[-1, 0] == pytest.approx(last, abs=1e-9)
     assert velocities[-1, 0] == efforts[-1, 0] == 0.0
@@ -198,7 +198,7 @@ def test_what_cannot_stand_side_by_side_is_refused(parameters, named):
 
 def test_members_must_command_positions():
     with pytest.raises(ControllerError, match="'a' of a group must command positions"):
-        course(ControllerGroup(), {"members": {"a": entry("*", "Pushy")}}, 2)
+        trajectory(ControllerGroup(), {"members": {"a": entry("*", "Pushy")}}, 2)
 
 
 def test_unknown_members_cannot_be_switched():

@@ -72,8 +72,8 @@ def leans(bushes, wanted, period):
     """Return the leans (n, 2) of a foot whose servos are stiff, and its stiffness and damping."""
     foot = feet_on(bushes)[0]
     (record,) = new_admittance(foot, (0.0, 0.0), period, answer_time=0.05, fading_time=0.1)
-    course = [[answer_torque(record, k, w[k], w[k], True, 1.0) for k in (0, 1)] for w in wanted]
-    return np.array(course), foot.turn_stiffness, foot.turn_damping
+    trajectory = [[answer_torque(record, k, w[k], w[k], True, 1.0) for k in (0, 1)] for w in wanted]
+    return np.array(trajectory), foot.turn_stiffness, foot.turn_damping
 
 
 @pytest.mark.parametrize("bushes", ["openhrp", "jaxon", "hrp2_soft", "hrp2_stiff"])
@@ -92,12 +92,12 @@ def test_an_error_of_torque_is_answered_within_its_time():
     stiffness, slope, period = 2500.0, 0.0175, 0.001
     foot = feet_on("jaxon")[0]
     (record,) = new_admittance(foot, (0.0, 0.0), period, answer_time=0.05, fading_time=0.1)
-    felt, course = stiffness * slope, []
+    felt, trajectory = stiffness * slope, []
     for _ in range(400):
         x = answer_torque(record, 0, 0.0, felt, True, 1.0)
         felt = stiffness * (slope - x)
-        course.append(felt / (stiffness * slope))
-    assert course[50] == pytest.approx(np.exp(-1.0), abs=0.03)
-    assert abs(course[-1]) < 1e-3
+        trajectory.append(felt / (stiffness * slope))
+    assert trajectory[50] == pytest.approx(np.exp(-1.0), abs=0.03)
+    assert abs(trajectory[-1]) < 1e-3
     in_air = [answer_torque(record, 0, 0.0, 0.0, False, 1.0) for _ in range(300)]
     assert in_air[100] == pytest.approx(slope * np.exp(-1.0), rel=0.05)

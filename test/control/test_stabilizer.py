@@ -223,11 +223,11 @@ def test_toppling_rates_are_those_of_the_rigid_body():
 def test_floor_follows_a_step_of_the_desired_zmp(feet, axis):
     """The springs are inverted by the model: the ZMP comes alike quickly whatever they are."""
     shift, begin = 0.015, 1.0
-    courses = []
+    trajectories = []
     for jump in (0.0, shift):
         robot = half_sitting_robot(feet)
         controller = Walk(standing(3.0))
-        course = []
+        trajectory = []
         with ControlLoop(robot, controller, {"integral_rate": 0.0}) as loop:
             while robot.world.time < begin + 0.02:
                 if jump and abs(robot.world.time - begin) < 1e-9:
@@ -236,9 +236,9 @@ def test_floor_follows_a_step_of_the_desired_zmp(feet, axis):
                 for _ in range(5):
                     robot.world.step()
                     if robot.world.time > begin:
-                        course.append(center_of_pressure(robot)[0][axis])
-        courses.append(np.array(course))
-    response = (courses[1] - courses[0]) / shift
+                        trajectory.append(center_of_pressure(robot)[0][axis])
+        trajectories.append(np.array(trajectory))
+    response = (trajectories[1] - trajectories[0]) / shift
     assert np.argmax(response > 0.63) < 7  # [ms]; 5 ms of them are the control period
     assert response.max() < 1.45
     assert 0.7 < response[10:18].mean() < 1.4  # of a damping ratio of 0.2, as jaxon's bushes have

@@ -18,7 +18,7 @@ from hrpsim.control import (
 )
 
 
-def course(controller, parameters=None, feet=RIGID, duration=3.0):
+def trajectory(controller, parameters=None, feet=RIGID, duration=3.0):
     robot = half_sitting_robot(feet)
     rows = []
     with ControlLoop(robot, controller, parameters) as loop:
@@ -29,10 +29,10 @@ def course(controller, parameters=None, feet=RIGID, duration=3.0):
 
 
 def test_without_a_stabiliser_it_is_playback_bit_for_bit():
-    plain = course(Playback(pattern("E5")))
-    off = course(Walk(pattern("E5")), {"stabilizer": False})
+    plain = trajectory(Playback(pattern("E5")))
+    off = trajectory(Walk(pattern("E5")), {"stabilizer": False})
     np.testing.assert_array_equal(plain, off)
-    assert np.abs(course(Walk(pattern("E5"))) - plain).max() > 1e-3
+    assert np.abs(trajectory(Walk(pattern("E5"))) - plain).max() > 1e-3
 
 
 def test_a_second_walk_of_a_model_is_planned_once_and_has_the_same_bits():
@@ -42,8 +42,8 @@ def test_a_second_walk_of_a_model_is_planned_once_and_has_the_same_bits():
         controller.configure(model, {"pattern": "stepping", "period": period})
     assert second.reference is first.reference and second.sequence is first.sequence
     assert slower.reference.count < first.reference.count
-    again = course(Walk(), {"pattern": "stepping"}, duration=1.5)
-    np.testing.assert_array_equal(course(Walk(), {"pattern": "stepping"}, duration=1.5), again)
+    again = trajectory(Walk(), {"pattern": "stepping"}, duration=1.5)
+    np.testing.assert_array_equal(trajectory(Walk(), {"pattern": "stepping"}, duration=1.5), again)
 
 
 @pytest.mark.parametrize("period", [0.001, 0.002, 0.005])

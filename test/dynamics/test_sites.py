@@ -12,8 +12,13 @@ from dynamics.trees import random_tree
 
 import hrpsim
 from hrpsim.dynamics.articulated import factorise, new_articulated, start_bodies, wrench_response
-from hrpsim.dynamics.response import site_responses, site_velocities
-from hrpsim.dynamics.sites import Sites, forget_numbers, number_sites, site_sizes
+from hrpsim.dynamics.constraint_bodies import (
+    ConstraintBodies,
+    constrained_sizes,
+    forget_numbers,
+    number_constraint_bodies,
+)
+from hrpsim.dynamics.response import constrained_responses, constrained_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.fields import allocate
 from hrpsim.kinematics.forest import forest_of
@@ -29,10 +34,10 @@ def respond_to(forest, kinematics, articulated, effort, dv_out):
 
 
 @kernel
-def answer_ports(forest, kinematics, articulated, velocity, sites_out):
-    count, needed = number_sites(forest, sites_out)
-    site_responses(forest, kinematics, articulated, count, sites_out)
-    site_velocities(forest, kinematics, velocity, count, sites_out)
+def answer_ports(forest, kinematics, articulated, velocity, constrained_out):
+    count, needed = number_constraint_bodies(forest, constrained_out)
+    constrained_responses(forest, kinematics, articulated, count, constrained_out)
+    constrained_velocities(forest, kinematics, velocity, count, constrained_out)
     return count, needed
 
 
@@ -130,51 +135,53 @@ def test_respond_is_the_inverse_mass_matrix_times_the_load(factorised):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_blocks_are_the_link_space_inverse_inertia(factorised, seed):
-    """Whatever bodies and joints are sites; trees answer only to themselves."""
+    """Whatever bodies and joints are constraint bodies; trees answer only to themselves."""
     f, rng = factorised, np.random.default_rng(seed)
     n, nv = f.model.body_count, f.model.nv
     share = (0.1, 0.5, 1.0)[seed % 3]
-    sites = allocate(Sites, site_sizes(n, nv, (6 * n + nv + LANES) ** 2))
-    sites.inverse_inertia[:] = np.nan
+    constrained = allocate(ConstraintBodies, constrained_sizes(n, nv, (6 * n + nv + LANES) ** 2))
+    constrained.inverse_inertia[:] = np.nan
     bodies = np.flatnonzero(rng.random(n) < share)
     one_dof = np.isin(np.arange(nv), [j.v_index for j in f.model.joints if j.joint_type != FREE])
     dofs = np.flatnonzero((rng.random(nv) < share) & one_dof)
     velocity = rng.normal(size=nv)
-    # The step before had other sites; nothing of it may be left.
-    sites.marked[:] = rng.random(n) < 0.5
-    sites.of_dof[one_dof] = 0
-    answer_ports(f.forest, f.kinematics, f.articulated, velocity, sites)
-    sites.marked[:], sites.of_dof[:] = 0, -1
-    sites.marked[bodies] = 1
-    sites.of_dof[dofs] = 0
-    count, needed = answer_ports(f.forest, f.kinematics, f.articulated, velocity, sites)
+    # The step before had other constraint bodies; nothing of it may be left.
+    constrained.marked[:] = rng.random(n) < 0.5
+    constrained.of_dof[one_dof] = 0
+    answer_ports(f.forest, f.kinematics, f.articulated, velocity, constrained)
+    constrained.marked[:], constrained.of_dof[:] = 0, -1
+    constrained.marked[bodies] = 1
+    constrained.of_dof[dofs] = 0
+    count, needed = answer_ports(f.forest, f.kinematics, f.articulated, velocity, constrained)
     assert count == len(bodies) + len(dofs)
-    J, roots = port_jacobian(f, sites, count)
+    J, roots = port_jacobian(f, constrained, count)
     dense = J @ np.linalg.solve(f.M, J.T)
     assert needed == sum(columns * padded(columns) for columns in Counter(roots).values())
     for root in set(roots):
-        tree, own = sites.supports[root], roots == root
+        tree, own = constrained.supports[root], roots == root
         start, width, at, columns = *tree[["tree_start", "tree_width", "tree_block"]], own.sum()
         assert width == padded(columns)
-        block = sites.inverse_inertia[at : at + columns * width].reshape(columns, width)
+        block = constrained.inverse_inertia[at : at + columns * width].reshape(columns, width)
         assert close(block[:, :columns], dense[np.ix_(own, own)])
-        assert close(sites.velocity[start : start + columns], J[own] @ velocity)
+        assert close(constrained.velocity[start : start + columns], J[own] @ velocity)
 
 
 def padded(columns):
     return -(-columns // LANES) * LANES
 
 
-def port_jacobian(f, sites, count):
-    """Return J of all site columns (columns, nv), and the root of the tree of each column."""
+def port_jacobian(f, constrained, count):
+    """Return J of all velocity entries (columns, nv), and the root of the tree of each column."""
     rows, roots = [], []
-    for site in sites.sites[:count]:
-        root = int(f.model.system.root[site["body"]])
-        assert site["offset"] == sites.supports[root]["tree_start"] + roots.count(root)
-        if site["dof"] >= 0:
-            rows.append(np.eye(f.model.nv)[[site["dof"]]])
+    for constraint_body in constrained.bodies[:count]:
+        root = int(f.model.system.root[constraint_body["body"]])
+        assert constraint_body["offset"] == constrained.supports[root]["tree_start"] + roots.count(
+            root
+        )
+        if constraint_body["dof"] >= 0:
+            rows.append(np.eye(f.model.nv)[[constraint_body["dof"]]])
         else:
-            rows.append(f.body_jacobians[site["body"]])
+            rows.append(f.body_jacobians[constraint_body["body"]])
         roots += [root] * len(rows[-1])
     return np.vstack(rows or [np.zeros((0, f.model.nv))]), np.array(roots, dtype=int)
 
@@ -189,19 +196,23 @@ def test_numbers_that_stay_serve_at_other_configurations():
     model = MODELS["hrp2_like"]()
     rng = np.random.default_rng(3)
     n, nv = model.body_count, model.nv
-    kept = allocate(Sites, site_sizes(n, nv, (6 * n + nv + LANES) ** 2))
+    kept = allocate(ConstraintBodies, constrained_sizes(n, nv, (6 * n + nv + LANES) ** 2))
     for bodies in ([5, 11], [5, 11], [2, 5, 11], [5, 11], [0]):
         f = Factorised(model, random_q(model, rng))
-        anew = allocate(Sites, site_sizes(n, nv, (6 * n + nv + LANES) ** 2))
-        for sites in (kept, anew):
-            sites.marked[:], sites.of_dof[:] = 0, -1
-            sites.marked[bodies] = 1
-            answered = answer_ports(f.forest, f.kinematics, f.articulated, np.zeros(nv), sites)
+        anew = allocate(ConstraintBodies, constrained_sizes(n, nv, (6 * n + nv + LANES) ** 2))
+        for constrained in (kept, anew):
+            constrained.marked[:], constrained.of_dof[:] = 0, -1
+            constrained.marked[bodies] = 1
+            answered = answer_ports(
+                f.forest, f.kinematics, f.articulated, np.zeros(nv), constrained
+            )
             assert answered[0] == len(bodies)
         columns = 6 * len(bodies)
         blocks = [
-            sites.inverse_inertia[: columns * padded(columns)].reshape(columns, -1)[:, :columns]
-            for sites in (kept, anew)
+            constrained.inverse_inertia[: columns * padded(columns)].reshape(columns, -1)[
+                :, :columns
+            ]
+            for constrained in (kept, anew)
         ]
         np.testing.assert_array_equal(*blocks)
     forget_numbers(kept)

@@ -162,11 +162,11 @@ def _bytes(data: bytes, chance: random.Random) -> bytes:
 
 def _words(data: bytes, chance: random.Random) -> bytes:
     """Put another number or word in the place of one, or between two."""
-    spans = [m.span() for m in re.finditer(rb"-?\d[\d.eE+-]*|[A-Za-z_]\w*", data)]
-    start, end = chance.choice(spans) if spans else (0, 0)
+    ranges = [m.island() for m in re.finditer(rb"-?\d[\d.eE+-]*|[A-Za-z_]\w*", data)]
+    start, end = chance.choice(ranges) if ranges else (0, 0)
     new = chance.choice(NUMBERS if chance.random() < 0.5 else WORDS)
-    if spans and chance.random() < 0.3:
-        other = chance.choice(spans)
+    if ranges and chance.random() < 0.3:
+        other = chance.choice(ranges)
         new = data[other[0] : other[1]].decode(errors="replace")
     kept = start if chance.random() < 0.2 else end
     return data[:start] + new.encode(errors="replace") + data[kept:]

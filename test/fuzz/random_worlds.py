@@ -20,7 +20,7 @@ import numpy as np
 
 import hrpsim
 from hrpsim import Body, HrpsimError
-from hrpsim.jit.on_demand import compile_ahead, declared_kernels
+from hrpsim.jit.lazy_kernels import compile_ahead, declared_lazy_kernels
 
 STEPS = 100
 SLOWEST = 60.0  # processor time of a step without end [s]; solvers bound theirs by operation counts
@@ -350,7 +350,7 @@ def load_kernels() -> None:
             world.add_body(hrpsim.Box((0.1, 0.1, 0.1)), 1.0, (0.0, 0.0, 0.051))
             world.add_body(hrpsim.Cylinder(0.1, 0.1), 1.0, (1.0, 0.0, 0.051), velocity=(-99, 0, 0))
             world.step(3)
-    for name in declared_kernels():
+    for name in declared_lazy_kernels():
         compile_ahead(world.scene, name)
 
 

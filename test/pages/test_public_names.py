@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from pages.blocks import DOCS, ROOT
 
-
 HEADS = {path.parent for path in (ROOT / "hrpsim").glob("*/__init__.py")} | {ROOT / "hrpsim"}
 FACADES = [
     ".".join(head.relative_to(ROOT).parts)

@@ -27,7 +27,7 @@ def solve_prepared(scene, sweep_limit):
         scene.rows.rows[number].impulse = 0.0
     scene.settings[0].sweep_limit = sweep_limit
     for k in range(scene.counts[0].island_count):
-        scene.islands.spans[k].new_count = 0  # which would allow more
+        scene.islands.ranges[k].new_count = 0  # which would allow more
     return solve_rows(scene)
 
 
@@ -36,7 +36,7 @@ def solve_from_impulses(scene):
     """Solve the rows that `prepared` left, from the impulses that they have."""
     counts, rows = scene.counts[0], scene.rows
     count = counts.contact_count
-    warm_start(rows.rows, count, counts.row_count, rows.response, scene.sites.velocity)
+    warm_start(rows.rows, count, counts.row_count, rows.response, scene.constrained.velocity)
     return solve_rows(scene)
 
 
@@ -75,18 +75,18 @@ def solved_velocity(scene, start) -> np.ndarray:
 
 def solved(world, sweep_limit):
     """Return the scene of `prepared` with its rows solved, from no impulses."""
-    free = world.scene.sites.velocity.copy()
+    free = world.scene.constrained.velocity.copy()
     while (status := solve_prepared(Reference(world.scene), sweep_limit)) != DONE:
         world._scenes.present = grow(world.scene, status)
-        world.scene.sites.velocity[:] = free
+        world.scene.constrained.velocity[:] = free
     return world.scene
 
 
 def solved_from(world, impulses):
     """Return the scene of `prepared` with its rows solved, the last step's impulses being given."""
-    free = world.scene.sites.velocity.copy()
+    free = world.scene.constrained.velocity.copy()
     while True:
-        world.scene.sites.velocity[:] = free
+        world.scene.constrained.velocity[:] = free
         world.scene.rows.rows["impulse"][: len(impulses)] = impulses
         status = solve_from_impulses(Reference(world.scene))
         if status == DONE:
@@ -133,14 +133,14 @@ def row_jacobian(scene, row, jacobians) -> np.ndarray:
     """Return J (nv,) of one row."""
     total = np.zeros(len(scene.velocity))
     for side in "ab":
-        number = row[f"site_{side}"]
+        number = row[f"constrained_{side}"]
         if number < 0:
             continue
-        site = scene.sites.sites[number]
-        if site["dof"] >= 0:
-            total[site["dof"]] += row[f"J_{side}"][0]
+        constraint_body = scene.constrained.bodies[number]
+        if constraint_body["dof"] >= 0:
+            total[constraint_body["dof"]] += row[f"J_{side}"][0]
         else:
-            total += row[f"J_{side}"] @ jacobians[site["body"]]
+            total += row[f"J_{side}"] @ jacobians[constraint_body["body"]]
     return total
 
 

@@ -28,12 +28,12 @@ class Matrix:
         for a, b in edges:
             later[min(a, b)].add(max(a, b))
         self.A = np.zeros((sum(sizes),) * 2)
-        spans = [slice(f, f + n) for f, n in zip(first, sizes)]
+        ranges = [slice(f, f + n) for f, n in zip(first, sizes)]
         for k in range(count):
             for i in later[k]:
-                self.A[spans[k], spans[i]] = rng.normal(size=(sizes[k], sizes[i]))
-                self.A[spans[i], spans[k]] = rng.normal(size=(sizes[i], sizes[k]))
-            self.A[spans[k], spans[k]] = rng.normal(size=(sizes[k], sizes[k]))
+                self.A[ranges[k], ranges[i]] = rng.normal(size=(sizes[k], sizes[i]))
+                self.A[ranges[i], ranges[k]] = rng.normal(size=(sizes[i], sizes[k]))
+            self.A[ranges[k], ranges[k]] = rng.normal(size=(sizes[k], sizes[k]))
         self.A += np.diag(1.0 + np.abs(self.A).sum(axis=1))
         columns, entries, upper, lower = np.zeros(count, dtype=COLUMN), [], [], []
         space = 0
@@ -45,8 +45,8 @@ class Matrix:
             for i in [k, *sorted(later[k])]:
                 if i > k:
                     entries.append((i, space))
-                upper.append(self.A[spans[k], spans[i]].ravel())
-                lower.append(self.A[spans[i], spans[k]].T.ravel() * (i > k))
+                upper.append(self.A[ranges[k], ranges[i]].ravel())
+                lower.append(self.A[ranges[i], ranges[k]].T.ravel() * (i > k))
                 space += sizes[k] * sizes[i]
             columns[k]["end"] = len(entries)
         counts = np.zeros(1, dtype=COUNTS)

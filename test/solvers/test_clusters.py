@@ -10,8 +10,8 @@ from world.scenes import turned_tower
 from hrpsim import Sphere, World
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
+from hrpsim.solvers.newton.constraint_lists import list_constraints
 from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
-from hrpsim.solvers.newton.unit_lists import list_units
 
 TOLERANCE = 1e-10
 
@@ -24,7 +24,7 @@ def run_push(system):
 
 @kernel
 def run_solve(system, part, least):
-    list_units(system)
+    list_constraints(system)
     return solve_clusters(least, TOLERANCE, system, part)
 
 
@@ -38,7 +38,7 @@ def stack(count: int):
 
 
 def velocities(system):
-    return system.units["velocity"][: system.needs[0]["units"]].copy()
+    return system.constraints["velocity"][: system.capacity[0]["constraints"]].copy()
 
 
 @pytest.mark.parametrize("cube", [1, 5, 9])
@@ -46,8 +46,10 @@ def test_what_is_off_at_one_cube_is_put_right(cube):
     """Law: a cluster whose surroundings are solved ends in the solution of the whole."""
     system, part = stack(10)
     right = velocities(system)
-    units = system.units[: system.needs[0]["units"]]
-    units["multiplier"][(units["node_a"] == cube) | (units["node_b"] == cube)] *= 0.3
+    constraints = system.constraints[: system.capacity[0]["constraints"]]
+    constraints["multiplier"][
+        (constraints["node_a"] == cube) | (constraints["node_b"] == cube)
+    ] *= 0.3
     assert run_push(system) > 1e-3
     assert run_solve(system, part, 1e-6) > 0
     assert run_push(system) < 10.0 * TOLERANCE
@@ -57,12 +59,12 @@ def test_what_is_off_at_one_cube_is_put_right(cube):
 def test_a_cluster_of_most_trees_is_not_tried():
     """Law: where all is off nothing is changed, and that is said."""
     system, part = stack(10)
-    units = system.units[: system.needs[0]["units"]]
-    units["multiplier"] *= np.linspace(0.2, 0.8, len(units))[:, None]
+    constraints = system.constraints[: system.capacity[0]["constraints"]]
+    constraints["multiplier"] *= np.linspace(0.2, 0.8, len(constraints))[:, None]
     run_push(system)
-    before = units["multiplier"].copy()
+    before = constraints["multiplier"].copy()
     assert run_solve(system, part, 1e-6) == JAMMED
-    np.testing.assert_array_equal(units["multiplier"], before)
+    np.testing.assert_array_equal(constraints["multiplier"], before)
 
 
 def pressed_row(count: int):
@@ -81,8 +83,8 @@ def pressed_row(count: int):
 def test_a_cluster_of_more_than_a_hundred_trees_is_not_tried(off, is_tried):
     """Law: in an island however large, a cluster of many trees is left to the whole."""
     system, part = pressed_row(300)
-    units = system.units[: system.needs[0]["units"]]
-    units["multiplier"][100 : 100 + off - 1] *= 0.5 + 0.2 * (np.arange(off - 1) % 2)[:, None]
+    constraints = system.constraints[: system.capacity[0]["constraints"]]
+    constraints["multiplier"][100 : 100 + off - 1] *= 0.5 + 0.2 * (np.arange(off - 1) % 2)[:, None]
     run_push(system)
     tried = run_solve(system, part, 1e-6) != JAMMED
     assert tried == is_tried

@@ -1,24 +1,24 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which units are at a tree, and sweeps over the few units of an island that are off."""
+"""The constraint blocks at a tree, and sweeps over the few of an island that are violated."""
 
 import numpy as np
 import pytest
 from world.scenes import turned_tower
 
 from hrpsim.jit.compiled import kernel
+from hrpsim.solvers.newton.constraint_lists import list_constraints
 from hrpsim.solvers.newton.local_sweeps import sweep_what_is_off
 from hrpsim.solvers.newton.minimum_degree import highest_bit, lowest_bit
 from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
-from hrpsim.solvers.newton.unit_lists import list_units
 
 LEAST = 1e-6
 
 
 @kernel
 def run_sweeps(system, sweeps, least):
-    list_units(system)
+    list_constraints(system)
     push_by_multipliers(system)
     before = largest_error(system)
     sweep_what_is_off(sweeps, least, system)
@@ -41,22 +41,22 @@ def system():
     """Return the problem, solved, of a tower of turned cubes, with over 64 contacts."""
     world = turned_tower(12)
     world.step(3)
-    assert world.scene.newton.needs[0]["units"] > 64
+    assert world.scene.newton.capacity[0]["constraints"] > 64
     return world.scene.newton
 
 
 def units_of(system):
-    return system.units[: system.needs[0]["units"]]
+    return system.constraints[: system.capacity[0]["constraints"]]
 
 
 def test_every_unit_is_listed_at_its_trees(system):
-    """Law: the list of a tree has the units that push it, each once, in ascending order."""
+    """Law: the list of a tree has the blocks that push it, each once, in ascending order."""
     run_sweeps(system, 1, LEAST)
-    units = units_of(system)
-    for node in range(system.needs[0]["nodes"]):
+    constraints = units_of(system)
+    for node in range(system.capacity[0]["nodes"]):
         tree = system.trees[node]
-        expected = np.flatnonzero((units["node_a"] == node) | (units["node_b"] == node))
-        listed = system.at_trees[tree["units_start"] : tree["units_end"]]
+        expected = np.flatnonzero((constraints["node_a"] == node) | (constraints["node_b"] == node))
+        listed = system.at_trees[tree["constraints_start"] : tree["constraints_end"]]
         np.testing.assert_array_equal(listed, expected)
 
 
@@ -69,15 +69,15 @@ def test_what_is_solved_stays_as_it_is(system):
 
 @pytest.mark.parametrize("place", [0.0, 0.5, 1.0])
 def test_what_is_off_is_put_right_by_sweeps(system, place):
-    """Law: enough sweeps, forth and back, bring all that a wrong unit pushes within `least`."""
-    units = units_of(system)
-    units["multiplier"][round(place * (len(units) - 1))] *= 0.9
+    """Law: enough sweeps, forth and back, bring all that a wrong block pushes within `least`."""
+    constraints = units_of(system)
+    constraints["multiplier"][round(place * (len(constraints) - 1))] *= 0.9
     before, after = run_sweeps(system, 20_000, LEAST)
     assert before > 100.0 * LEAST
     assert after <= 1.01 * LEAST
-    velocities = units["velocity"].copy()
+    velocities = constraints["velocity"].copy()
     run_push(system)
-    np.testing.assert_allclose(units["velocity"], velocities, atol=1e-12)
+    np.testing.assert_allclose(constraints["velocity"], velocities, atol=1e-12)
 
 
 def test_lowest_and_highest_bit():

@@ -17,7 +17,7 @@ RADIUS = 0.05
 
 @kernel
 def largest_error(s):
-    return find_worst(s.counts[0], s.sites, s.rows, s.islands.spans)[0]
+    return find_worst(s.counts[0], s.constrained, s.rows, s.islands.ranges)[0]
 
 
 def pushed_row(gap: float) -> World:

@@ -24,7 +24,7 @@ def run_factorise(block, width, columns, basis, work):
 @settings(max_examples=100)
 @given(st.integers(1, 14), st.integers(0, 14), st.integers(0, 2**32 - 1))
 def test_basis_times_its_transpose_is_the_response(columns, rank, seed):
-    """Law: B B^T = Lambda^-1 with as many columns as its rank, whatever the units."""
+    """Law: B B^T = Lambda^-1 with as many columns as its rank, whatever the constraint blocks."""
     rng = np.random.default_rng(seed)
     rank = min(rank, columns)
     root = rng.normal(size=(columns, rank)) * 10.0 ** rng.uniform(-4, 4, (columns, 1))
@@ -118,9 +118,9 @@ def test_from_nothing_it_finds_what_it_finds_from_the_last_step():
     world = tower([1.0] * 6, "newton")
     world.step(20)
     prepared(world)
-    cold = solved(world, 1000).sites.velocity.copy()
+    cold = solved(world, 1000).constrained.velocity.copy()
     prepared(world)
-    np.testing.assert_allclose(cold, solved(world, 1000).sites.velocity, atol=1e-9)
+    np.testing.assert_allclose(cold, solved(world, 1000).constrained.velocity, atol=1e-9)
 
 
 def test_an_explicit_choice_wins():

@@ -19,14 +19,14 @@ def run_write_matrix(system):
 
 @kernel
 def run_motion(system, w):
-    for k in range(system.needs[0].units):
-        motion_along(system.units[k], system, w, system.units[k].step)
+    for k in range(system.capacity[0].constraints):
+        motion_along(system.constraints[k], system, w, system.constraints[k].step)
 
 
 @kernel
 def run_push(system, w):
-    for k in range(system.needs[0].units):
-        add_push(system.units[k], system, system.units[k].impulse, 0.5, w)
+    for k in range(system.capacity[0].constraints):
+        add_push(system.constraints[k], system, system.constraints[k].impulse, 0.5, w)
 
 
 def pile(hinged: bool):
@@ -46,29 +46,29 @@ def pile(hinged: bool):
         )
     world.step(2)
     system = world.scene.newton
-    assert system.needs[0]["units"] > 20
+    assert system.capacity[0]["constraints"] > 20
     return system
 
 
 def arms_of(system):
-    """Return G (rows, coordinates), and the first row of each unit."""
-    needs = system.needs[0]
-    units = system.units[: needs["units"]]
-    first = np.cumsum(units["size"]) - units["size"]
-    G = np.zeros((units["size"].sum(), needs["coordinates"]))
-    for unit, row in zip(units, first):
-        for side in "ab"[: 1 + (unit["node_b"] >= 0)]:
-            arm, column, rank = (unit[f"{name}_{side}"] for name in ("arm", "first", "rank"))
-            for r in range(unit["size"]):
+    """Return G (rows, coordinates), and the first row of each constraint block."""
+    capacity = system.capacity[0]
+    constraints = system.constraints[: capacity["constraints"]]
+    first = np.cumsum(constraints["size"]) - constraints["size"]
+    G = np.zeros((constraints["size"].sum(), capacity["coordinates"]))
+    for constraint, row in zip(constraints, first):
+        for side in "ab"[: 1 + (constraint["node_b"] >= 0)]:
+            arm, column, rank = (constraint[f"{name}_{side}"] for name in ("arm", "first", "rank"))
+            for r in range(constraint["size"]):
                 G[row + r, column : column + rank] = system.arms[arm + r * rank :][:rank]
     return G, first
 
 
 def written(system):
     """Return the matrix that the blocks hold, in the order of the coordinates."""
-    A = np.zeros((system.needs[0]["coordinates"],) * 2)
+    A = np.zeros((system.capacity[0]["coordinates"],) * 2)
     columns = system.structure.columns
-    for column in columns[: system.needs[0]["nodes"]]:
+    for column in columns[: system.capacity[0]["nodes"]]:
         own = slice(column["first_row"], column["first_row"] + column["size"])
         size = column["size"]
         A[own, own] = system.upper[column["block"] :][: size * size].reshape(size, size)
@@ -84,20 +84,22 @@ def written(system):
 
 @pytest.mark.parametrize("hinged", [False, True])
 def test_matrix_is_that_of_dense_algebra(hinged):
-    """Law: I + G^T D G with any D of units that are not open, whatever their trees' coordinates."""
+    """Law: I + G^T D G with any D of blocks that are not open, whatever their coordinates."""
     system, rng = pile(hinged), np.random.default_rng(1)
     G, first = arms_of(system)
     D = np.zeros((len(G),) * 2)
-    units = system.units[: len(first)]
-    for unit, row in zip(units, first):
-        unit["side"] = rng.choice([OPEN, STICKS])
-        unit["stiffness"] = rng.normal(size=9)
-        if unit["side"] == STICKS:
-            size = unit["size"]
-            D[row : row + size, row : row + size] = unit["stiffness"].reshape(3, 3)[:size, :size]
+    constraints = system.constraints[: len(first)]
+    for constraint, row in zip(constraints, first):
+        constraint["side"] = rng.choice([OPEN, STICKS])
+        constraint["stiffness"] = rng.normal(size=9)
+        if constraint["side"] == STICKS:
+            size = constraint["size"]
+            D[row : row + size, row : row + size] = constraint["stiffness"].reshape(3, 3)[
+                :size, :size
+            ]
     run_write_matrix(system)
     np.testing.assert_allclose(written(system), np.eye(len(G.T)) + G.T @ D @ G, atol=1e-12)
-    assert (units["factor_side"] == units["side"]).all()
+    assert (constraints["factor_state"] == constraints["side"]).all()
 
 
 @pytest.mark.parametrize("hinged", [False, True])
@@ -105,13 +107,15 @@ def test_products_are_those_of_dense_algebra(hinged):
     """Law: G w, and w + G^T l / 2."""
     system, rng = pile(hinged), np.random.default_rng(2)
     G, first = arms_of(system)
-    units = system.units[: len(first)]
+    constraints = system.constraints[: len(first)]
     w = rng.normal(size=len(system.step))
     run_motion(system, w)
-    moved = np.concatenate([unit["step"][: unit["size"]] for unit in units])
+    moved = np.concatenate([constraint["step"][: constraint["size"]] for constraint in constraints])
     np.testing.assert_allclose(moved, G @ w[: len(G.T)], atol=1e-12)
-    units["impulse"] = rng.normal(size=(len(units), 3))
-    impulse = np.concatenate([unit["impulse"][: unit["size"]] for unit in units])
+    constraints["impulse"] = rng.normal(size=(len(constraints), 3))
+    impulse = np.concatenate(
+        [constraint["impulse"][: constraint["size"]] for constraint in constraints]
+    )
     before = w[: len(G.T)].copy()
     run_push(system, w)
     np.testing.assert_allclose(w[: len(G.T)], before + 0.5 * G.T @ impulse, atol=1e-12)

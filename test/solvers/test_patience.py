@@ -41,13 +41,13 @@ def sliding_stack():
     world = turned_tower(10)
     world.step(3)
     system = world.scene.newton
-    units = system.units[: system.needs[0]["units"]]
-    units["multiplier"] *= np.linspace(0.2, 0.8, len(units))[:, None]
+    constraints = system.constraints[: system.capacity[0]["constraints"]]
+    constraints["multiplier"] *= np.linspace(0.2, 0.8, len(constraints))[:, None]
     return system
 
 
-def with_patience(system, factorisations: int, patience: int):
-    system.needs["factorisations"], system.needs["patience"] = factorisations, patience
+def with_patience(system, factorisations: int, work_limit: int):
+    system.capacity["factorisations"], system.capacity["work_limit"] = factorisations, work_limit
     return system
 
 
@@ -61,11 +61,11 @@ def test_what_suffices_grows_with_the_work():
     assert asked[-1] == pytest.approx(1e4 * TOLERANCE)
 
 
-@pytest.mark.parametrize("patience", [1, 2])
-def test_a_search_without_patience_ends_sooner_and_tells_its_error(patience):
+@pytest.mark.parametrize("work_limit", [1, 2])
+def test_a_search_without_patience_ends_sooner_and_tells_its_error(work_limit):
     """Law: what is left is the error that is told, less than what then suffices."""
     right = run_search(with_patience(sliding_stack(), 0, LIMIT))
-    system = with_patience(sliding_stack(), 0, patience)
+    system = with_patience(sliding_stack(), 0, work_limit)
     count, told, left = run_search(system)
     assert right[1] <= TOLERANCE
     assert left == pytest.approx(told, rel=1e-3, abs=1e-13)

@@ -35,7 +35,7 @@ STAGES = {
     "wake_touched": "sleep_detection",
     "read_sensors": "step",
     "integrate": "step",
-    "keep_for_next_step": "step",
+    "store_for_next_step": "step",
     "detect_rest": "sleep_detection",
     "restore_start": "restoring",
 }
@@ -185,7 +185,7 @@ def _is_store(module: str, name: str | None) -> bool:
 
 
 def _takes_addresses(function: ast.FunctionDef) -> bool:
-    """Return whether a kernel on demand is called with addresses before its own arguments."""
+    """Return whether a lazily compiled kernel is called with addresses before its own arguments."""
     return any("on_demand_kernel_of_parts" in ast.dump(d) for d in function.decorator_list)
 
 

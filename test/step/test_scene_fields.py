@@ -26,7 +26,7 @@ def test_arrays_are_as_declared(path, scene):
     assert array.ndim == len(field.shape)
     for axis, length in zip(field.shape, array.shape, strict=True):
         assert axis == length or isinstance(axis, Axis)
-    if path != "on_demand":  # whose fields are the kernels that are declared
+    if path != "lazy_kernels":  # whose fields are the kernels that are declared
         assert array.dtype == field.dtype
     for name in (*field.refers, *(field.carries or ())):
         assert name in field.dtype.names
@@ -56,7 +56,7 @@ def test_a_snapshot_has_what_lasts():
 def test_more_room_keeps_what_there_is(scene):
     roomy = with_room(scene, Axis.CONTACT, 10_000)
     kept = scene.collision.contacts
-    assert len(roomy.collision.contacts) == len(roomy.collision.passages) == 10_000
+    assert len(roomy.collision.contacts) == len(roomy.collision.speculative_contacts) == 10_000
     assert (roomy.collision.contacts[: len(kept)] == kept).all()
     assert roomy.q is scene.q
 
@@ -64,24 +64,24 @@ def test_more_room_keeps_what_there_is(scene):
 def test_what_is_not_given_is_allocated_as_declared():
     with pytest.raises(KeyError):
         allocate(Scene, {Axis.BODY: 1})
-    sites = allocate(
-        type(everything("semi_implicit").scene.sites),
-        {Axis.BODY: 2, Axis.DOF: 3, Axis.SITE: 5, Axis.COLUMN: 7, Axis.BLOCK: 11},
+    constrained = allocate(
+        type(everything("semi_implicit").scene.constrained),
+        {Axis.BODY: 2, Axis.DOF: 3, Axis.CONSTRAINT_BODY: 5, Axis.COLUMN: 7, Axis.BLOCK: 11},
     )
-    assert (sites.of_dof == np.full(3, -1)).all()
-    assert replaced(sites, {"velocity": np.ones(7)}).velocity.sum() == 7.0
+    assert (constrained.of_dof == np.full(3, -1)).all()
+    assert replaced(constrained, {"velocity": np.ones(7)}).velocity.sum() == 7.0
 
 
 def test_what_is_read_eight_numbers_at_a_time_lies_in_one_line_of_the_cache(scene):
     """Arrays of such records begin with a line, and their records fill whole ones."""
     roomy = with_room(scene, Axis.BLOCK, 10_000)
-    for array in (roomy.kinematics, roomy.articulated, roomy.sites.supports):
+    for array in (roomy.kinematics, roomy.articulated, roomy.constrained.supports):
         assert array.dtype.itemsize % 64 == 0
         assert array.ctypes.data % 64 == 0
         for name in {"S", "v", "c", "I_A", "U", "p_A", "root_inverse", "twist", "sweep"}:
             if name in array.dtype.names:
                 assert array.dtype.fields[name][1] % 64 == 0
-    assert roomy.sites.inverse_inertia.ctypes.data % 64 == 0
+    assert roomy.constrained.inverse_inertia.ctypes.data % 64 == 0
 
 
 def test_joints_are_listed_first_and_end_with_their_number(scene):

@@ -103,11 +103,11 @@ class Job:
     """A future without callbacks, as of submitit."""
 
     def __init__(self, work):
-        self.work, self.looks = work, 0
+        self.work, self.wider_searches = work, 0
 
     def done(self):
-        self.looks += 1
-        return self.looks > 1
+        self.wider_searches += 1
+        return self.wider_searches > 1
 
     def result(self):
         return self.work()

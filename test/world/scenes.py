@@ -92,7 +92,7 @@ def slope_world(degrees: float, static: float, kinetic: float, tilt_box: bool = 
 
 
 def momenta(bodies) -> tuple[np.ndarray, np.ndarray]:
-    """Return linear and angular momentum (about the world's origin) of loose bodies."""
+    """Return linear and angular momentum (about the world's origin) of free bodies."""
     linear, angular = np.zeros(3), np.zeros(3)
     for body in bodies:
         p = body.mass * body.velocity
@@ -108,7 +108,7 @@ def spin(body) -> np.ndarray:
 
 
 def kinetic_energy(body) -> float:
-    """Return the kinetic energy of a loose body [J]."""
+    """Return the kinetic energy of a free body [J]."""
     turning = 0.5 * body.angular_velocity @ spin(body)
     return 0.5 * body.mass * body.velocity @ body.velocity + turning
 
@@ -122,7 +122,7 @@ def contact_force(world, name: str) -> np.ndarray:
 
 
 def middle_of_step(body, time_step: float):
-    """Return position (3,) and rotation matrix of a loose body in the middle of its next step.
+    """Return position (3,) and rotation matrix of a free body in the middle of its next step.
 
     There a semi-implicit step finds its contacts and forces.
     """

@@ -17,8 +17,8 @@ WORK = {
     "connections": ("first_row", "error", "impact_impulse_before"),
     "sensors": ("wrench", "measured"),
     "step_stats": ("direct_work", "worst_row"),
-    "continuous": ("undrifted",),
-    "impacts": ("had_before", "looks", "updates"),
+    "continuous": ("start_force",),
+    "impacts": ("had_before", "wider_searches", "updates"),
     "rests": ("keeps_awake", "grounded", "island"),
     "momentum": ("expected", "fastest"),
 }

@@ -373,7 +373,7 @@ def test_only_restitution_has_its_kernel():
         world.add_ground()
         world.add_body(Sphere(0.1), 1.0, position=(0, 0, 0.2))
         world.step(2)
-        assert bool(world.scene.on_demand["resolve_impacts"][0]) == has
+        assert bool(world.scene.lazy_kernels["resolve_impacts"][0]) == has
 
 
 def test_a_snapshot_among_impacts_goes_on_with_the_same_bits():

@@ -18,9 +18,9 @@ def found_islands(world: World) -> list[set[int]]:
     contacts = int(scene.counts["contact_count"][0])
     islands = []
     for k in range(int(scene.counts["island_count"][0])):
-        span = scene.islands.spans[k]
-        island_rows = scene.rows.island_rows[span["first"] : span["end"]].tolist()
-        pressed = int(span["contact_end"] - span["first"])
+        island = scene.islands.ranges[k]
+        island_rows = scene.rows.island_rows[island["first"] : island["end"]].tolist()
+        pressed = int(island["contact_end"] - island["first"])
         assert all(n % 3 == 0 and n < 3 * contacts for n in island_rows[:pressed])
         assert all(n >= 3 * contacts for n in island_rows[pressed:])
         assert island_rows[:pressed] == sorted(island_rows[:pressed])
@@ -32,14 +32,16 @@ def found_islands(world: World) -> list[set[int]]:
 
 
 def islands_by_force(world: World) -> set[frozenset[int]]:
-    """Return the same from the rows' sites: sets of rows that share trees, merged until none do."""
+    """Return the same from the rows' bodies: sets of rows that share trees, merged."""
     scene = world.scene
     roots = scene.forest.bodies["root"]
     groups = []
     for n in range(int(scene.counts["row_count"][0])):
         row = scene.rows.rows[n]
-        sites = [int(row[f"site_{side}"]) for side in "ab" if row[f"site_{side}"] >= 0]
-        trees = {int(roots[scene.sites.sites[p]["body"]]) for p in sites}
+        constrained = [
+            int(row[f"constrained_{side}"]) for side in "ab" if row[f"constrained_{side}"] >= 0
+        ]
+        trees = {int(roots[scene.constrained.bodies[p]["body"]]) for p in constrained}
         touched = [g for g in groups if g[0] & trees]
         groups = [g for g in groups if not g[0] & trees]
         groups.append((trees.union(*(g[0] for g in touched)), {n}.union(*(g[1] for g in touched))))

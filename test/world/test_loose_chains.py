@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Chains of loose bodies in joints that fall from the horizontal and whip, in coarse steps."""
+"""Chains of free bodies in joints that fall from the horizontal and whip, in coarse steps."""
 
 from itertools import pairwise
 

@@ -12,15 +12,15 @@ from meshes import box as box_mesh
 
 import hrpsim
 from hrpsim import Box, Mesh, Sphere, World
-from hrpsim.jit.on_demand import declared_kernels
+from hrpsim.jit.lazy_kernels import declared_lazy_kernels
 from robots import HRP2_LIKE
 
-LOOSE = {"turn_freely", "count_rest", "find_sleepers"}  # what loose bodies use
+LOOSE = {"turn_freely", "count_rest", "find_sleepers"}  # what free bodies use
 
 
 def kernels(world: World) -> set[str]:
-    """Return which kernels on demand a world has, besides those of every step."""
-    present = {name for name in declared_kernels() if world.scene.on_demand[name][0]}
+    """Return which lazily compiled kernels a world has, besides those of every step."""
+    present = {name for name in declared_lazy_kernels() if world.scene.lazy_kernels[name][0]}
     return present - {"find_contacts", "prepare_rows", "solve_rows"}
 
 
@@ -110,7 +110,8 @@ def test_a_pickled_world_goes_on_in_another_process():
 def test_every_kernel_on_demand_comes_with_the_step():
     """Which fields a scene has for them does not depend on what else was imported."""
     program = (
-        "import importlib, pkgutil, hrpsim; from hrpsim.jit.on_demand import declared_kernels as f;"
+        "import importlib, pkgutil, hrpsim;"
+        " from hrpsim.jit.lazy_kernels import declared_lazy_kernels as f;"
         "from hrpsim import World; before = f();"
         "[importlib.import_module(m.name) for room in ('step', 'collision', 'solvers', 'world')"
         " for m in pkgutil.walk_packages([f'{hrpsim.__path__[0]}/{room}'], f'hrpsim.{room}.')];"

@@ -106,7 +106,7 @@ THICKNESS = {
 }
 
 # What tumbles by a radian a step gains energy without bounds in explicit Euler, and rk4 guides it
-# (hrpsim.step.motion.loose_rotation): its centre is then off by dt / 2 of what contacts change.
+# (hrpsim.step.motion.free_rotation): its centre is then off by dt / 2 of what contacts change.
 CASES = [
     case
     for case in product(FLOWN, (1.0, 10.0, 100.0, 300.0), ("semi_implicit", "rk4", "euler"))

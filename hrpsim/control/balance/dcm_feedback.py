@@ -84,7 +84,7 @@ def new_feedback(rates, lag: float, period: float, gains) -> np.ndarray:
 
 
 @inlined_kernel
-def write_desired_zmp(feedback, course, com, com_velocity, k, ahead, part, zmp_out):
+def write_desired_zmp(feedback, trajectory, com, com_velocity, k, ahead, part, zmp_out):
     """Write the desired ZMP in the reference's world (2,) [m].
 
     feedback: a FEEDBACK record. com, com_velocity: estimated, there (3,) [m, m/s], at the course's
@@ -92,16 +92,16 @@ def write_desired_zmp(feedback, course, com, com_velocity, k, ahead, part, zmp_o
     """
     error, integral, goal = feedback.dcm_error, feedback.integral, feedback.goal
     for i in range(2):
-        off = com[i] - course.com[k, i]
-        off_rate = com_velocity[i] - course.com_velocity[k, i]
+        off = com[i] - trajectory.com[k, i]
+        off_rate = com_velocity[i] - trajectory.com_velocity[k, i]
         error[i] = off + off_rate / feedback.rates[i]
         shift = feedback.gains[i, 0] * off + feedback.gains[i, 1] * off_rate + integral[i]
-        goal[i] = course.zmp[ahead, i] + part * shift
-    phase = course.phase[k]
-    count = course.corner_counts[phase]
+        goal[i] = trajectory.zmp[ahead, i] + part * shift
+    phase = trajectory.phase[k]
+    count = trajectory.corner_counts[phase]
     zmp_out[0], zmp_out[1] = goal[0], goal[1]
     if count > 0:
-        zmp_out[0], zmp_out[1] = nearest_in(course.corners[phase], count, goal[0], goal[1])
+        zmp_out[0], zmp_out[1] = nearest_in(trajectory.corners[phase], count, goal[0], goal[1])
     for i in range(2):
         # Beyond the edge of the support the integral would only wind up.
         if (goal[i] - zmp_out[i]) * error[i] <= 0.0:

@@ -27,7 +27,7 @@ from hrpsim.control.balance.state_estimation import (
     new_estimation,
     waist_imu,
 )
-from hrpsim.control.balance.walk_reference import WalkReference, course_of
+from hrpsim.control.balance.walk_reference import WalkReference, trajectory_of
 from hrpsim.control.framework.controller import Command, State, controlled_joints
 from hrpsim.control.motion.numerical_leg import legs_of
 from hrpsim.jit.compiled import entry_point
@@ -96,7 +96,7 @@ class Stabilizer:
         own["engaging"] = period / gains.engage_time
         self._balance = Balance(
             estimation,
-            course_of(reference, gains.support_margin),
+            trajectory_of(reference, gains.support_margin),
             legs_of([foot.leg for foot in feet]),
             new_feedback(reference.natural_frequencies, period + gains.servo_lag, period, gains),
             np.concatenate(admittances),
@@ -124,7 +124,7 @@ class Stabilizer:
         balance.feedback["integral"] = balance.feedback["dcm_error"] = 0.0
         balance.admittances["yielded"] = balance.admittances["answer"] = 0.0
         balance.own["difference"] = balance.own["engaged"] = 0.0
-        balance.last_positions[:] = balance.course.joint_positions[0]
+        balance.last_positions[:] = balance.trajectory.joint_positions[0]
         self.signals: Mapping[str, Any] = {}
 
     @property

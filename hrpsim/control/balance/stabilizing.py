@@ -19,7 +19,7 @@ import numpy as np
 from hrpsim.control.balance.ankle_admittance import answer_torque
 from hrpsim.control.balance.dcm_feedback import write_desired_zmp
 from hrpsim.control.balance.state_estimation import Estimation, update_estimate
-from hrpsim.control.balance.walk_reference import Course
+from hrpsim.control.balance.walk_reference import ReferenceTrajectory
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT
 from hrpsim.control.motion.numerical_leg import Legs, place_foot
 from hrpsim.jit.compiled import inlined_kernel, kernel
@@ -98,7 +98,7 @@ class Balance(NamedTuple):
     """All that a control period reads and writes, for j controlled joints."""
 
     estimation: Estimation
-    course: Course
+    trajectory: ReferenceTrajectory
     legs: Legs
     feedback: np.ndarray  # (1,) FEEDBACK
     admittances: np.ndarray  # (2,) ADMITTANCE
@@ -114,21 +114,21 @@ def stabilize(s, k, command_out):
 
     s: a Balance with what is measured; k: the sample of the course that this belongs to.
     """
-    own, course, estimate = s.own[0], s.course, s.estimation.estimate[0]
-    update_estimate(s.estimation, course.sole_yaw[k])
-    ahead = min(k + 1, course.joint_positions.shape[0] - 1)
+    own, trajectory, estimate = s.own[0], s.trajectory, s.estimation.estimate[0]
+    update_estimate(s.estimation, trajectory.sole_yaw[k])
+    ahead = min(k + 1, trajectory.joint_positions.shape[0] - 1)
     own.engaged = min(own.engaged + own.engaging, 1.0)
     part = own.engaged * own.engaged * (3.0 - 2.0 * own.engaged)
-    soles, stands = course.sole_p[k], course.contact[k]
+    soles, stands = trajectory.sole_p[k], trajectory.contact[k]
     for a in range(3):
         own.anchor[a] = estimate.weights[0] * soles[0, a] + estimate.weights[1] * soles[1, a]
         own.com[a] = own.anchor[a] + estimate.com[a]
 
     write_desired_zmp(
-        s.feedback[0], course, own.com, estimate.com_velocity, k, ahead, part, own.zmp
+        s.feedback[0], trajectory, own.com, estimate.com_velocity, k, ahead, part, own.zmp
     )
     share = left_share(own.zmp, soles, stands)
-    lift, yaws, feet = course.vertical_force[ahead], course.sole_yaw[k], s.estimation.feet
+    lift, yaws, feet = trajectory.vertical_force[ahead], trajectory.sole_yaw[k], s.estimation.feet
     divide_force(
         feet, own.margin, own.zmp, own.com, lift, share, soles, yaws, own.forces, own.torques
     )
@@ -136,8 +136,8 @@ def stabilize(s, k, command_out):
     _follow_loads(own, estimate.loads, _STANDS * weight, share, stands, part)
     _lean_waist(s, k, ahead, part)
     for j in range(s.joint_yields.shape[0]):
-        command_out[0, j] = course.joint_positions[ahead, j]
-        command_out[1, j] = course.joint_efforts[ahead, j]
+        command_out[0, j] = trajectory.joint_positions[ahead, j]
+        command_out[1, j] = trajectory.joint_efforts[ahead, j]
     for side in range(2):
         _place_sole(s, side, k, ahead, share, part)
         place_foot(s.legs, side, own.target, own.angles)
@@ -168,7 +168,7 @@ def _follow_loads(own, loads, least, share, stands, part):
 @inlined_kernel
 def _lean_waist(s, k, ahead, part):
     """Write by how much the waist leans from its reference, and how it is then to be turned."""
-    own, R, planned = s.own[0], s.estimation.estimate[0].waist_R, s.course.waist_R[k]
+    own, R, planned = s.own[0], s.estimation.estimate[0].waist_R, s.trajectory.waist_R[k]
     roll = pitch = 0.0
     for c in range(3):
         roll += R[2, c] * planned[1, c] - R[1, c] * planned[2, c]
@@ -176,14 +176,14 @@ def _lean_waist(s, k, ahead, part):
     lean = s.signals[0].lean
     lean[0], lean[1] = 0.5 * roll, 0.5 * pitch
     write_small_turn(part * lean[0], part * lean[1], own.lean)
-    write_product(own.lean, s.course.waist_R[ahead], own.waist_R)
+    write_product(own.lean, s.trajectory.waist_R[ahead], own.waist_R)
 
 
 @inlined_kernel
 def _place_sole(s, side, k, ahead, share, part):
     """Write where a sole is to be in the waist's frame, with its springs at rest."""
-    own, course, foot = s.own[0], s.course, s.estimation.feet[side]
-    estimate, pivots, lean = s.estimation.estimate[0], s.course.pivots[ahead], own.lean
+    own, trajectory, foot = s.own[0], s.trajectory, s.estimation.feet[side]
+    estimate, pivots, lean = s.estimation.estimate[0], s.trajectory.pivots[ahead], own.lean
     force, torque = own.forces[side], own.torques[side]
     # Between the pivots the waist holds its place; around that the soles are as in the world.
     mx = share * pivots[0, 0] + (1.0 - share) * pivots[1, 0]
@@ -195,7 +195,7 @@ def _place_sole(s, side, k, ahead, share, part):
     raised = (1.0 - share) * own.difference if side == 0 else -share * own.difference
     z += raised - part * force[2] / foot.slide_stiffness
 
-    yaw = course.sole_yaw[k, side]
+    yaw = trajectory.sole_yaw[k, side]
     stands = estimate.loads[side] > _STANDS * s.estimation.estimator[0].weight
     wanted_x, wanted_y = turned(torque[0], torque[1], -yaw)
     felt, admittance = estimate.pivot_torques[side], s.admittances[side]
@@ -203,7 +203,7 @@ def _place_sole(s, side, k, ahead, share, part):
     lean_y = answer_torque(admittance, 1, wanted_y, felt[1], stands, part)
     lean_x, lean_y = turned(lean_x, lean_y, yaw)
     write_small_turn(lean_x, lean_y, own.tilt)
-    write_product(own.tilt, course.sole_R[ahead, side], own.sole_R)
+    write_product(own.tilt, trajectory.sole_R[ahead, side], own.sole_R)
     R, p, W, h = own.target.R, own.target.p, own.waist_R, foot.pivot_height
     write_transposed_product(W, own.sole_R, R)
     for a in range(3):
@@ -225,16 +225,21 @@ def _effort_of_foot(s, side, body):
 @inlined_kernel
 def _note(s, k, ahead, share):
     """Write the signals."""
-    noted, own, course, estimate = s.signals[0], s.own[0], s.course, s.estimation.estimate[0]
+    noted, own, trajectory, estimate = (
+        s.signals[0],
+        s.own[0],
+        s.trajectory,
+        s.estimation.estimate[0],
+    )
     for a in range(2):
-        noted.zmp_reference[a] = course.zmp[ahead, a]
+        noted.zmp_reference[a] = trajectory.zmp[ahead, a]
         noted.zmp_desired[a] = own.zmp[a]
         noted.zmp_measured[a] = own.anchor[a] + estimate.zmp[a]
         noted.dcm_error[a] = s.feedback[0].dcm_error[a]
         noted.loads[a] = estimate.loads[a]
     for a in range(3):
         noted.com[a] = own.com[a]
-        noted.com_reference[a] = course.com[k, a]
+        noted.com_reference[a] = trajectory.com[k, a]
     noted.share = share
 
 

@@ -29,7 +29,7 @@ from hrpsim.dynamics.functions import (
 from hrpsim.model.model import Model
 
 
-class Course(NamedTuple):
+class ReferenceTrajectory(NamedTuple):
     """Samples as in `WalkReference`, n of them, of j joints; m phases of support."""
 
     joint_positions: np.ndarray  # (n, j)
@@ -50,7 +50,7 @@ class Course(NamedTuple):
 
 
 _KEPT = 4  # courses of a reference
-_courses: WeakKeyDictionary[WalkReference, dict[float, Course]] = WeakKeyDictionary()
+_courses: WeakKeyDictionary[WalkReference, dict[float, ReferenceTrajectory]] = WeakKeyDictionary()
 _ANALYSIS_PERIOD = 0.005  # [s]
 _ON_FLOOR = 1e-3  # a sole at most this much above the lower one stands [m]
 
@@ -80,11 +80,11 @@ class WalkReference:
         places = [model.joint(name) for name in controlled_joints(model)]
         self._q_index = np.array([joint.q_index for joint in places])
         self._v_index = np.array([joint.v_index for joint in places])
-        course = _joint_course(model, sequence, begin + grid)
+        trajectory = _joint_course(model, sequence, begin + grid)
         q = np.tile(model.neutral(), (len(grid), 1))
-        q[:, self._q_index] = course[0]
+        q[:, self._q_index] = trajectory[0]
         waist_p, waist_R = _waist_course(model, sequence, feet, begin + grid, q)
-        fields = self._analyse(model, feet, grid, q, course, waist_p, waist_R)
+        fields = self._analyse(model, feet, grid, q, trajectory, waist_p, waist_R)
         if sequence.zmp is not None:
             in_waist = sequence.zmp.at(begin + grid)
             fields["zmp"] = (waist_p + np.einsum("nij,nj->ni", waist_R, in_waist))[:, :2]
@@ -107,9 +107,9 @@ class WalkReference:
         self.natural_frequencies = dcm_natural_frequencies(model, first, height)
         self.leg_reach = _leg_reach(model, first, feet[0])
 
-    def _analyse(self, model, feet, grid, q, course, waist_p, waist_R) -> dict[str, np.ndarray]:
+    def _analyse(self, model, feet, grid, q, trajectory, waist_p, waist_R) -> dict[str, np.ndarray]:
         """Return everything that each posture and its rates imply, on the grid."""
-        n, (position, velocity, acceleration) = len(grid), course
+        n, (position, velocity, acceleration) = len(grid), trajectory
         path, turning = CubicSpline(grid, waist_p), CubicSpline(grid, waist_R.reshape(n, 9))
         v, dv = np.zeros((n, model.nv)), np.zeros((n, model.nv))
         v[:, self._v_index], dv[:, self._v_index] = velocity, acceleration
@@ -169,8 +169,8 @@ def _joint_course(model: Model, sequence: MotionSequence, times) -> tuple[np.nda
     out = tuple(np.zeros((len(times), len(joints))) for _ in range(3))
     values = sequence.pos.at(times)
     spline = CubicSpline(times, values, bc_type="clamped")
-    for order, course in enumerate(out):
-        course[:, columns] = spline(times, order)
+    for order, trajectory in enumerate(out):
+        trajectory[:, columns] = spline(times, order)
     return out
 
 
@@ -241,7 +241,7 @@ def _quaternion(R) -> tuple[float, float, float, float]:
     return (c * x - s * y, s * x + c * y, c * z + s * w, c * w - s * z)
 
 
-def course_of(reference: WalkReference, margin: float) -> Course:
+def trajectory_of(reference: WalkReference, margin: float) -> ReferenceTrajectory:
     """Return the course of a reference; the ZMP keeps `margin` [m] from the support's edge.
 
     It is kept with the reference for whoever follows it next, and not to be written to.
@@ -254,7 +254,7 @@ def course_of(reference: WalkReference, margin: float) -> Course:
     return known[margin]
 
 
-def _new_course(reference: WalkReference, margin: float) -> Course:
+def _new_course(reference: WalkReference, margin: float) -> ReferenceTrajectory:
     heights = np.array([[foot.pivot_height] for foot in reference.feet])
     pivots = reference.sole_p + heights * reference.sole_R[:, :, :, 2]
     pivots -= reference.waist_p[:, None]
@@ -265,5 +265,9 @@ def _new_course(reference: WalkReference, margin: float) -> Course:
     corners = np.zeros((len(supports), max(map(len, supports)), 2))
     for row, support in zip(corners, supports):
         row[: len(support)] = support
-    shared = [np.ascontiguousarray(getattr(reference, name)) for name in Course._fields[:12]]
-    return Course(*shared, pivots, corners, np.array([len(support) for support in supports]))
+    shared = [
+        np.ascontiguousarray(getattr(reference, name)) for name in ReferenceTrajectory._fields[:12]
+    ]
+    return ReferenceTrajectory(
+        *shared, pivots, corners, np.array([len(support) for support in supports])
+    )

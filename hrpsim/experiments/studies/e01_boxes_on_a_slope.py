@@ -33,10 +33,14 @@ class Drop:
 
     def __init__(self, duration: float, step, boxes):
         """Call `step(n)` until `duration` [s]; `boxes()` says where they are."""
-        looks = round(duration / pile.TIME_STEP / LOOK)
-        self.time = np.arange(1, looks + 1) * LOOK * pile.TIME_STEP
-        self.energy, self.depth, self.cost = np.zeros(looks), np.zeros(looks), np.zeros(looks)
-        for k in range(looks):
+        wider_searches = round(duration / pile.TIME_STEP / LOOK)
+        self.time = np.arange(1, wider_searches + 1) * LOOK * pile.TIME_STEP
+        self.energy, self.depth, self.cost = (
+            np.zeros(wider_searches),
+            np.zeros(wider_searches),
+            np.zeros(wider_searches),
+        )
+        for k in range(wider_searches):
             begin = time.process_time()
             step(LOOK)
             self.cost[k] = (time.process_time() - begin) / LOOK * 1e6

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from hrpsim.dynamics.response import site_responses
+from hrpsim.dynamics.response import constrained_responses
 from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
@@ -253,8 +253,8 @@ def _repeat(s, phase, n):
         elif phase == _ABA:
             unconstrained_dynamics(s)
         elif phase == _BLOCKS:
-            count = s.counts[0].site_count
-            site_responses(s.forest, s.kinematics, s.articulated, count, s.sites)
+            count = s.counts[0].constrained_count
+            constrained_responses(s.forest, s.kinematics, s.articulated, count, s.constrained)
         elif phase == _ROWS:
             prepare_rows(s)
         elif phase == _SOLVE:

@@ -165,15 +165,15 @@ def run(options: Options) -> Result:
     _convergence_rows(result, duration)
     _extension_rows(result, duration)
     _sticking_rows(result)
-    looks = times(1.0 / 200, duration)
-    truth = Lagrange().angles(looks)
-    printed = Lagrange(inertia=PRINTED_INERTIA).angles(looks)
+    wider_searches = times(1.0 / 200, duration)
+    truth = Lagrange().angles(wider_searches)
+    printed = Lagrange(inertia=PRINTED_INERTIA).angles(wider_searches)
     result.add(
         "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3",
         "rad",
         float(np.abs(printed - truth).max()),
     )
-    result.data |= {"truth": (looks, truth), "printed": printed}
+    result.data |= {"truth": (wider_searches, truth), "printed": printed}
     result.notes += [
         f"the moment about an axis is {INERTIA:.4f} kg m^2 for the box that is simulated, 2 m from "
         "axis to centre and 4 m between the axes; the thesis prints 100/3",
@@ -195,7 +195,7 @@ def run(options: Options) -> Result:
 def draw(result: Result, figure) -> None:
     """Angles on the left (the thesis's Figs 8.8 to 8.13), errors by dt on the right."""
     left, right = figure.subplots(1, 2)
-    looks, truth = result.data["truth"]
+    wider_searches, truth = result.data["truth"]
     paths = result.data["paths"]
     finest = max(rate for kind, rate in paths if kind == "rk4")
     shown = {
@@ -204,8 +204,8 @@ def draw(result: Result, figure) -> None:
         f"w 0.05 m, dt 1/{finest} s": (paths["sprung", finest], finest, "C0"),
     }
     for joint in range(2):
-        left.plot(looks, truth[:, joint], color="black", lw=1.4)
-        left.plot(looks, result.data["printed"][:, joint], color="grey", lw=0.8, ls=":")
+        left.plot(wider_searches, truth[:, joint], color="black", lw=1.4)
+        left.plot(wider_searches, result.data["printed"][:, joint], color="grey", lw=0.8, ls=":")
         left.annotate(f"joint {joint + 1}", (0.0, truth[0, joint]), (6, 4), **_BESIDE)
         for name, (path, rate, color) in shown.items():
             label = name if joint == 0 else None

@@ -99,13 +99,13 @@ class Faults:
             except Exception as error:
                 return failed(request, error)
 
-        async def answer_in_turns(request, response):
+        async def answer_cooperatively(request, response):
             try:
                 return noted(await callback(request, response), response)
             except Exception as error:
                 return failed(request, error)
 
-        return answer_in_turns if inspect.iscoroutinefunction(callback) else answer
+        return answer_cooperatively if inspect.iscoroutinefunction(callback) else answer
 
     def hearing(self, name: str, callback: Callable) -> Callable:
         """Return a callback, of a subscription or a timer, that raises nothing."""

@@ -51,7 +51,7 @@ _PACKAGE = Path(__file__).parents[2]
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
 _MOST_LEFT_OUT = 10  # ticks one after the other before each of which others are missing
-_PATIENCE = 3.0  # without a state to answer, until that is said [s, wall]
+_TIMEOUT = 3.0  # without a state to answer, until that is said [s, wall]
 PARAMETERS = {
     one.name: one
     for one in (
@@ -311,7 +311,7 @@ def _follow(controller: ControllerNode, stop: Callable[[], bool]) -> None:
     executor.add_node(controller.node)
     said_ready = False
     next_service = next_word = time.monotonic()
-    next_word += _PATIENCE
+    next_word += _TIMEOUT
     try:
         while not stop() and not controller.finished:
             has_news = controller.spin_once()
@@ -323,7 +323,7 @@ def _follow(controller: ControllerNode, stop: Callable[[], bool]) -> None:
                 said_ready = True
                 print("ready", flush=True)
             if has_news:
-                next_word = now + _PATIENCE
+                next_word = now + _TIMEOUT
             elif now > next_word:
                 print(controller.describe_wait(), flush=True)
                 next_word = math.inf

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 _PARAMETER = "control_period"
-_PATIENCE = 20.0  # with nodes that do not answer [s, wall]; who answers ends the wait at once
+_TIMEOUT = 20.0  # with nodes that do not answer [s, wall]; who answers ends the wait at once
 
 
 class WantedPeriod:
@@ -49,7 +49,7 @@ class WantedPeriod:
             return f"waiting for a publisher of {self._topic}"
         told = [name for name, answer in self._answers.items() if answer.done()]
         silent = [name for name in self._clients if name not in told]
-        return f"waiting for {_PARAMETER} of {', '.join(silent)}, {_PATIENCE:g} s at most"
+        return f"waiting for {_PARAMETER} of {', '.join(silent)}, {_TIMEOUT:g} s at most"
 
     def _ask(self) -> None:
         """Ask those that are there and have not been asked."""
@@ -58,7 +58,7 @@ class WantedPeriod:
             if name not in self._clients and info.node_name != "_NODE_NAME_UNKNOWN_":
                 service = f"{name}/get_parameters"
                 self._clients[name] = self._node.create_client(GetParameters, service)
-                self._end = min(self._end, time.monotonic() + _PATIENCE)
+                self._end = min(self._end, time.monotonic() + _TIMEOUT)
         for name, client in self._clients.items():
             if name not in self._answers and client.service_is_ready():
                 self._answers[name] = client.call_async(GetParameters.Request(names=[_PARAMETER]))

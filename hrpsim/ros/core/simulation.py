@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from hrpsim.control.framework.pacing import Pacer
 from hrpsim.errors import WorldError
 from hrpsim.jit.compiler_beside import CompilerBeside
-from hrpsim.jit.on_demand import KernelsAbsent
+from hrpsim.jit.lazy_kernels import KernelsAbsent
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock

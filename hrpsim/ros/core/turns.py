@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from hrpsim.errors import WorldError
-from hrpsim.jit.on_demand import KernelsAbsent
+from hrpsim.jit.lazy_kernels import KernelsAbsent
 from hrpsim.ros.core.simulation import Simulation
 
 TURN = 0.02  # [s, wall]

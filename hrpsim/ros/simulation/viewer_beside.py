@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from rclpy.node import Node
 
 from hrpsim.errors import HrpsimError
-from hrpsim.jit.on_demand import KernelsAbsent
+from hrpsim.jit.lazy_kernels import KernelsAbsent
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton steps with sides held loosely, sweeps over what is then off, and clusters of what is left.
+"""Newton steps with states held loosely, sweeps over the constraints then violated, and clusters.
 
 The sides of a few contacts are not known, as of those that have just met, or share a load with
 their neighbours. A large penalty would let their wrong sides disturb all others; under a moderate
@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 
 from hrpsim.jit.compiled import inner_kernel
-from hrpsim.solvers.newton.active_sets import go_with_sides_held, hold_side
+from hrpsim.solvers.newton.active_sets import hold_state, step_with_states_held
 from hrpsim.solvers.newton.block_lu import factorise_lu
 from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
+from hrpsim.solvers.newton.constraint_lists import list_constraints
 from hrpsim.solvers.newton.local_sweeps import sweep_what_is_off
 from hrpsim.solvers.newton.matrix import write_matrix
 from hrpsim.solvers.newton.multipliers import (
@@ -26,7 +27,6 @@ from hrpsim.solvers.newton.multipliers import (
     note_multipliers,
     small_enough,
 )
-from hrpsim.solvers.newton.unit_lists import list_units
 
 # Penalty on what sticks, as a multiple of the least mass that a contact feels: at most; by how much
 # it grows after a step that helped and falls after one that did not.
@@ -35,7 +35,8 @@ _MOST_PENALTY, _GROWTH, _DECLINE = 1e6, 10.0, 10.0
 # Factorisations of the island at most; steps on end that do not help, after which it is given up.
 _STEPS, _MISSES = 20, 5
 
-# Sweeps after a step; over units that are off by more than this share of the least error.
+# Sweeps after a step; over constraint blocks that are off by more than this share of the least
+# error.
 _SWEEPS, _OFF = 10, 0.1
 
 # Error from which on clusters are solved [m/s]; less than _ENOUGH tolerances is not off.
@@ -53,7 +54,7 @@ def alternate(tolerance, penalty, limit, best, system, part):
     ends where clusters have most of the island.
     """
     go_to_best(system)
-    list_units(system)
+    list_constraints(system)
     sweep_what_is_off(_SWEEPS, _OFF * best, system)
     error = largest_error(system)
     if is_better(error, best, tolerance):
@@ -62,17 +63,17 @@ def alternate(tolerance, penalty, limit, best, system, part):
     else:
         go_to_best(system)
     steps, misses, work, more = 0, 0, 0, 0
-    whole = max(system.needs[0].work, 1)
+    whole = max(system.capacity[0].work, 1)
     while best > small_enough(tolerance, system) and misses < _MISSES and more != JAMMED:
         if steps >= min(_STEPS, limit - work // whole):
             break
-        for k in range(system.needs[0].units):
-            hold_side(system.units[k], penalty)
+        for k in range(system.capacity[0].constraints):
+            hold_state(system.constraints[k], penalty)
         write_matrix(system)
         steps += 1
         if not factorise_lu(system.structure, system.upper, system.lower):
             break
-        go_with_sides_held(system)
+        step_with_states_held(system)
         error = largest_error(system)
         if error > tolerance:
             sweep_what_is_off(_SWEEPS, _OFF * min(best, error), system)

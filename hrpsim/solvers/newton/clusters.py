@@ -4,17 +4,18 @@
 """The few contacts of an island that are off, solved cluster by cluster, all others held.
 
 Near a solution of many hundred contacts a few do not know their sides, each with its neighbours. A
-cluster is the trees of units that are off and touch each other. All units at these trees are
-solved as a problem of their own, which takes microseconds; a step of the whole island with its
-sides held then brings the others along (a nonlinear Schwarz method; Cai & Keyes 2002). Where what
-is off joins most of the island or a hundred trees, as in a pile that is jammed, nothing is gained
-by that.
+cluster is the trees of constraint blocks that are off and touch each other. All constraint blocks
+at these trees are solved as a problem of their own, which takes microseconds; a step of the whole
+island with its states held then brings the others along (a nonlinear Schwarz method; Cai & Keyes
+2002). Where what is off joins most of the island or a hundred trees, as in a pile that is jammed,
+nothing is gained by that.
 """
 
 from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.active_sets import try_active_sets
+from hrpsim.solvers.newton.constraint_lists import add_constraints_at, clear_set, next_constraint
 from hrpsim.solvers.newton.coulomb_law import law_error
 from hrpsim.solvers.newton.interior_point import follow_central_path
 from hrpsim.solvers.newton.matrix import add_push, motion_along
@@ -27,7 +28,6 @@ from hrpsim.solvers.newton.multipliers import (
     push_by_multipliers,
 )
 from hrpsim.solvers.newton.system import write_structure
-from hrpsim.solvers.newton.unit_lists import add_units_at, clear_set, next_unit
 
 # Clusters that are solved at once, at most; factorisations of each.
 _CLUSTERS, _LIMIT = 50, 60
@@ -43,16 +43,16 @@ JAMMED = -1  # work of a solution that was not tried
 
 @inner_kernel
 def solve_clusters(least, tolerance, system, part):
-    """Solve the clusters of all units that are off by more than `least` [m/s], the worst first.
+    """Solve the clusters of all constraint blocks with errors above `least` [m/s], worst first.
 
-    `part` is room for the problem of one; `list_units` was called before. Returns the
+    `part` is room for the problem of one; `list_constraints` was called before. Returns the
     multiplications that it took, about; JAMMED if the worst one already has too many trees.
     """
     trees, work = system.trees, JAMMED
-    for node in range(system.needs[0].nodes):
+    for node in range(system.capacity[0].nodes):
         trees[node].part, trees[node].is_core, trees[node].solved = -1, 0, 0
-    for k in range(system.needs[0].units):
-        system.errors[k] = law_error(system.units[k])
+    for k in range(system.capacity[0].constraints):
+        system.errors[k] = law_error(system.constraints[k])
     for _ in range(_CLUSTERS):
         worst = _worst(least, system)
         if worst < 0:
@@ -61,7 +61,7 @@ def solve_clusters(least, tolerance, system, part):
         count = _write_part(core, system, part) if core > 0 else 0
         if count == 0:
             break
-        work = max(work, 0) + _solve_part(tolerance, part) * part.needs[0].work
+        work = max(work, 0) + _solve_part(tolerance, part) * part.capacity[0].work
         _take_from_part(count, system, part)
     push_by_multipliers(system)
     return work
@@ -69,14 +69,14 @@ def solve_clusters(least, tolerance, system, part):
 
 @inlined_kernel
 def _worst(least, system):
-    """Return the unit that is most off of those at trees that were in no cluster, -1 for none."""
+    """Return the worst constraint block at trees that were in no cluster, -1 for none."""
     worst, most = -1, least
-    for k in range(system.needs[0].units):
+    for k in range(system.capacity[0].constraints):
         if system.errors[k] > most:
-            unit = system.units[k]
+            constraint = system.constraints[k]
             if not (
-                system.trees[unit.node_a].solved
-                and (unit.node_b < 0 or system.trees[unit.node_b].solved)
+                system.trees[constraint.node_a].solved
+                and (constraint.node_b < 0 or system.trees[constraint.node_b].solved)
             ):
                 worst, most = k, system.errors[k]
     return worst
@@ -84,23 +84,23 @@ def _worst(least, system):
 
 @inlined_kernel
 def _mark_cluster(worst, least, system):
-    """Mark the trees that the worst unit and others that are off join, and note them: `members`.
+    """Mark the trees that the worst constraint blocks join, and list them in `members`.
 
     Returns how many, 0 for too many.
     """
     trees, members = system.trees, system.members
-    most = max(2.0, min(_MOST * system.needs[0].nodes, _MOST_TREES))
-    count = _join(system.units[worst].node_a, 0, system)
-    count = _join(system.units[worst].node_b, count, system)
+    most = max(2.0, min(_MOST * system.capacity[0].nodes, _MOST_TREES))
+    count = _join(system.constraints[worst].node_a, 0, system)
+    count = _join(system.constraints[worst].node_b, count, system)
     seen = 0
     while seen < count <= most:
         tree = trees[members[seen]]
         seen += 1
-        for place in range(tree.units_start, tree.units_end):
+        for place in range(tree.constraints_start, tree.constraints_end):
             k = system.at_trees[place]
             if system.errors[k] > least:
-                count = _join(system.units[k].node_a, count, system)
-                count = _join(system.units[k].node_b, count, system)
+                count = _join(system.constraints[k].node_a, count, system)
+                count = _join(system.constraints[k].node_b, count, system)
     return count if count <= most else 0
 
 
@@ -116,25 +116,25 @@ def _join(node, count, system):
 
 @inner_kernel
 def _write_part(core, system, part):
-    """Write the problem of the units at the first `core` members, with all other impulses held.
+    """Write the problem of the blocks at the first `core` members; other impulses are fixed.
 
-    Trees around the cluster move too, and become members; a unit's `row` is its number in the
-    island. Returns how many members there are, 0 where there was no room.
+    Trees around the cluster move too, and become members; a constraint block's `row` is its number
+    in the island. Returns how many members there are, 0 where there was no room.
     """
     trees, members, bits = system.trees, system.members, system.found[0]
-    clear_set(bits, system.needs[0].units)
+    clear_set(bits, system.capacity[0].constraints)
     for place in range(core):
-        add_units_at(trees[members[place]], system.at_trees, bits)
+        add_constraints_at(trees[members[place]], system.at_trees, bits)
     nodes = coordinates = arms = count = 0
     members_count = core
-    units = system.needs[0].units
-    k = next_unit(bits, 0, units)
-    while k < units:
-        unit = system.units[k]
-        part.units[count] = unit
-        copy = part.units[count]
+    constraints = system.capacity[0].constraints
+    k = next_constraint(bits, 0, constraints)
+    while k < constraints:
+        constraint = system.constraints[k]
+        part.constraints[count] = constraint
+        copy = part.constraints[count]
         copy.row = k
-        for node in (unit.node_a, unit.node_b):
+        for node in (constraint.node_a, constraint.node_b):
             if node >= 0 and trees[node].part < 0:
                 trees[node].part = nodes
                 part.trees[nodes].rank, part.trees[nodes].first = trees[node].rank, coordinates
@@ -143,26 +143,35 @@ def _write_part(core, system, part):
                 if not trees[node].is_core:
                     members[members_count] = node
                     members_count += 1
-        copy.node_a = trees[unit.node_a].part
+        copy.node_a = trees[constraint.node_a].part
         copy.first_a = part.trees[copy.node_a].first
         copy.arm_a = arms
-        arms = _copy_arm(system.arms, unit.arm_a, unit.size * unit.rank_a, part.arms, arms)
+        arms = _copy_arm(
+            system.arms, constraint.arm_a, constraint.size * constraint.rank_a, part.arms, arms
+        )
         copy.arm_b = arms
-        if unit.node_b >= 0:
-            copy.node_b = trees[unit.node_b].part
+        if constraint.node_b >= 0:
+            copy.node_b = trees[constraint.node_b].part
             copy.first_b = part.trees[copy.node_b].first
-            arms = _copy_arm(system.arms, unit.arm_b, unit.size * unit.rank_b, part.arms, arms)
+            arms = _copy_arm(
+                system.arms, constraint.arm_b, constraint.size * constraint.rank_b, part.arms, arms
+            )
         count += 1
-        k = next_unit(bits, k + 1, units)
-    needs = part.needs[0]
-    needs.nodes, needs.units, needs.coordinates, needs.arms = nodes, count, coordinates, arms
-    needs.factorisations, needs.patience = 0, _LIMIT
+        k = next_constraint(bits, k + 1, constraints)
+    capacity = part.capacity[0]
+    capacity.nodes, capacity.constraints, capacity.coordinates, capacity.arms = (
+        nodes,
+        count,
+        coordinates,
+        arms,
+    )
+    capacity.factorisations, capacity.iteration_limit = 0, _LIMIT
     return members_count if write_structure(part) else 0
 
 
 @inlined_kernel
 def _copy_arm(arms, at, size, out, place):
-    """Copy a unit's rows; return the place after them."""
+    """Copy a constraint block's rows; return the place after them."""
     for k in range(size):
         out[place + k] = arms[at + k]
     return place + size
@@ -172,11 +181,11 @@ def _copy_arm(arms, at, size, out, place):
 def _solve_part(tolerance, part):
     """Solve the problem of a cluster as well as it goes; return the factorisations that it took."""
     find_motion(part)
-    for k in range(part.needs[0].units):
-        unit = part.units[k]
-        motion_along(unit, part, part.point, unit.step)
-        for r in range(unit.size):
-            unit.free[r] = unit.velocity[r] - unit.step[r]
+    for k in range(part.capacity[0].constraints):
+        constraint = part.constraints[k]
+        motion_along(constraint, part, part.point, constraint.step)
+        for r in range(constraint.size):
+            constraint.free[r] = constraint.velocity[r] - constraint.step[r]
     note_multipliers(part)
     best = largest_error(part)
     count, best = try_active_sets(tolerance, _LIMIT, 2, best, part)
@@ -195,25 +204,28 @@ def _solve_part(tolerance, part):
 
 @inlined_kernel
 def _take_from_part(count, system, part):
-    """Take the impulses of a cluster; see how far units at its members are off. It ends then."""
-    for k in range(part.needs[0].units):
-        found = part.units[k]
-        unit, change = system.units[found.row], found.step
-        for r in range(unit.size):
-            change[r] = found.best[r] - unit.multiplier[r]
-            unit.multiplier[r] = found.best[r]
-        add_push(unit, system, change, 1.0, system.point)
+    """Take the impulses of a cluster.
+
+    See how far constraint blocks at its members are off. It ends then.
+    """
+    for k in range(part.capacity[0].constraints):
+        found = part.constraints[k]
+        constraint, change = system.constraints[found.row], found.step
+        for r in range(constraint.size):
+            change[r] = found.best[r] - constraint.multiplier[r]
+            constraint.multiplier[r] = found.best[r]
+        add_push(constraint, system, change, 1.0, system.point)
     bits = system.found[0]
     for place in range(count):
         tree = system.trees[system.members[place]]
         tree.part, tree.is_core = -1, 0
-        add_units_at(tree, system.at_trees, bits)
-    units = system.needs[0].units
-    k = next_unit(bits, 0, units)
-    while k < units:
-        unit = system.units[k]
-        motion_along(unit, system, system.point, unit.velocity)
-        for r in range(unit.size):
-            unit.velocity[r] += unit.free[r]
-        system.errors[k] = law_error(unit)
-        k = next_unit(bits, k + 1, units)
+        add_constraints_at(tree, system.at_trees, bits)
+    constraints = system.capacity[0].constraints
+    k = next_constraint(bits, 0, constraints)
+    while k < constraints:
+        constraint = system.constraints[k]
+        motion_along(constraint, system, system.point, constraint.velocity)
+        for r in range(constraint.size):
+            constraint.velocity[r] += constraint.free[r]
+        system.errors[k] = law_error(constraint)
+        k = next_constraint(bits, k + 1, constraints)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What contacts of loose bodies add to the matrix: G^T D G, six by six, row by row in registers.
+"""What contacts of free bodies add to the matrix: G^T D G, six by six, row by row in registers.
 
 Contacts of the same two bodies follow each other. For each that is not open, its rows and their
 products with D are noted side by side; then each row of a block is read, changed by all of them and
@@ -21,24 +21,31 @@ _LARGEST = 1 << 40  # no pool has as many floats
 
 
 @inlined_kernel
-def is_loose(unit):
-    """Return whether a unit is a contact of trees with six coordinates."""
-    return unit.size == 3 and unit.rank_a == 6 and (unit.node_b < 0 or unit.rank_b == 6)
+def is_free_body(constraint):
+    """Return whether a constraint block is a contact of trees with six coordinates."""
+    return (
+        constraint.size == 3
+        and constraint.rank_a == 6
+        and (constraint.node_b < 0 or constraint.rank_b == 6)
+    )
 
 
 @inner_kernel
-def add_loose_contacts(first, system):
-    """Add unit `first` and those after it with the same trees; return the unit after them."""
-    units, arms, notes = system.units, system.arms, system.notes
-    a, b = units[first].node_a, units[first].node_b
+def add_free_body_contacts(first, system):
+    """Add constraint block `first` and those after it with the same trees.
+
+    Return the constraint block after them.
+    """
+    constraints, arms, notes = system.constraints, system.arms, system.notes
+    a, b = constraints[first].node_a, constraints[first].node_b
     k, count = first, 0
-    while k < system.needs[0].units:
-        unit = units[k]
-        if unit.node_a != a or unit.node_b != b or unit.size != 3:
+    while k < system.capacity[0].constraints:
+        constraint = constraints[k]
+        if constraint.node_a != a or constraint.node_b != b or constraint.size != 3:
             break
-        unit.factor_side = unit.side
-        if unit.side != OPEN:
-            _note(unit, arms, notes, NOTES * count)
+        constraint.factor_state = constraint.state
+        if constraint.state != OPEN:
+            _note(constraint, arms, notes, NOTES * count)
             count += 1
         k += 1
     if count == 0:
@@ -47,7 +54,7 @@ def add_loose_contacts(first, system):
     i = system.graph.place[a]
     _add_products(notes, count, _A, _DA, upper, columns[i].block)
     if b >= 0:
-        j, block = system.graph.place[b], units[first].block
+        j, block = system.graph.place[b], constraints[first].block
         _add_products(notes, count, _B, _DB, upper, columns[j].block)
         # Of the two blocks beside the diagonal, that of the earlier column's rows is `upper`.
         if i < j:
@@ -60,11 +67,11 @@ def add_loose_contacts(first, system):
 
 
 @inlined_kernel
-def _note(unit, arms, notes, at):
+def _note(constraint, arms, notes, at):
     """Note the rows of a contact, and their products with its stiffness."""
-    _note_tree(unit.stiffness, arms, unit.arm_a, notes, at + _A, at + _DA)
-    if unit.node_b >= 0:
-        _note_tree(unit.stiffness, arms, unit.arm_b, notes, at + _B, at + _DB)
+    _note_tree(constraint.stiffness, arms, constraint.arm_a, notes, at + _A, at + _DA)
+    if constraint.node_b >= 0:
+        _note_tree(constraint.stiffness, arms, constraint.arm_b, notes, at + _B, at + _DB)
 
 
 @inlined_kernel

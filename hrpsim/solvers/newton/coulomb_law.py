@@ -24,7 +24,7 @@ _ROUNDING = 2.3e-16  # of a number, as a share of it
 
 # What is known of a contact, or of a row that stands by itself; of the three directions normal, x,
 # y a row has the first. Velocities count from what is asked for [m/s or rad/s], impulses [Ns, Nms].
-UNIT = np.dtype(
+CONSTRAINT = np.dtype(
     [
         ("row", "i8"),  # its first row
         ("size", "i8"),  # 3 for a contact, otherwise 1
@@ -43,8 +43,8 @@ UNIT = np.dtype(
         ("compliance", "f8"),  # of the first row [velocity for a unit impulse]
         ("inverse_mass", "f8", (3,)),
         ("scale", "f8"),  # penalty for a factor 1: the least mass; 0 where nothing moves
-        ("side", "i8"),  # as above; of a row by itself OPEN, at a bound, or STICKS
-        ("factor_side", "i8"),  # that which the factor was made for
+        ("state", "i8"),  # as above; of a row by itself OPEN, at a bound, or STICKS
+        ("factor_state", "i8"),  # that which the factor was made for
         ("multiplier", "f8", (3,)),
         ("impulse", "f8", (3,)),  # what the law answers
         ("best", "f8", (3,)),  # impulses with the least error so far
@@ -59,86 +59,90 @@ UNIT = np.dtype(
 
 
 @inner_kernel
-def answer(unit, penalty, share, wants_stiffness):
+def answer(constraint, penalty, share, wants_stiffness):
     """Write the impulse at the velocity plus `share` of the step, and on demand its slope."""
-    rho = penalty * unit.scale
+    rho = penalty * constraint.scale
     if rho <= 0.0:
-        _stay(unit, wants_stiffness)
+        _stay(constraint, wants_stiffness)
         return
     # m - rho (v + c l) = l
-    part = 1.0 / (1.0 + rho * unit.compliance)
-    along = unit.velocity[0] + share * unit.step[0]
-    wanted = part * (unit.multiplier[0] - rho * along)
-    normal = min(max(wanted, unit.lower), unit.upper)
-    unit.impulse[0] = normal
+    part = 1.0 / (1.0 + rho * constraint.compliance)
+    along = constraint.velocity[0] + share * constraint.step[0]
+    wanted = part * (constraint.multiplier[0] - rho * along)
+    normal = min(max(wanted, constraint.lower), constraint.upper)
+    constraint.impulse[0] = normal
     slope = part * rho if normal == wanted else 0.0
-    if unit.size == 1:
+    if constraint.size == 1:
         if wants_stiffness:
-            unit.side, unit.stiffness[0] = STICKS if slope > 0.0 else OPEN, slope
+            constraint.state, constraint.stiffness[0] = STICKS if slope > 0.0 else OPEN, slope
         return
-    x = unit.multiplier[1] - rho * (unit.velocity[1] + share * unit.step[1])
-    y = unit.multiplier[2] - rho * (unit.velocity[2] + share * unit.step[2])
-    bound = unit.friction * normal
+    x = constraint.multiplier[1] - rho * (constraint.velocity[1] + share * constraint.step[1])
+    y = constraint.multiplier[2] - rho * (constraint.velocity[2] + share * constraint.step[2])
+    bound = constraint.friction * normal
     slips, dx, dy, xx, xy, yy = disk_derivative(bound, x, y, rho)
-    unit.impulse[1], unit.impulse[2] = (bound * dx, bound * dy) if slips else (x, y)
+    constraint.impulse[1], constraint.impulse[2] = (bound * dx, bound * dy) if slips else (x, y)
     if wants_stiffness:
         if slope > 0.0:
-            side = SLIPS if slips else STICKS
-        elif normal > unit.lower:
-            side = SLIPS_AT_LIMIT if slips else STICKS_AT_LIMIT
+            state = SLIPS if slips else STICKS
+        elif normal > constraint.lower:
+            state = SLIPS_AT_LIMIT if slips else STICKS_AT_LIMIT
         else:
-            side = OPEN
-        grip = unit.friction * slope
-        set_stiffness(unit, side, slope, grip * dx, grip * dy, xx, xy, yy)
+            state = OPEN
+        friction_slope = constraint.friction * slope
+        set_stiffness(
+            constraint, state, slope, friction_slope * dx, friction_slope * dy, xx, xy, yy
+        )
 
 
 @inlined_kernel
-def _stay(unit, wants_stiffness):
+def _stay(constraint, wants_stiffness):
     """Answer the multiplier where nothing moves."""
-    for r in range(unit.size):
-        unit.impulse[r] = unit.multiplier[r]
+    for r in range(constraint.size):
+        constraint.impulse[r] = constraint.multiplier[r]
     if wants_stiffness:
-        set_stiffness(unit, OPEN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        set_stiffness(constraint, OPEN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @inlined_kernel
-def set_stiffness(unit, side, nn, xn, yn, xx, xy, yy):
+def set_stiffness(constraint, state, nn, xn, yn, xx, xy, yy):
     """Write the side and a slope of which normal impulses do not depend on slip."""
-    unit.side = side
-    stiffness = unit.stiffness
+    constraint.state = state
+    stiffness = constraint.stiffness
     stiffness[0], stiffness[3], stiffness[6] = nn, xn, yn
     stiffness[1], stiffness[4], stiffness[7] = 0.0, xx, xy
     stiffness[2], stiffness[5], stiffness[8] = 0.0, xy, yy
 
 
 @inner_kernel
-def law_error(unit):
+def law_error(constraint):
     """Return how far the multipliers are from the law at the velocity that they cause [m/s].
 
     What the velocity of each row would change by if it alone were solved again, and what rounding
     of the impulses hides of that; infinity if they are no numbers.
     """
-    if unit.scale <= 0.0:
+    if constraint.scale <= 0.0:
         return 0.0
-    impulse, inverse_mass, error = unit.multiplier, unit.inverse_mass, 0.0
+    impulse, inverse_mass, error = constraint.multiplier, constraint.inverse_mass, 0.0
     total = 0.0
-    for r in range(unit.size):
-        total += impulse[r] + unit.velocity[r]
+    for r in range(constraint.size):
+        total += impulse[r] + constraint.velocity[r]
     if not math.isfinite(total):
         return math.inf
     if inverse_mass[0] > 0.0:
-        short = -unit.velocity[0] - unit.compliance * impulse[0]
+        short = -constraint.velocity[0] - constraint.compliance * impulse[0]
         wanted = impulse[0] + short / inverse_mass[0]
-        error = abs(min(max(wanted, unit.lower), unit.upper) - impulse[0]) * inverse_mass[0]
+        error = (
+            abs(min(max(wanted, constraint.lower), constraint.upper) - impulse[0]) * inverse_mass[0]
+        )
         error += _ROUNDING * abs(impulse[0]) * inverse_mass[0]
-    if unit.size == 1:
+    if constraint.size == 1:
         return error
     x, y = impulse[1], impulse[2]
     if inverse_mass[1] > 0.0:
-        x -= unit.velocity[1] / inverse_mass[1]
+        x -= constraint.velocity[1] / inverse_mass[1]
     if inverse_mass[2] > 0.0:
-        y -= unit.velocity[2] / inverse_mass[2]
-    limit, size = unit.friction * impulse[0], math.sqrt(x * x + y * y)
+        y -= constraint.velocity[2] / inverse_mass[2]
+    limit, size = constraint.friction * impulse[0], math.sqrt(x * x + y * y)
     if size > limit:
         x, y = x * limit / size, y * limit / size
     error = max(error, abs(x - impulse[1]) * inverse_mass[1])

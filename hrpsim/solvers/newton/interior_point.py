@@ -58,10 +58,10 @@ def follow_central_path(tolerance, limit, best, system):
 
     Contacts with compliance or a force limit are not for it: 0 factorisations.
     """
-    needs = system.needs[0]
-    for k in range(needs.units):
-        unit = system.units[k]
-        if unit.size == 3 and (unit.compliance > 0.0 or unit.upper < math.inf):
+    capacity = system.capacity[0]
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        if constraint.size == 3 and (constraint.compliance > 0.0 or constraint.upper < math.inf):
             return 0, best
     go_to_best(system)
     _enter(max(best, tolerance), system)
@@ -70,17 +70,17 @@ def follow_central_path(tolerance, limit, best, system):
         if best <= small_enough(tolerance, system):
             break
         sigma = _sigma(0.0, system)
-        for k in range(needs.units):
-            _linearise(system.pairs[k], system.units[k])
+        for k in range(capacity.constraints):
+            _linearise(system.pairs[k], system.constraints[k])
         write_matrix(system)
         count += 1
         if not factorise_lu(system.structure, system.upper, system.lower):
             break
         aimed = _share_to_aim_at(sigma, share < _SHORT, system)
-        for k in range(needs.units):
-            pair, unit = system.pairs[k], system.units[k]
-            if _is_pair(unit):
-                aim(pair, aimed * sigma * unit.scale * pair.friction, True)
+        for k in range(capacity.constraints):
+            pair, constraint = system.pairs[k], system.constraints[k]
+            if _is_pair(constraint):
+                aim(pair, aimed * sigma * constraint.scale * pair.friction, True)
         _find_step(system)
         share = min(1.0, _NEARLY * _longest(system))
         _go(share, system)
@@ -95,33 +95,36 @@ def follow_central_path(tolerance, limit, best, system):
 
 
 @inlined_kernel
-def _is_pair(unit):
-    return unit.size == 3 and unit.scale > 0.0
+def _is_pair(constraint):
+    return constraint.size == 3 and constraint.scale > 0.0
 
 
 @inlined_kernel
-def _velocity_in_cone(unit, friction):
+def _velocity_in_cone(constraint, friction):
     """Return De Saxce's velocity of a contact."""
-    y, z = unit.velocity[1], unit.velocity[2]
-    return unit.velocity[0] / friction + math.sqrt(y * y + z * z), y, z
+    y, z = constraint.velocity[1], constraint.velocity[2]
+    return constraint.velocity[0] / friction + math.sqrt(y * y + z * z), y, z
 
 
 @inlined_kernel
 def _enter(off, system):
     """Begin inside the cones, as far from their boundary as the velocities are off."""
-    needs = system.needs[0]
-    for k in range(needs.units):
-        unit, pair = system.units[k], system.pairs[k]
-        if not _is_pair(unit):
+    capacity = system.capacity[0]
+    for k in range(capacity.constraints):
+        constraint, pair = system.constraints[k], system.pairs[k]
+        if not _is_pair(constraint):
             continue
-        pair.friction = max(unit.friction, _LEAST_FRICTION)
+        pair.friction = max(constraint.friction, _LEAST_FRICTION)
         x, z = pair.x, pair.z
-        x[1], x[2] = unit.multiplier[1], unit.multiplier[2]
+        x[1], x[2] = constraint.multiplier[1], constraint.multiplier[2]
         least = math.sqrt(x[1] * x[1] + x[2] * x[2])
-        x[0] = max(pair.friction * unit.multiplier[0], least) + unit.scale * off * pair.friction
-        z[0], z[1], z[2] = _velocity_in_cone(unit, pair.friction)
+        x[0] = (
+            max(pair.friction * constraint.multiplier[0], least)
+            + constraint.scale * off * pair.friction
+        )
+        z[0], z[1], z[2] = _velocity_in_cone(constraint, pair.friction)
         z[0] = max(z[0], math.sqrt(z[1] * z[1] + z[2] * z[2])) + off
-        unit.multiplier[0] = x[0] / pair.friction
+        constraint.multiplier[0] = x[0] / pair.friction
         for r in range(3):
             pair.dx[r] = pair.dz[r] = 0.0
     push_by_multipliers(system)
@@ -131,31 +134,31 @@ def _enter(off, system):
 def _sigma(share, system):
     """Return the mean of x.z / (m mu) after a share of the step [m^2/s^2]."""
     total, count = 0.0, 0
-    for k in range(system.needs[0].units):
-        unit, pair = system.units[k], system.pairs[k]
-        if _is_pair(unit):
+    for k in range(system.capacity[0].constraints):
+        constraint, pair = system.constraints[k], system.pairs[k]
+        if _is_pair(constraint):
             product = 0.0
             for r in range(3):
                 product += (pair.x[r] + share * pair.dx[r]) * (pair.z[r] + share * pair.dz[r])
-            total += product / (unit.scale * pair.friction)
+            total += product / (constraint.scale * pair.friction)
             count += 1
     return total / max(count, 1)
 
 
 @inlined_kernel
-def _linearise(pair, unit):
-    """Write the scaling, what z lacks, and -d impulse / d velocity of a unit."""
-    if not _is_pair(unit):
-        answer(unit, _ROW_PENALTY, 0.0, True)
+def _linearise(pair, constraint):
+    """Write the scaling, what z lacks, and -d impulse / d velocity of a constraint block."""
+    if not _is_pair(constraint):
+        answer(constraint, _ROW_PENALTY, 0.0, True)
         return
     scale_pair(pair)
-    a, b, c = _velocity_in_cone(unit, pair.friction)
+    a, b, c = _velocity_in_cone(constraint, pair.friction)
     pair.short[0], pair.short[1], pair.short[2] = a - pair.z[0], b - pair.z[1], c - pair.z[2]
     slip = math.sqrt(b * b + c * c)
-    along, part, stiffness = pair.along, 1.0 / pair.friction, unit.stiffness
+    along, part, stiffness = pair.along, 1.0 / pair.friction, constraint.stiffness
     along[0] = b / slip if slip > 0.0 else 0.0
     along[1] = c / slip if slip > 0.0 else 0.0
-    unit.side = STICKS
+    constraint.state = STICKS
     for column in range(3):
         if column == 0:
             a, b, c = times_squared_scaling(pair, part, 0.0, 0.0)
@@ -169,10 +172,10 @@ def _linearise(pair, unit):
 @inlined_kernel
 def _share_to_aim_at(sigma, was_short, system):
     """Return the share of sigma to aim at: that which a step to 0 would leave, to the cube."""
-    needs = system.needs[0]
-    for k in range(needs.units):
+    capacity = system.capacity[0]
+    for k in range(capacity.constraints):
         pair = system.pairs[k]
-        if _is_pair(system.units[k]):
+        if _is_pair(system.constraints[k]):
             for r in range(3):
                 pair.goal[r] = -pair.scaled[r]
     _find_step(system)
@@ -184,43 +187,47 @@ def _share_to_aim_at(sigma, was_short, system):
 @inner_kernel
 def _find_step(system):
     """Write dx and dz of all pairs, and the change of all other rows, for the goals."""
-    needs, step = system.needs[0], system.step
+    capacity, step = system.capacity[0], system.step
     clear_motion(system, step)
-    for k in range(needs.units):
-        unit, pair = system.units[k], system.pairs[k]
-        if _is_pair(unit):
+    for k in range(capacity.constraints):
+        constraint, pair = system.constraints[k], system.pairs[k]
+        if _is_pair(constraint):
             short, goal, dx = pair.short, pair.goal, pair.dx
             a, b, c = times_scaling(pair, goal[0], goal[1], goal[2])
             d, e, f = times_squared_scaling(pair, short[0], short[1], short[2])
             dx[0], dx[1], dx[2] = a - d, b - e, c - f
-            unit.impulse[0], unit.impulse[1], unit.impulse[2] = dx[0] / pair.friction, dx[1], dx[2]
-            add_push(unit, system, unit.impulse, 1.0, step)
+            constraint.impulse[0], constraint.impulse[1], constraint.impulse[2] = (
+                dx[0] / pair.friction,
+                dx[1],
+                dx[2],
+            )
+            add_push(constraint, system, constraint.impulse, 1.0, step)
         else:
-            for r in range(unit.size):
-                pair.dx[r] = unit.impulse[r] - unit.multiplier[r]
-            add_push(unit, system, pair.dx, 1.0, step)
+            for r in range(constraint.size):
+                pair.dx[r] = constraint.impulse[r] - constraint.multiplier[r]
+            add_push(constraint, system, pair.dx, 1.0, step)
     solve_lu(system.structure, system.upper, system.lower, step)
-    for k in range(needs.units):
-        unit, pair = system.units[k], system.pairs[k]
-        motion_along(unit, system, step, unit.step)
-        if _is_pair(unit):
-            v, along = unit.step, pair.along
+    for k in range(capacity.constraints):
+        constraint, pair = system.constraints[k], system.pairs[k]
+        motion_along(constraint, system, step, constraint.step)
+        if _is_pair(constraint):
+            v, along = constraint.step, pair.along
             z0 = v[0] / pair.friction + along[0] * v[1] + along[1] * v[2]
             a, b, c = times_squared_scaling(pair, z0, v[1], v[2])
             pair.dx[0], pair.dx[1], pair.dx[2] = pair.dx[0] - a, pair.dx[1] - b, pair.dx[2] - c
             pair.dz[0], pair.dz[1] = pair.short[0] + z0, pair.short[1] + v[1]
             pair.dz[2] = pair.short[2] + v[2]
-        elif unit.size == 1:
-            pair.dx[0] -= unit.stiffness[0] * unit.step[0]
+        elif constraint.size == 1:
+            pair.dx[0] -= constraint.stiffness[0] * constraint.step[0]
 
 
 @inlined_kernel
 def _longest(system):
     """Return the share of the step after which the first pair leaves its cones."""
     share = FAR
-    for k in range(system.needs[0].units):
+    for k in range(system.capacity[0].constraints):
         pair = system.pairs[k]
-        if _is_pair(system.units[k]):
+        if _is_pair(system.constraints[k]):
             share = min(share, longest_step(pair.x, pair.dx), longest_step(pair.z, pair.dz))
     return share
 
@@ -228,27 +235,27 @@ def _longest(system):
 @inlined_kernel
 def _go(share, system):
     """Go a share of the step."""
-    for k in range(system.needs[0].units):
-        unit, pair = system.units[k], system.pairs[k]
-        if _is_pair(unit):
+    for k in range(system.capacity[0].constraints):
+        constraint, pair = system.constraints[k], system.pairs[k]
+        if _is_pair(constraint):
             for r in range(3):
                 pair.x[r] += share * pair.dx[r]
                 pair.z[r] += share * pair.dz[r]
-            unit.multiplier[0] = pair.x[0] / pair.friction
-            unit.multiplier[1], unit.multiplier[2] = pair.x[1], pair.x[2]
+            constraint.multiplier[0] = pair.x[0] / pair.friction
+            constraint.multiplier[1], constraint.multiplier[2] = pair.x[1], pair.x[2]
         else:
-            for r in range(unit.size):
-                unit.multiplier[r] += share * pair.dx[r]
+            for r in range(constraint.size):
+                constraint.multiplier[r] += share * pair.dx[r]
     push_by_multipliers(system)
-    for k in range(system.needs[0].units):
-        if _is_pair(system.units[k]):
-            _take_velocity(system.pairs[k], system.units[k])
+    for k in range(system.capacity[0].constraints):
+        if _is_pair(system.constraints[k]):
+            _take_velocity(system.pairs[k], system.constraints[k])
 
 
 @inlined_kernel
-def _take_velocity(pair, unit):
+def _take_velocity(pair, constraint):
     """Let z be the velocity that the impulses cause where that is well inside the cone."""
     z = pair.z
     inside = z[0] - math.sqrt(z[1] * z[1] + z[2] * z[2])
-    if unit.velocity[0] / pair.friction > _WELL_INSIDE * inside:
-        z[0], z[1], z[2] = _velocity_in_cone(unit, pair.friction)
+    if constraint.velocity[0] / pair.friction > _WELL_INSIDE * inside:
+        z[0], z[1], z[2] = _velocity_in_cone(constraint, pair.friction)

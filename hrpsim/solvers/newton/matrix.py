@@ -11,7 +11,7 @@ negative, and the matrix positive definite.
 from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.solvers.newton.contact_blocks import add_loose_contacts, is_loose
+from hrpsim.solvers.newton.contact_blocks import add_free_body_contacts, is_free_body
 from hrpsim.solvers.newton.coulomb_law import OPEN
 from hrpsim.spatial.simd import load, plus_product, plus_times, product, store_six, sum_six
 
@@ -20,57 +20,57 @@ _LARGEST = 1 << 40  # no pool has as many floats
 
 @inner_kernel
 def write_matrix(system):
-    """Write I + G^T D G for the stiffness of the units, to be factorised."""
-    needs, upper, lower = system.needs[0], system.upper, system.lower
-    needs.factorisations += 1
-    for at in range(needs.blocks):
+    """Write I + G^T D G for the stiffness of the constraint blocks, to be factorised."""
+    capacity, upper, lower = system.capacity[0], system.upper, system.lower
+    capacity.factorisations += 1
+    for at in range(capacity.blocks):
         upper[at] = lower[at] = 0.0
-    for k in range(needs.nodes):
+    for k in range(capacity.nodes):
         column = system.structure.columns[k]
         for c in range(column.size):
             upper[column.block + c * (column.size + 1)] = 1.0
     k = 0
-    while k < needs.units:
-        unit, end = system.units[k], k + 1
-        unit.factor_side = unit.side
-        if is_loose(unit):
-            end = add_loose_contacts(k, system)
-        elif unit.side != OPEN:
-            _add_unit(unit, system)
+    while k < capacity.constraints:
+        constraint, end = system.constraints[k], k + 1
+        constraint.factor_state = constraint.state
+        if is_free_body(constraint):
+            end = add_free_body_contacts(k, system)
+        elif constraint.state != OPEN:
+            _add_constraint(constraint, system)
         k = end
 
 
 @inlined_kernel
-def _add_unit(unit, system):
-    """Add what a unit answers its trees with to their blocks, (row of l, column of v)."""
+def _add_constraint(constraint, system):
+    """Add a constraint block's response to the blocks of its trees, (row of l, column of v)."""
     arms, upper, columns = system.arms, system.upper, system.structure.columns
-    a, b, rank_a, rank_b = unit.arm_a, unit.arm_b, unit.rank_a, unit.rank_b
-    i = system.graph.place[unit.node_a]
-    d = unit.stiffness
+    a, b, rank_a, rank_b = constraint.arm_a, constraint.arm_b, constraint.rank_a, constraint.rank_b
+    i = system.graph.place[constraint.node_a]
+    d = constraint.stiffness
     across = d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8]
     down = d[0], d[3], d[6], d[1], d[4], d[7], d[2], d[5], d[8]
-    _add_block(unit, down, arms, a, rank_a, a, rank_a, upper, columns[i].block)
-    if unit.node_b < 0:
+    _add_block(constraint, down, arms, a, rank_a, a, rank_a, upper, columns[i].block)
+    if constraint.node_b < 0:
         return
-    j = system.graph.place[unit.node_b]
-    _add_block(unit, down, arms, b, rank_b, b, rank_b, upper, columns[j].block)
+    j = system.graph.place[constraint.node_b]
+    _add_block(constraint, down, arms, b, rank_b, b, rank_b, upper, columns[j].block)
     if i < j:
-        _add_block(unit, down, arms, a, rank_a, b, rank_b, upper, unit.block)
-        _add_block(unit, across, arms, a, rank_a, b, rank_b, system.lower, unit.block)
+        _add_block(constraint, down, arms, a, rank_a, b, rank_b, upper, constraint.block)
+        _add_block(constraint, across, arms, a, rank_a, b, rank_b, system.lower, constraint.block)
     else:
-        _add_block(unit, down, arms, b, rank_b, a, rank_a, upper, unit.block)
-        _add_block(unit, across, arms, b, rank_b, a, rank_a, system.lower, unit.block)
+        _add_block(constraint, down, arms, b, rank_b, a, rank_a, upper, constraint.block)
+        _add_block(constraint, across, arms, b, rank_b, a, rank_a, system.lower, constraint.block)
 
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
-def _add_block(unit, d, arms, outer, height, inner, width, matrix, block):
+def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
     """Add G_outer^T D G_inner to a block (height, width), or its transpose; `d` is D by columns.
 
     With D by rows it is G_inner^T D G_outer that is added, column by column.
     """
     for k in range(height):
         n, at = arms[outer + k], block + k * width
-        if unit.size == 1:
+        if constraint.size == 1:
             _add_multiple(arms, inner, d[0] * n, width, matrix, at)
             continue
         x, y = arms[outer + height + k], arms[outer + 2 * height + k]
@@ -112,9 +112,9 @@ def _product(arms, arm, w, first, width):
 
 
 @inlined_kernel
-def _motion_of_loose(unit, arms, w, out):
-    """Write G w for a contact of loose bodies; behind `w` there is room for LANES numbers."""
-    arm, first = unit.arm_a, unit.first_a
+def _motion_of_free_body(constraint, arms, w, out):
+    """Write G w for a contact of free bodies; behind `w` there is room for LANES numbers."""
+    arm, first = constraint.arm_a, constraint.first_a
     if min(arm, first) < 0 or max(arm, first) > _LARGEST:
         return
     along = load(w, first)
@@ -123,8 +123,8 @@ def _motion_of_loose(unit, arms, w, out):
         product(load(arms, arm + 6), along),
         product(load(arms, arm + 12), along),
     )
-    if unit.node_b >= 0:
-        arm, first = unit.arm_b, unit.first_b
+    if constraint.node_b >= 0:
+        arm, first = constraint.arm_b, constraint.first_b
         if min(arm, first) < 0 or max(arm, first) > _LARGEST:
             return
         along = load(w, first)
@@ -135,8 +135,8 @@ def _motion_of_loose(unit, arms, w, out):
 
 
 @inlined_kernel
-def _push_loose(arms, arm, impulse, share, w, first):
-    """Add `share` times what an impulse (3,) does to a loose body to its part of `w`."""
+def _push_free_body(arms, arm, impulse, share, w, first):
+    """Add `share` times what an impulse (3,) does to a free body to its part of `w`."""
     if min(arm, first) < 0 or max(arm, first) > _LARGEST:
         return
     row = plus_times(load(w, first), load(arms, arm), share * impulse[0])
@@ -145,43 +145,43 @@ def _push_loose(arms, arm, impulse, share, w, first):
 
 
 @inner_kernel
-def motion_along(unit, system, w, out):
-    """Write G w for one unit into `out` (3,)."""
+def motion_along(constraint, system, w, out):
+    """Write G w for one constraint block into `out` (3,)."""
     arms = system.arms
-    if is_loose(unit):
-        _motion_of_loose(unit, arms, w, out)
+    if is_free_body(constraint):
+        _motion_of_free_body(constraint, arms, w, out)
         return
-    for r in range(unit.size):
-        arm, rank = unit.arm_a + r * unit.rank_a, unit.rank_a
-        total = _product(arms, arm, w, unit.first_a, rank)
-        if unit.node_b >= 0:
-            arm, rank = unit.arm_b + r * unit.rank_b, unit.rank_b
-            total += _product(arms, arm, w, unit.first_b, rank)
+    for r in range(constraint.size):
+        arm, rank = constraint.arm_a + r * constraint.rank_a, constraint.rank_a
+        total = _product(arms, arm, w, constraint.first_a, rank)
+        if constraint.node_b >= 0:
+            arm, rank = constraint.arm_b + r * constraint.rank_b, constraint.rank_b
+            total += _product(arms, arm, w, constraint.first_b, rank)
         out[r] = total
 
 
 @inlined_kernel
 def clear_motion(system, w):
     """Begin a motion `w` (coordinates,) to which impulses are added."""
-    for c in range(system.needs[0].coordinates):
+    for c in range(system.capacity[0].coordinates):
         w[c] = 0.0
 
 
 @inner_kernel
-def add_push(unit, system, impulse, share, w):
-    """Add `share` times G^T of a unit's impulse (3,) to `w`."""
+def add_push(constraint, system, impulse, share, w):
+    """Add `share` times G^T of a constraint block's impulse (3,) to `w`."""
     arms = system.arms
-    if is_loose(unit):
-        _push_loose(arms, unit.arm_a, impulse, share, w, unit.first_a)
-        if unit.node_b >= 0:
-            _push_loose(arms, unit.arm_b, impulse, share, w, unit.first_b)
+    if is_free_body(constraint):
+        _push_free_body(arms, constraint.arm_a, impulse, share, w, constraint.first_a)
+        if constraint.node_b >= 0:
+            _push_free_body(arms, constraint.arm_b, impulse, share, w, constraint.first_b)
         return
-    for r in range(unit.size):
+    for r in range(constraint.size):
         by = share * impulse[r]
         if by == 0.0:
             continue
-        arm, rank = unit.arm_a + r * unit.rank_a, unit.rank_a
-        _add_multiple(arms, arm, by, rank, w, unit.first_a)
-        if unit.node_b >= 0:
-            arm, rank = unit.arm_b + r * unit.rank_b, unit.rank_b
-            _add_multiple(arms, arm, by, rank, w, unit.first_b)
+        arm, rank = constraint.arm_a + r * constraint.rank_a, constraint.rank_a
+        _add_multiple(arms, arm, by, rank, w, constraint.first_a)
+        if constraint.node_b >= 0:
+            arm, rank = constraint.arm_b + r * constraint.rank_b, constraint.rank_b
+            _add_multiple(arms, arm, by, rank, w, constraint.first_b)

@@ -65,7 +65,7 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
             break
         if tries >= _MANY_TRIES or (penalty >= _ENOUGH and best >= small and tries >= _FEW_TRIES):
             break
-        for c in range(system.needs[0].coordinates):
+        for c in range(system.capacity[0].coordinates):
             system.start[c] = system.point[c]
         goal, rough = max(_SHARE * error, 0.3 * CAUTION * tolerance), _ROUGH * error
         count, steps = _search(penalty, goal, rough, fresh, limit - factorisations, system)
@@ -125,34 +125,34 @@ def _look(penalty, system):
 
     Its size is that of the velocities that it would cause [m/s].
     """
-    needs, gradient = system.needs[0], system.gradient
-    for c in range(needs.coordinates):
+    capacity, gradient = system.capacity[0], system.gradient
+    for c in range(capacity.coordinates):
         gradient[c] = system.point[c]
     changed = False
-    for k in range(needs.units):
-        unit = system.units[k]
-        answer(unit, penalty, 0.0, True)
-        changed = changed or unit.side != unit.factor_side
-        add_push(unit, system, unit.impulse, -1.0, gradient)
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        answer(constraint, penalty, 0.0, True)
+        changed = changed or constraint.state != constraint.factor_state
+        add_push(constraint, system, constraint.impulse, -1.0, gradient)
     largest = 0.0
-    for k in range(needs.units):
-        unit = system.units[k]
-        motion_along(unit, system, gradient, unit.step)
-        for r in range(unit.size):
-            largest = max(largest, abs(unit.step[r]))
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, gradient, constraint.step)
+        for r in range(constraint.size):
+            largest = max(largest, abs(constraint.step[r]))
     return largest, changed
 
 
 @inlined_kernel
 def _find_step(system):
-    """Write the Newton step of w and of every unit's velocity."""
-    needs = system.needs[0]
-    for c in range(needs.coordinates):
+    """Write the Newton step of w and of every constraint block's velocity."""
+    capacity = system.capacity[0]
+    for c in range(capacity.coordinates):
         system.step[c] = -system.gradient[c]
     solve_lu(system.structure, system.upper, system.lower, system.step)
-    for k in range(needs.units):
-        unit = system.units[k]
-        motion_along(unit, system, system.step, unit.step)
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, system.step, constraint.step)
 
 
 @inner_kernel
@@ -182,33 +182,33 @@ def _line_search(penalty, system):
 @inner_kernel
 def _work(penalty, share, system):
     """Return the product of the step and the gradient after a share of it."""
-    needs, total = system.needs[0], 0.0
-    for c in range(needs.coordinates):
+    capacity, total = system.capacity[0], 0.0
+    for c in range(capacity.coordinates):
         total += system.step[c] * (system.point[c] + share * system.step[c])
-    for k in range(needs.units):
-        unit = system.units[k]
-        answer(unit, penalty, share, False)
-        for r in range(unit.size):
-            total -= unit.step[r] * unit.impulse[r]
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        answer(constraint, penalty, share, False)
+        for r in range(constraint.size):
+            total -= constraint.step[r] * constraint.impulse[r]
     return total
 
 
 @inlined_kernel
 def _move(share, system):
     """Go a share of the step."""
-    needs = system.needs[0]
-    for c in range(needs.coordinates):
+    capacity = system.capacity[0]
+    for c in range(capacity.coordinates):
         system.point[c] += share * system.step[c]
-    for k in range(needs.units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            unit.velocity[r] += share * unit.step[r]
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.velocity[r] += share * constraint.step[r]
 
 
 @inlined_kernel
 def _go_back(system):
     """Return to where the search began."""
-    for c in range(system.needs[0].coordinates):
+    for c in range(system.capacity[0].coordinates):
         system.point[c] = system.start[c]
     find_velocities(system)
 
@@ -216,9 +216,9 @@ def _go_back(system):
 @inlined_kernel
 def _take_multipliers(penalty, system):
     """Make what the laws answer the multipliers; go to the motion that they cause."""
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        answer(unit, penalty, 0.0, False)
-        for r in range(unit.size):
-            unit.multiplier[r] = unit.impulse[r]
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        answer(constraint, penalty, 0.0, False)
+        for r in range(constraint.size):
+            constraint.multiplier[r] = constraint.impulse[r]
     push_by_multipliers(system)

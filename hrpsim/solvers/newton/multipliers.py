@@ -27,8 +27,8 @@ CAUTION = 0.1
 def largest_error(system):
     """Return how far the multipliers are from the laws [m/s]; infinity if they are no numbers."""
     error = 0.0
-    for k in range(system.needs[0].units):
-        error = max(error, law_error(system.units[k]))
+    for k in range(system.capacity[0].constraints):
+        error = max(error, law_error(system.constraints[k]))
     return error
 
 
@@ -38,10 +38,12 @@ def small_enough(tolerance, system):
 
     It is the tolerance for as many factorisations as there is patience for.
     """
-    needs = system.needs[0]
-    if needs.factorisations <= needs.patience:
+    capacity = system.capacity[0]
+    if capacity.factorisations <= capacity.iteration_limit:
         return tolerance
-    return tolerance * min((needs.factorisations / needs.patience) ** _YIELDING, _ROUGH)
+    return tolerance * min(
+        (capacity.factorisations / capacity.iteration_limit) ** _YIELDING, _ROUGH
+    )
 
 
 @inlined_kernel
@@ -62,19 +64,19 @@ def note_if_better(error, best, tolerance, system):
 @inner_kernel
 def note_multipliers(system):
     """Note the multipliers as the best so far."""
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            unit.best[r] = unit.multiplier[r]
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.best[r] = constraint.multiplier[r]
 
 
 @inner_kernel
 def go_to_best(system):
     """Go to the best multipliers so far, and the motion that they cause."""
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            unit.multiplier[r], unit.step[r] = unit.best[r], 0.0
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.multiplier[r], constraint.step[r] = constraint.best[r], 0.0
     push_by_multipliers(system)
 
 
@@ -82,13 +84,13 @@ def go_to_best(system):
 def start_from_impulses(rows, velocity, system):
     """Write w and the free velocities for the multipliers, whose motion `velocity` has."""
     find_motion(system)
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        motion_along(unit, system, system.point, unit.step)
-        for r in range(unit.size):
-            row = rows[unit.row + r]
-            unit.velocity[r] = row_velocity(row, velocity) - row.target
-            unit.free[r] = unit.velocity[r] - unit.step[r]
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, system.point, constraint.step)
+        for r in range(constraint.size):
+            row = rows[constraint.row + r]
+            constraint.velocity[r] = row_velocity(row, velocity) - row.target
+            constraint.free[r] = constraint.velocity[r] - constraint.step[r]
 
 
 @inner_kernel
@@ -102,28 +104,28 @@ def push_by_multipliers(system):
 def find_motion(system):
     """Write w for the multipliers."""
     clear_motion(system, system.point)
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        add_push(unit, system, unit.multiplier, 1.0, system.point)
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        add_push(constraint, system, constraint.multiplier, 1.0, system.point)
 
 
 @inner_kernel
 def find_velocities(system):
-    """Write the velocities of all units at w."""
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        motion_along(unit, system, system.point, unit.velocity)
-        for r in range(unit.size):
-            unit.velocity[r] += unit.free[r]
+    """Write the velocities of all constraint blocks at w."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, system.point, constraint.velocity)
+        for r in range(constraint.size):
+            constraint.velocity[r] += constraint.free[r]
 
 
 @inner_kernel
 def write_best_impulses(rows, response, velocity, system):
-    """Give the rows the best impulses, and the sites their motion."""
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            row = rows[unit.row + r]
-            change = unit.best[r] - row.impulse
-            row.impulse = unit.best[r]
+    """Give the rows the best impulses, and the constraint bodies their motion."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            row = rows[constraint.row + r]
+            change = constraint.best[r] - row.impulse
+            row.impulse = constraint.best[r]
             apply_impulse(row, change, response, velocity)

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which contacts of a crowd take part in its problem; the others wait.
+"""Which contacts of a dense island take part in its problem; the others wait.
 
-Contacts are found before bodies touch. In a crowd half of them part, or come nowhere near each
-other in the step: they would take as long as those that push, and join bodies that have nothing to
-do with each other. Whether one of them should have taken part is seen in the solution.
+Contacts are found before bodies touch. In a dense island half of them part, or come nowhere near
+each other in the step: they would take as long as those that push, and join bodies that have
+nothing to do with each other. Whether one of them should have taken part is seen in the solution.
 """
 
 from __future__ import annotations
@@ -20,43 +20,45 @@ _LEAST = 1e5
 
 
 @inner_kernel
-def choose_rows(rows, island_rows, span, share, velocity, tolerance, system):
+def choose_rows(rows, island_rows, island, share, velocity, tolerance, system):
     """Write the rows that take part: contacts first, then all that stand by themselves.
 
     A contact waits that does not push and parts faster than `share` of the largest velocity that a
-    contact is off by. Returns how many contacts take part, or -1 for no room (see `needs`).
+    contact is off by. Returns how many contacts take part, or -1 for no room (see `capacity`).
     """
-    needs, chosen = system.needs[0], system.chosen
-    if span.end - span.first > chosen.shape[0]:
-        needs.nodes = needs.coordinates = needs.basis = needs.arms = needs.entries = 0
-        needs.blocks, needs.units = 0, span.end - span.first
+    capacity, chosen = system.capacity[0], system.chosen
+    if island.end - island.first > chosen.shape[0]:
+        capacity.nodes = capacity.coordinates = capacity.basis = capacity.arms = (
+            capacity.entries
+        ) = 0
+        capacity.blocks, capacity.constraints = 0, island.end - island.first
         return -1
     reach = math.inf
     if share < math.inf:
-        largest = largest_miss(rows, island_rows, span, velocity, True)
+        largest = largest_miss(rows, island_rows, island, velocity, True)
         reach = max(share * largest, _LEAST * tolerance)
     contacts = 0
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         row = rows[island_rows[k]]
         if row.impulse > 0.0 or row_velocity(row, velocity) - row.target < reach:
             chosen[contacts] = island_rows[k]
             contacts += 1
     count = contacts
-    for k in range(span.contact_end, span.end):
+    for k in range(island.contact_end, island.end):
         chosen[count] = island_rows[k]
         count += 1
-    needs.units = count
+    capacity.constraints = count
     return contacts
 
 
 @inner_kernel
-def largest_miss(rows, island_rows, span, velocity, of_pushing):
+def largest_miss(rows, island_rows, island, velocity, of_pushing):
     """Return the largest velocity by which a contact is off along its normal [m/s].
 
     That of contacts that push counts only if `of_pushing`.
     """
     largest = 0.0
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         row = rows[island_rows[k]]
         along = row_velocity(row, velocity) - row.target
         if not row.impulse > 0.0:

@@ -3,10 +3,10 @@
 
 """Newton's method for an island of contacts and rows, in four ways, each where it is best.
 
-Steps with the sides of contacts held end what is nearly solved (`active_sets`). In crowds, sides
-held loosely with sweeps and clusters lead there from afar (`alternation`), and where they do not, a
-path through the inside of the cones does (`interior_point`). Multipliers under a growing penalty
-come to any solution there is, and to the nearest compromise where there is none
+Steps with the active-set states of contacts held end what is nearly solved (`active_sets`). In
+dense islands, sides held loosely with sweeps and clusters lead there from afar (`alternation`), and
+where they do not, a path through the inside of the cones does (`interior_point`). Multipliers under
+a growing penalty come to any solution there is, and to the nearest compromise where there is none
 (`multiplier_method`). All take steps in the same coordinates, with the same matrix, and none needs
 a compliance.
 """
@@ -27,11 +27,12 @@ from hrpsim.solvers.newton.multipliers import (
     write_best_impulses,
 )
 
-# Steps that bring nothing, after which held sides are given up: at first, and after the path.
-_PATIENCE, _PATIENCE_AFTER_PATH = 2, 1
+# Steps that bring nothing, after which held states are given up: at first, and after the path.
+_ITERATION_LIMIT, _ITERATION_LIMIT_AFTER_PATH = 2, 1
 
-# Where more than _MANY trees are off by more than _STRUCK [m/s] in a crowd, something has struck,
-# and the sides of contacts change in many places: holding those of before leads nowhere.
+# Where more than _MANY trees are off by more than _STRUCK [m/s] in a dense island, something has
+# struck, and the active-set states of contacts change in many places: holding those of before leads
+# nowhere.
 _STRUCK, _MANY = 1e-2, 20
 
 # Errors in tolerances: below RESTS, the impulses of a lone robot's last step are those of one that
@@ -60,11 +61,10 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
 
     Where rows contradict each other, their velocities are then the nearest to what they ask for. At
     most `limit` factorisations; where they are many, less than the tolerance is asked for
-    (`small_enough`). `from_afar` lets it go at once ways on which redundant contacts
-    forget how they shared their load; else it goes them where nothing else leads to a solution.
-    `part` is room for a cluster of the problem. `velocity` ends as the sites' velocity with the
-    impulses.
-    Returns (factorisations, error of the impulses that it began with, error left [m/s]).
+    (`small_enough`). `from_afar` lets it go at once ways on which redundant contacts forget how
+    they shared their load; else it goes them where nothing else leads to a solution. `part` is room
+    for a cluster of the problem. `velocity` ends as the constraint bodies' velocity with the
+    impulses. Returns (factorisations, error of the impulses that it began with, error left [m/s]).
     """
     start_from_impulses(rows, velocity, system)
     first = best = largest_error(system)
@@ -72,8 +72,8 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
     rests = not from_afar and first < RESTS * tolerance
     accuracy = STILL * tolerance if rests else tolerance
     count = 0
-    if not from_afar or first <= _STRUCK or system.needs[0].nodes <= _MANY:
-        count, best = try_active_sets(accuracy, limit, _PATIENCE, best, system)
+    if not from_afar or first <= _STRUCK or system.capacity[0].nodes <= _MANY:
+        count, best = try_active_sets(accuracy, limit, _ITERATION_LIMIT, best, system)
     if best > small_enough(tolerance, system) and count < limit:
         if from_afar:
             more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)
@@ -96,18 +96,23 @@ def _start_again(tolerance, limit, first, kept, rows, system):
     error `kept`; they are the best again where nothing better is found. Returns (factorisations,
     least error [m/s]).
     """
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            unit.kept[r], unit.best[r] = unit.best[r], rows[unit.row + r].impulse
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.kept[r], constraint.best[r] = (
+                constraint.best[r],
+                rows[constraint.row + r].impulse,
+            )
     count, best = follow_central_path(tolerance, limit, first, system)
-    has_patience = system.needs[0].factorisations <= system.needs[0].patience
+    has_patience = system.capacity[0].factorisations <= system.capacity[0].iteration_limit
     if _LOST < best < first and count < limit and has_patience:
         more, best = _follow_path_from_nothing(tolerance, limit - count, best, system)
         count += more
     go_to_best(system)
     penalty = _PENALTY if best > _NEAR else _PENALTY_NEARBY
-    more, best = try_active_sets(tolerance, limit - count, _PATIENCE_AFTER_PATH, best, system)
+    more, best = try_active_sets(
+        tolerance, limit - count, _ITERATION_LIMIT_AFTER_PATH, best, system
+    )
     count += more
     if best > small_enough(tolerance, system) and count < limit:
         more, best = grow_multipliers(tolerance, penalty, limit - count, best, system)
@@ -118,7 +123,7 @@ def _start_again(tolerance, limit, first, kept, rows, system):
         count += more
     if kept < best:
         best = kept
-        _let_be_best(system.units.kept, system)
+        _let_be_best(system.constraints.kept, system)
     return count, best
 
 
@@ -132,7 +137,7 @@ def _follow_path_from_nothing(tolerance, limit, led, system):
     count, best = follow_central_path(tolerance, limit, largest_error(system), system)
     if led < best:
         best = led
-        _let_be_best(system.units.led, system)
+        _let_be_best(system.constraints.led, system)
     return count, best
 
 
@@ -147,7 +152,7 @@ def _grow_from_nothing(tolerance, limit, grown, system):
     count, best = grow_multipliers(tolerance, _PENALTY, limit, largest_error(system), system)
     if grown < best:
         best = grown
-        _let_be_best(system.units.led, system)
+        _let_be_best(system.constraints.led, system)
     return count, best
 
 
@@ -155,26 +160,26 @@ def _grow_from_nothing(tolerance, limit, grown, system):
 def _holds_both_ways(system):
     """Return whether a row that stands by itself pushes and pulls, as those of connections do."""
     found = False
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        found = found or (unit.size == 1 and unit.lower < 0.0 < unit.upper)
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        found = found or (constraint.size == 1 and constraint.lower < 0.0 < constraint.upper)
     return found
 
 
 @inlined_kernel
 def _let_nothing_be_best(system):
     """Go to no impulses, the best for now; the best so far are then what has `led` there."""
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            unit.led[r], unit.best[r] = unit.best[r], 0.0
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.led[r], constraint.best[r] = constraint.best[r], 0.0
     go_to_best(system)
 
 
 @inlined_kernel
 def _let_be_best(impulses, system):
-    """Let `impulses`, a row for each unit, be the best again."""
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        for r in range(unit.size):
-            unit.best[r] = impulses[k, r]
+    """Let `impulses`, a row for each constraint block, be the best again."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.best[r] = impulses[k, r]

@@ -15,8 +15,9 @@ import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.elimination import COLUMN, COUNTS, ENTRY
+from hrpsim.solvers.newton.constraint_lists import WORD
 from hrpsim.solvers.newton.contact_blocks import NOTES
-from hrpsim.solvers.newton.coulomb_law import UNIT
+from hrpsim.solvers.newton.coulomb_law import CONSTRAINT
 from hrpsim.solvers.newton.minimum_degree import (
     NodeGraph,
     clear_graph,
@@ -28,16 +29,15 @@ from hrpsim.solvers.newton.minimum_degree import (
 )
 from hrpsim.solvers.newton.second_order_cone import PAIR
 from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, add_arm, factorise_response
-from hrpsim.solvers.newton.unit_lists import WORD
 from hrpsim.spatial.simd import LANES
 
 # Multiplications that a contact takes in a Newton step beside the factorisation, about.
-_OF_UNIT = 1500
+_OF_CONSTRAINT = 1500
 
-NEEDS = np.dtype(
+CAPACITY = np.dtype(
     [
         ("nodes", "i8"),  # trees
-        ("units", "i8"),  # contacts, and rows that stand by themselves
+        ("constraints", "i8"),  # contacts, and rows that stand by themselves
         ("coordinates", "i8"),
         ("basis", "i8"),  # floats
         ("arms", "i8"),  # floats
@@ -45,7 +45,7 @@ NEEDS = np.dtype(
         ("blocks", "i8"),  # floats
         ("work", "i8"),  # multiplications that a Newton step takes, about
         ("factorisations", "i8"),  # in this step of the world
-        ("patience", "i8"),  # factorisations after which less is asked for (multipliers)
+        ("iteration_limit", "i8"),  # factorisations after which less is asked for (multipliers)
     ]
 )
 
@@ -61,15 +61,23 @@ class Columns(NamedTuple):
 class NewtonSystem(NamedTuple):
     """Room for the problem of one island."""
 
-    needs: np.ndarray  # (1,) NEEDS of the present problem; what is larger than its array lacks room
+    capacity: (
+        np.ndarray
+    )  # (1,) NEEDS of the present problem; what is larger than its array lacks room
     trees: np.ndarray  # (node capacity,) NODE_TREE
     node_of: np.ndarray  # (body capacity,) node of a tree's root
-    chosen: np.ndarray  # (unit capacity,) first row of every unit (near_contacts)
-    units: np.ndarray  # (unit capacity,) UNIT
-    pairs: np.ndarray  # (unit capacity,) PAIR
-    errors: np.ndarray  # (unit capacity,) how far units are off [m/s] (clusters)
-    at_trees: np.ndarray  # (2 unit capacity,) the units at each tree (unit_lists)
-    found: np.ndarray  # (2, words) u8, sets of units (unit_lists)
+    chosen: (
+        np.ndarray
+    )  # (constraint block capacity,) first row of every constraint block (near_contacts)
+    constraints: np.ndarray  # (constraint block capacity,) UNIT
+    pairs: np.ndarray  # (constraint block capacity,) PAIR
+    errors: (
+        np.ndarray
+    )  # (constraint block capacity,) how far constraint blocks are off [m/s] (clusters)
+    at_trees: (
+        np.ndarray
+    )  # (2 constraint block capacity,) the constraint blocks at each tree (constraint_lists)
+    found: np.ndarray  # (2, words) u8, sets of constraint blocks (constraint_lists)
     members: np.ndarray  # (node capacity,) the trees of a cluster, then those around it
     basis: np.ndarray  # B of every tree (tree_coordinates)
     arms: np.ndarray  # J B of every row
@@ -86,26 +94,26 @@ class NewtonSystem(NamedTuple):
 
 def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
     """Return room for trees of so many bodies; `room` are fields of NEEDS, otherwise 0."""
-    needs = {name: room.get(name, 0) for name in NEEDS.names}
-    nodes, coordinates, blocks = needs["nodes"], needs["coordinates"], needs["blocks"]
+    capacity = {name: room.get(name, 0) for name in CAPACITY.names}
+    nodes, coordinates, blocks = capacity["nodes"], capacity["coordinates"], capacity["blocks"]
     counts = np.zeros(1, dtype=COUNTS)
     return NewtonSystem(
-        needs=np.zeros(1, dtype=NEEDS),
+        capacity=np.zeros(1, dtype=CAPACITY),
         trees=np.zeros(nodes, dtype=NODE_TREE),
         node_of=np.full(body_capacity, -1, dtype=np.int64),
-        chosen=np.zeros(needs["units"], dtype=np.int64),
-        units=np.zeros(needs["units"], dtype=UNIT),
-        pairs=np.zeros(needs["units"], dtype=PAIR),
-        errors=np.zeros(needs["units"]),
-        at_trees=np.zeros(2 * needs["units"], dtype=np.int64),
-        found=np.zeros((2, -(-needs["units"] // WORD)), dtype=np.uint64),
+        chosen=np.zeros(capacity["constraints"], dtype=np.int64),
+        constraints=np.zeros(capacity["constraints"], dtype=CONSTRAINT),
+        pairs=np.zeros(capacity["constraints"], dtype=PAIR),
+        errors=np.zeros(capacity["constraints"]),
+        at_trees=np.zeros(2 * capacity["constraints"], dtype=np.int64),
+        found=np.zeros((2, -(-capacity["constraints"] // WORD)), dtype=np.uint64),
         members=np.zeros(nodes, dtype=np.int64),
-        basis=np.zeros(needs["basis"]),
-        arms=np.zeros(needs["arms"] + LANES),
-        notes=np.zeros(needs["units"] * NOTES),
+        basis=np.zeros(capacity["basis"]),
+        arms=np.zeros(capacity["arms"] + LANES),
+        notes=np.zeros(capacity["constraints"] * NOTES),
         graph=new_node_graph(nodes),
         structure=Columns(
-            counts, np.zeros(nodes, dtype=COLUMN), np.zeros(needs["entries"], dtype=ENTRY)
+            counts, np.zeros(nodes, dtype=COLUMN), np.zeros(capacity["entries"], dtype=ENTRY)
         ),
         upper=np.zeros(blocks + LANES),
         lower=np.zeros(blocks + LANES),
@@ -120,8 +128,8 @@ def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
     """Return a system with twice the room that the needs of this one ask for."""
     room = _room(system)
     for name, size in room.items():
-        if system.needs[name][0] > size:
-            room[name] = 2 * int(system.needs[name][0])
+        if system.capacity[name][0] > size:
+            room[name] = 2 * int(system.capacity[name][0])
     return new_newton_system(len(system.node_of), **room)
 
 
@@ -134,7 +142,7 @@ def _room(system: NewtonSystem) -> dict[str, int]:
     """Return the room of a system by fields of NEEDS."""
     return {
         "nodes": len(system.trees),
-        "units": len(system.units),
+        "constraints": len(system.constraints),
         "coordinates": len(system.start),
         "basis": len(system.basis),
         "arms": len(system.arms) - LANES,
@@ -144,89 +152,100 @@ def _room(system: NewtonSystem) -> dict[str, int]:
 
 
 @inner_kernel
-def write_problem(forest, sites, site_count, rows, contacts, system):
+def write_problem(forest, constrained, constrained_count, rows, contacts, system):
     """Write the problem of the chosen rows, of which the first `contacts` are of contacts.
 
-    Returns whether there was room for it (see `needs`).
+    Returns whether there was room for it (see `capacity`).
     """
-    _number_trees(forest, sites, rows, system)
-    if not _has_room_for_units(forest, sites, site_count, rows, contacts, system):
+    _number_trees(forest, constrained, rows, system)
+    if not _has_room_for_constraints(
+        forest, constrained, constrained_count, rows, contacts, system
+    ):
         return False
-    _write_trees(sites, system)
-    for k in range(system.needs[0].units):
-        number, unit = system.chosen[k], system.units[k]
+    _write_trees(constrained, system)
+    for k in range(system.capacity[0].constraints):
+        number, constraint = system.chosen[k], system.constraints[k]
         if k < contacts:
-            _write_contact(rows[number], rows[number + 1], rows[number + 2], number, unit)
+            _write_contact(rows[number], rows[number + 1], rows[number + 2], number, constraint)
         else:
-            _write_row(rows[number], number, unit)
-    _write_arms(forest, sites, rows, system)
+            _write_row(rows[number], number, constraint)
+    _write_arms(forest, constrained, rows, system)
     return write_structure(system)
 
 
 @inlined_kernel
-def _root(forest, sites, site):
-    """Return the root of the tree of a site, -1 for none."""
-    return forest.bodies[sites.sites[site].body].root if site >= 0 else -1
-
-
-@inlined_kernel
-def _number_trees(forest, sites, rows, system):
-    """Number the trees that the chosen rows push."""
-    node_of, count = system.node_of, 0
-    for i in range(node_of.shape[0]):
-        node_of[i] = -1
-    for k in range(system.needs[0].units):
-        row = rows[system.chosen[k]]
-        for site in (row.site_a, row.site_b):
-            root = _root(forest, sites, site)
-            if root >= 0 and node_of[root] < 0:
-                node_of[root] = count
-                count += 1
-    system.needs[0].nodes = count
-
-
-@inlined_kernel
-def _has_room_for_units(forest, sites, site_count, rows, contacts, system):
-    """Count what trees and units need, ranks taken to be whole; return whether there is room."""
-    needs, trees, node_of = system.needs[0], system.trees, system.node_of
-    needs.coordinates = needs.basis = needs.arms = needs.entries = needs.blocks = 0
-    if needs.nodes > trees.shape[0]:
-        return False
-    for i in range(node_of.shape[0]):
-        if node_of[i] >= 0:
-            tree, support = trees[node_of[i]], sites.supports[i]
-            tree.root, tree.start, tree.columns = i, support.tree_start, 0
-    for k in range(site_count):
-        site = sites.sites[k]
-        node = node_of[_root(forest, sites, k)]
-        if node >= 0:
-            end = site.offset + (6 if site.dof < 0 else 1)
-            trees[node].columns = max(trees[node].columns, end - trees[node].start)
-    for node in range(needs.nodes):
-        needs.coordinates += trees[node].columns
-        needs.basis += trees[node].columns * trees[node].columns
-    for k in range(needs.units):
-        row, height = rows[system.chosen[k]], 3 if k < contacts else 1
-        needs.arms += height * trees[node_of[_root(forest, sites, row.site_a)]].columns
-        if row.width_b > 0:
-            needs.arms += height * trees[node_of[_root(forest, sites, row.site_b)]].columns
+def _root(forest, constrained, constraint_body):
+    """Return the root of the tree of a constraint body, -1 for none."""
     return (
-        needs.coordinates <= system.start.shape[0]
-        and needs.basis <= system.basis.shape[0]
-        and needs.arms <= system.arms.shape[0] - LANES
+        forest.bodies[constrained.bodies[constraint_body].body].root if constraint_body >= 0 else -1
     )
 
 
 @inlined_kernel
-def _write_trees(sites, system):
+def _number_trees(forest, constrained, rows, system):
+    """Number the trees that the chosen rows push."""
+    node_of, count = system.node_of, 0
+    for i in range(node_of.shape[0]):
+        node_of[i] = -1
+    for k in range(system.capacity[0].constraints):
+        row = rows[system.chosen[k]]
+        for constraint_body in (row.constrained_a, row.constrained_b):
+            root = _root(forest, constrained, constraint_body)
+            if root >= 0 and node_of[root] < 0:
+                node_of[root] = count
+                count += 1
+    system.capacity[0].nodes = count
+
+
+@inlined_kernel
+def _has_room_for_constraints(forest, constrained, constrained_count, rows, contacts, system):
+    """Count what trees and constraint blocks need, ranks taken to be whole.
+
+    Return whether there is room.
+    """
+    capacity, trees, node_of = system.capacity[0], system.trees, system.node_of
+    capacity.coordinates = capacity.basis = capacity.arms = capacity.entries = capacity.blocks = 0
+    if capacity.nodes > trees.shape[0]:
+        return False
+    for i in range(node_of.shape[0]):
+        if node_of[i] >= 0:
+            tree, support = trees[node_of[i]], constrained.supports[i]
+            tree.root, tree.start, tree.columns = i, support.tree_start, 0
+    for k in range(constrained_count):
+        constraint_body = constrained.bodies[k]
+        node = node_of[_root(forest, constrained, k)]
+        if node >= 0:
+            end = constraint_body.offset + (6 if constraint_body.dof < 0 else 1)
+            trees[node].columns = max(trees[node].columns, end - trees[node].start)
+    for node in range(capacity.nodes):
+        capacity.coordinates += trees[node].columns
+        capacity.basis += trees[node].columns * trees[node].columns
+    for k in range(capacity.constraints):
+        row, height = rows[system.chosen[k]], 3 if k < contacts else 1
+        capacity.arms += (
+            height * trees[node_of[_root(forest, constrained, row.constrained_a)]].columns
+        )
+        if row.width_b > 0:
+            capacity.arms += (
+                height * trees[node_of[_root(forest, constrained, row.constrained_b)]].columns
+            )
+    return (
+        capacity.coordinates <= system.start.shape[0]
+        and capacity.basis <= system.basis.shape[0]
+        and capacity.arms <= system.arms.shape[0] - LANES
+    )
+
+
+@inlined_kernel
+def _write_trees(constrained, system):
     """Factorise the response of every tree."""
     coordinates = basis = 0
-    for node in range(system.needs[0].nodes):
+    for node in range(system.capacity[0].nodes):
         tree = system.trees[node]
-        support = sites.supports[tree.root]
+        support = constrained.supports[tree.root]
         tree.basis, tree.first = basis, coordinates
         tree.rank = factorise_response(
-            sites.inverse_inertia,
+            constrained.inverse_inertia,
             support.tree_block,
             support.tree_width,
             tree.columns,
@@ -236,58 +255,64 @@ def _write_trees(sites, system):
         )
         coordinates += tree.rank
         basis += tree.rank * tree.columns
-    system.needs[0].coordinates = coordinates
+    system.capacity[0].coordinates = coordinates
 
 
 @inlined_kernel
-def _write_contact(normal, x, y, number, unit):
+def _write_contact(normal, x, y, number, constraint):
     """Write what the law needs to know of a contact."""
-    unit.row, unit.size, unit.friction = number, 3, normal.friction
-    unit.lower, unit.upper, unit.compliance = 0.0, normal.upper, normal.compliance
-    unit.inverse_mass[0], unit.inverse_mass[1] = normal.inverse_mass, x.inverse_mass
-    unit.inverse_mass[2] = y.inverse_mass
+    constraint.row, constraint.size, constraint.friction = number, 3, normal.friction
+    constraint.lower, constraint.upper, constraint.compliance = 0.0, normal.upper, normal.compliance
+    constraint.inverse_mass[0], constraint.inverse_mass[1] = normal.inverse_mass, x.inverse_mass
+    constraint.inverse_mass[2] = y.inverse_mass
     largest = max(normal.inverse_mass, x.inverse_mass, y.inverse_mass)
-    unit.scale = 1.0 / largest if largest > 0.0 else 0.0
-    unit.multiplier[0], unit.multiplier[1] = normal.impulse, x.impulse
-    unit.multiplier[2] = y.impulse
+    constraint.scale = 1.0 / largest if largest > 0.0 else 0.0
+    constraint.multiplier[0], constraint.multiplier[1] = normal.impulse, x.impulse
+    constraint.multiplier[2] = y.impulse
 
 
 @inlined_kernel
-def _write_row(row, number, unit):
+def _write_row(row, number, constraint):
     """Write what the law needs to know of a row that stands by itself."""
-    unit.row, unit.size, unit.friction = number, 1, 0.0
-    unit.lower, unit.upper, unit.compliance = row.lower, row.upper, row.compliance
-    unit.inverse_mass[0] = row.inverse_mass
+    constraint.row, constraint.size, constraint.friction = number, 1, 0.0
+    constraint.lower, constraint.upper, constraint.compliance = row.lower, row.upper, row.compliance
+    constraint.inverse_mass[0] = row.inverse_mass
     moves = row.inverse_mass > 0.0 and row.lower < row.upper
-    unit.scale = 1.0 / row.inverse_mass if moves else 0.0
-    unit.multiplier[0] = row.impulse
+    constraint.scale = 1.0 / row.inverse_mass if moves else 0.0
+    constraint.multiplier[0] = row.impulse
 
 
 @inlined_kernel
-def _write_arms(forest, sites, rows, system):
+def _write_arms(forest, constrained, rows, system):
     """Write J B of every row, and which trees it pushes."""
     used = 0
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        row = rows[unit.row]
-        unit.node_a = system.node_of[_root(forest, sites, row.site_a)]
-        unit.node_b = system.node_of[_root(forest, sites, row.site_b)] if row.width_b > 0 else -1
-        tree = system.trees[unit.node_a]
-        unit.first_a, unit.rank_a = tree.first, tree.rank
-        unit.arm_a, unit.arm_b, unit.block = used, used + unit.size * tree.rank, -1
-        used = unit.arm_b
-        if unit.node_b >= 0:
-            other = system.trees[unit.node_b]
-            unit.first_b, unit.rank_b = other.first, other.rank
-            used += unit.size * other.rank
-        for at in range(unit.arm_a, used):
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        row = rows[constraint.row]
+        constraint.node_a = system.node_of[_root(forest, constrained, row.constrained_a)]
+        constraint.node_b = (
+            system.node_of[_root(forest, constrained, row.constrained_b)] if row.width_b > 0 else -1
+        )
+        tree = system.trees[constraint.node_a]
+        constraint.first_a, constraint.rank_a = tree.first, tree.rank
+        constraint.arm_a, constraint.arm_b, constraint.block = (
+            used,
+            used + constraint.size * tree.rank,
+            -1,
+        )
+        used = constraint.arm_b
+        if constraint.node_b >= 0:
+            other = system.trees[constraint.node_b]
+            constraint.first_b, constraint.rank_b = other.first, other.rank
+            used += constraint.size * other.rank
+        for at in range(constraint.arm_a, used):
             system.arms[at] = 0.0
-        for r in range(unit.size):
-            row = rows[unit.row + r]
-            arm = unit.arm_a + r * tree.rank
+        for r in range(constraint.size):
+            row = rows[constraint.row + r]
+            arm = constraint.arm_a + r * tree.rank
             add_arm(row.J_a, row.at_a, tree, system.basis, system.arms, arm)
-            if unit.node_b >= 0:
-                arm = unit.arm_b + r * unit.rank_b
+            if constraint.node_b >= 0:
+                arm = constraint.arm_b + r * constraint.rank_b
                 add_arm(row.J_b, row.at_b, other, system.basis, system.arms, arm)
             elif row.at_b >= 0:
                 add_arm(row.J_b, row.at_b, tree, system.basis, system.arms, arm)
@@ -295,27 +320,27 @@ def _write_arms(forest, sites, rows, system):
 
 @inner_kernel
 def write_structure(system):
-    """Order the trees, write the structure of the factor and where the blocks of units are.
+    """Order the trees; write the structure of the factor and where its blocks are.
 
     Returns whether there was room.
     """
-    needs, graph = system.needs[0], system.graph
-    clear_graph(graph, needs.nodes)
-    for k in range(needs.units):
-        unit = system.units[k]
-        if unit.node_b >= 0:
-            connect_nodes(graph, unit.node_a, unit.node_b)
-    order_by_degree(graph, needs.nodes)
+    capacity, graph = system.capacity[0], system.graph
+    clear_graph(graph, capacity.nodes)
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        if constraint.node_b >= 0:
+            connect_nodes(graph, constraint.node_a, constraint.node_b)
+    order_by_degree(graph, capacity.nodes)
     columns, entries = system.structure.columns, system.structure.entries
-    system.structure.counts[0].node_count = needs.nodes
-    used, space, work = 0, 0, _OF_UNIT * needs.units
-    for k in range(needs.nodes):
+    system.structure.counts[0].node_count = capacity.nodes
+    used, space, work = 0, 0, _OF_CONSTRAINT * capacity.constraints
+    for k in range(capacity.nodes):
         node = graph.order[k]
         tree, column = system.trees[node], columns[k]
         column.node, column.first_row, column.size = node, tree.first, tree.rank
         column.block, column.start = space, used
         space += tree.rank * tree.rank
-        for word in range(word_count(needs.nodes)):
+        for word in range(word_count(capacity.nodes)):
             bits = graph.neighbours[node, word]
             while bits != 0:
                 later = 64 * word + lowest_bit(bits)
@@ -331,7 +356,7 @@ def write_structure(system):
             space += tree.rank * rank
             width += rank
         work += tree.rank * (tree.rank + width) * (tree.rank + width)
-    needs.entries, needs.blocks, needs.work = used, space, work
+    capacity.entries, capacity.blocks, capacity.work = used, space, work
     if used > entries.shape[0] or space > system.upper.shape[0] - LANES:
         return False
     _find_blocks(system)
@@ -350,18 +375,18 @@ def _insert(entries, start, end, place):
 
 @inlined_kernel
 def _find_blocks(system):
-    """Write where the block of the two trees of every unit is."""
+    """Write where the block of the two trees of every constraint block is."""
     place, before_a, before_b, block = system.graph.place, -1, -1, -1
-    for k in range(system.needs[0].units):
-        unit = system.units[k]
-        if unit.node_b < 0:
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        if constraint.node_b < 0:
             continue
-        if unit.node_a != before_a or unit.node_b != before_b:
-            before_a, before_b = unit.node_a, unit.node_b
-            i, j = place[unit.node_a], place[unit.node_b]
+        if constraint.node_a != before_a or constraint.node_b != before_b:
+            before_a, before_b = constraint.node_a, constraint.node_b
+            i, j = place[constraint.node_a], place[constraint.node_b]
             column = system.structure.columns[min(i, j)]
             e = column.start
             while system.structure.entries[e].column < max(i, j):
                 e += 1
             block = system.structure.entries[e].block
-        unit.block = block
+        constraint.block = block

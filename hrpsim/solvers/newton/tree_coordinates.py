@@ -3,9 +3,9 @@
 
 """Coordinates of trees' motion in which their inertia is the identity.
 
-The response Lambda^-1 of a tree's site columns is factorised as B B^T, by Cholesky's method with
-the largest pivot first, as far as its rank goes: velocities that impulses can cause are B w, and
-their energy is |w|^2 / 2. A row's J B is its arm.
+The response Lambda^-1 of a tree's velocity entries is factorised as B B^T, by Cholesky's method
+with the largest pivot first, as far as its rank goes: velocities that impulses can cause are B w,
+and their energy is |w|^2 / 2. A row's J B is its arm.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ NODE_TREE = np.dtype(
         ("part", "i8"),  # its node in the problem of a cluster, -1 for none (clusters)
         ("is_core", "i8"),  # whether the cluster is about it, or it is beside it
         ("solved", "i8"),  # whether it was in a cluster of this round
-        ("units_start", "i8"),  # from here its units in `at_trees` (unit_lists)
-        ("units_end", "i8"),
+        (
+            "constraints_start",
+            "i8",
+        ),  # from here its constraint blocks in `at_trees` (constraint_lists)
+        ("constraints_end", "i8"),
     ]
 )
 

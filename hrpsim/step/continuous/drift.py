@@ -17,7 +17,7 @@ may meet that are at different times: all that may come near each other is held 
 from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.step.continuous.sweep import (
     LOOKS,
@@ -27,7 +27,7 @@ from hrpsim.step.continuous.sweep import (
     is_penalty,
     meeting_of,
     root_of,
-    stay_apart,
+    separation_certificate,
 )
 from hrpsim.step.motion.motion import carry_body
 from hrpsim.step.scene.status import DONE
@@ -48,8 +48,8 @@ def hold_back(s):
     search = s.search[0]
     held, bodies = s.continuous.bodies, s.forest.bodies
     for i in range(held.shape[0]):
-        held[i].undrifted = _IN_MIDDLE
-    looks = LOOKS + MORE_LOOKS * search.candidate_count
+        held[i].start_force = _IN_MIDDLE
+    wider_searches = LOOKS + MORE_LOOKS * search.candidate_count
     for c in range(search.candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
@@ -57,28 +57,28 @@ def hold_back(s):
             continue
         if _is_held(bodies, s.continuous, a) and _is_held(bodies, s.continuous, b):
             continue
-        fraction, looks, cut = meeting_of(
-            s.settings[0], s.step_stats[0], s.collision, c, 0.0, 0.0, looks
+        fraction, wider_searches, cut = meeting_of(
+            s.settings[0], s.step_stats[0], s.collision, c, 0.0, 0.0, wider_searches
         )
         if fraction < 1.0 and not cut and _pressed(s.counts[0], s.collision, number_a, number_b):
             if is_penalty(s.solver_choice, a, b):
                 continue
-            fraction, looks, cut = meeting_of(
-                s.settings[0], s.step_stats[0], s.collision, c, _SEEN, _SEEN, looks
+            fraction, wider_searches, cut = meeting_of(
+                s.settings[0], s.step_stats[0], s.collision, c, _SEEN, _SEEN, wider_searches
             )
         if fraction < 1.0:
             _hold(s.continuous, root_of(bodies, a))
             _hold(s.continuous, root_of(bodies, b))
-            s.continuous.state[0].undrifted = 1
-    if not s.continuous.state[0].undrifted:
+            s.continuous.state[0].start_force = 1
+    if not s.continuous.state[0].start_force:
         return
     while _spread_to_near(search, bodies, s.collision, s.continuous) or _spread_to_connected(
         bodies, s.continuous, s.connections
     ):
         pass
     for i in range(bodies.shape[0]):
-        if held[bodies[i].root].undrifted:
-            held[i].undrifted = _IN_AIR
+        if held[bodies[i].root].start_force:
+            held[i].start_force = _IN_AIR
             j, joint = bodies[i].q_index, bodies[i].joint_type
             for r in range(j, j + (7 if joint == FREE else 0 if joint == FIXED else 1)):
                 s.q[r] = s.continuous.q_swept[r]
@@ -87,15 +87,15 @@ def hold_back(s):
 @inlined_kernel
 def _is_held(bodies, continuous, shape):
     """Return whether the tree of a shape is held back already; the world always is."""
-    return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].undrifted != _IN_MIDDLE
+    return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].start_force != _IN_MIDDLE
 
 
 @inlined_kernel
 def _hold(continuous, root):
     """Hold a tree back; return whether it was not yet."""
-    if root < 0 or continuous.bodies[root].undrifted:
+    if root < 0 or continuous.bodies[root].start_force:
         return False
-    continuous.bodies[root].undrifted = _IN_AIR
+    continuous.bodies[root].start_force = _IN_AIR
     return True
 
 
@@ -123,7 +123,7 @@ def _spread_to_near(search, bodies, collision, continuous):
             a.body < 0
             or b.body < 0
             or _is_held(bodies, continuous, a) == _is_held(bodies, continuous, b)
-            or stay_apart(a, b)
+            or separation_certificate(a, b)
         ):
             continue
         found = True
@@ -142,8 +142,8 @@ def _spread_to_connected(bodies, continuous, connections):
             continue
         root_a, root_b = bodies[a].root, bodies[b].root
         anchor_a, anchor_b = (
-            continuous.bodies[root_a].undrifted,
-            continuous.bodies[root_b].undrifted,
+            continuous.bodies[root_a].start_force,
+            continuous.bodies[root_b].start_force,
         )
         if (anchor_a != 0) != (anchor_b != 0):
             found = True
@@ -153,47 +153,47 @@ def _spread_to_connected(bodies, continuous, connections):
 
 
 @inlined_kernel
-def is_undrifted(continuous, body):
+def takes_start_force(continuous, body):
     """Return whether a body takes its forces at the start of a semi-implicit step."""
     return (
-        continuous.state[0].undrifted != 0
+        continuous.state[0].start_force != 0
         and body >= 0
-        and continuous.bodies[body].undrifted != _IN_MIDDLE
+        and continuous.bodies[body].start_force != _IN_MIDDLE
     )
 
 
-@on_demand_kernel()
+@lazy_kernel()
 def move_on(s):
     """Carry s.q from where forces acted to the end of the step, where trees were held back."""
-    _find_leaning(s.counts[0], s.forest.bodies, s.sites, s.rows, s.continuous)
+    _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
     for i in range(s.forest.bodies.shape[0]):
         body, held = s.forest.bodies[i], s.continuous.bodies[i]
-        duration = 0.5 * dt if held.undrifted == _IN_MIDDLE else dt
+        duration = 0.5 * dt if held.start_force == _IN_MIDDLE else dt
         carry_body(body, velocity, duration, q)
-        if body.joint_type == FREE and held.undrifted == _IN_AIR:
+        if body.joint_type == FREE and held.start_force == _IN_AIR:
             for r in range(3):
                 q[body.q_index + r] -= 0.5 * dt * dt * g[r]
     return DONE
 
 
 @inner_kernel
-def _find_leaning(counts, bodies, sites, rows, continuous):
+def _find_leaning(counts, bodies, constrained, rows, continuous):
     """Mark the trees held back that lean on the world, by themselves or on others that do."""
     held = continuous.bodies
     for i in range(held.shape[0]):
-        if held[i].undrifted and bodies[bodies[i].root].joint_type != FREE:
-            held[i].undrifted = _LEANS
+        if held[i].start_force and bodies[bodies[i].root].joint_type != FREE:
+            held[i].start_force = _LEANS
     found = True
     while found:
         found = False
         for number in range(counts.row_count):
             row = rows.rows[number]
-            a = sites.sites[row.site_a].body
-            b = sites.sites[row.site_b].body if row.site_b >= 0 else -1
-            if row.impulse == 0.0 or sites.sites[row.site_a].dof >= 0:
+            a = constrained.bodies[row.constrained_a].body
+            b = constrained.bodies[row.constrained_b].body if row.constrained_b >= 0 else -1
+            if row.impulse == 0.0 or constrained.bodies[row.constrained_a].dof >= 0:
                 continue
-            grounded = b < 0 or held[a].undrifted == _LEANS or held[b].undrifted == _LEANS
+            grounded = b < 0 or held[a].start_force == _LEANS or held[b].start_force == _LEANS
             if grounded:
                 found = _lean(bodies, continuous, bodies[a].root) or found
                 if b >= 0:
@@ -204,10 +204,10 @@ def _find_leaning(counts, bodies, sites, rows, continuous):
 def _lean(bodies, continuous, root):
     """Let a tree that was held back lean on the world; return whether it did not yet."""
     held = continuous.bodies
-    if held[root].undrifted != _IN_AIR:
+    if held[root].start_force != _IN_AIR:
         return False
     for i in range(root, held.shape[0]):
         if bodies[i].root != root:
             break
-        held[i].undrifted = _LEANS
+        held[i].start_force = _LEANS
     return True

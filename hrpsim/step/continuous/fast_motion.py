@@ -19,12 +19,12 @@ import numpy as np
 
 from hrpsim.collision.candidates import FAST, list_candidates, place_centers
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.continuous.drift import hold_back
-from hrpsim.step.continuous.passages import list_passages
+from hrpsim.step.continuous.speculative_contacts import list_speculative_contacts
 from hrpsim.step.continuous.standstill import carry
 from hrpsim.step.continuous.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
 from hrpsim.step.scene.records import EULER, RK4
@@ -57,9 +57,9 @@ def look_at_motion(s):
 
 
 @inlined_kernel
-def needs_every_shape(settings, on_demand):
+def needs_every_shape(settings, lazy_kernels):
     """Return whether impacts, or stages that move the poses on, need the travel of all shapes."""
-    return on_demand[0].resolve_impacts != 0 or settings.integrator == RK4
+    return lazy_kernels[0].resolve_impacts != 0 or settings.integrator == RK4
 
 
 @inlined_kernel
@@ -71,7 +71,7 @@ def any_fast(collision):
     return fast
 
 
-@on_demand_kernel(np.int64)
+@lazy_kernel(np.int64)
 def let_nothing_pass(s, solved):
     """Look at the drift to the middle of the step, or at the motion that was `solved` for."""
     work = s.work
@@ -90,17 +90,17 @@ def let_nothing_pass(s, solved):
     if not solved:
         hold_back(s)
         return DONE
-    looks = LOOKS + MORE_LOOKS * s.search[0].candidate_count
+    wider_searches = LOOKS + MORE_LOOKS * s.search[0].candidate_count
     _find_way(s.forest, s.continuous.q_swept, s.q, s.continuous.carried)
     if s.settings[0].integrator != EULER and s.continuous.state[0].passes < _PASSES:
         update_poses(s.forest, s.continuous.q_swept, s.kinematics)
         update_velocities(s.forest, s.continuous.carried, s.kinematics)
-        looks, status = list_passages(s, looks)
+        wider_searches, status = list_speculative_contacts(s, wider_searches)
         if status == LOOK_FURTHER:
             s.continuous.state[0].passes += 1
         if status != RESOLVED:
             return status
-    carry(s, looks)
+    carry(s, wider_searches)
     return DONE
 
 
@@ -110,7 +110,7 @@ def _anything_fast(settings, search, forest, velocity, kinematics, collision):
     shapes, moving = collision.shapes, collision.moving
     dt = settings.time_step
     if search.calm:
-        if not _any_carrier_fast(settings, forest.bodies, velocity, collision):
+        if not _any_body_fast(settings, forest.bodies, velocity, collision):
             return False
         margin, continuous = settings.contact_margin, settings.continuous
         place_centers(forest, kinematics, margin, dt, continuous, collision)
@@ -127,16 +127,16 @@ def _anything_fast(settings, search, forest, velocity, kinematics, collision):
 
 
 @inlined_kernel
-def _any_carrier_fast(settings, bodies, velocity, collision):
+def _any_body_fast(settings, bodies, velocity, collision):
     """Return whether a shape on a free body may be fast, the step's impacts included."""
-    carriers = collision.carriers
-    for k in range(carriers.shape[0]):
-        carrier = carriers[k]
-        body = bodies[carrier.body]
+    body_bounds = collision.body_bounds
+    for k in range(body_bounds.shape[0]):
+        carrying = body_bounds[k]
+        body = bodies[carrying.body]
         if body.joint_type != FREE:
             continue
-        fastest = _fastest(velocity, body.v_index, carrier.extent)
-        if settings.time_step * fastest > FAST * carrier.thickness:
+        fastest = _fastest(velocity, body.v_index, carrying.extent)
+        if settings.time_step * fastest > FAST * carrying.thickness:
             return True
     return False
 

@@ -14,16 +14,16 @@ from hrpsim.jit.fields import Axis, array, state
 CONTINUOUS_STATE = np.dtype(
     [
         ("passes", "i8"),  # how often the step was begun anew for what would pass through something
-        ("passage_count", "i8"),  # contacts that are made for that
-        ("flies", "i8"),  # whether shapes say whether they fly
-        ("undrifted", "i8"),  # whether any body takes its forces at the start of the step
+        ("speculative_count", "i8"),  # contacts that are made for that
+        ("ballistic", "i8"),  # whether shapes say whether they fly
+        ("start_force", "i8"),  # whether any body takes its forces at the start of the step
     ]
 )
 
 # per body; of a tree in its root, where nothing else is said
 CONTINUOUS_BODY = np.dtype(
     [
-        ("undrifted", "i8"),  # of any body: whether it takes its forces at the start of a step
+        ("start_force", "i8"),  # of any body: whether it takes its forces at the start of a step
         ("timed", "i8"),  # whether impacts on a body that is alone happen at their times; 2: did so
         ("earliest", "f8"),  # fraction of the step after which it meets any
         ("cluster", "i8"),  # of any body: with whom its tree stands still; -1: with the world

@@ -26,10 +26,10 @@ _WORLD = -1
 
 
 @inner_kernel
-def carry(s, looks):
+def carry(s, wider_searches):
     """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
 
-    With at most so many `looks` at pairs: what is not looked at stops where it is.
+    With at most so many `wider_searches` at pairs: what is not looked at stops where it is.
     """
     held, bodies, work = s.continuous.bodies, s.forest.bodies, s.work
     for i in range(held.shape[0]):
@@ -41,8 +41,14 @@ def carry(s, looks):
         find_sweeps(
             s.forest, s.kinematics, s.collision, work.directions, s.continuous.q_carried, s.q
         )
-        fraction, pair, looks = _first_meeting(
-            s.settings[0], s.step_stats[0], s.search[0], bodies, s.collision, s.continuous, looks
+        fraction, pair, wider_searches = _first_meeting(
+            s.settings[0],
+            s.step_stats[0],
+            s.search[0],
+            bodies,
+            s.collision,
+            s.continuous,
+            wider_searches,
         )
         if pair < 0:
             break
@@ -80,10 +86,10 @@ def _place(bodies, continuous, time, q_out):
 
 
 @inner_kernel
-def _first_meeting(settings, stats, search, bodies, collision, continuous, looks):
+def _first_meeting(settings, stats, search, bodies, collision, continuous, wider_searches):
     """Return when the next two clusters meet, as a fraction of what is left, and their pair.
 
-    The pair is -1 if none do. Third, how many of the `looks` are left.
+    The pair is -1 if none do. Third, how many of the `wider_searches` are left.
     """
     earliest, first = 1.0, -1
     for c in range(search.candidate_count):
@@ -95,10 +101,12 @@ def _first_meeting(settings, stats, search, bodies, collision, continuous, looks
             continue
         if both_fly(continuous, a, b):
             continue
-        fraction, looks, _ = meeting_of(settings, stats, collision, c, TOUCH, STRIDE, looks)
+        fraction, wider_searches, _ = meeting_of(
+            settings, stats, collision, c, TOUCH, STRIDE, wider_searches
+        )
         if fraction < earliest:
             earliest, first = fraction, c
-    return earliest, first, looks
+    return earliest, first, wider_searches
 
 
 @inlined_kernel

@@ -9,12 +9,12 @@ import math
 
 from hrpsim.collision.candidates import FAST
 from hrpsim.collision.contacts import place_shape
-from hrpsim.collision.time_of_impact import find_turn, first_passage
+from hrpsim.collision.time_of_impact import find_turn, first_closing
 from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
-from hrpsim.step.motion.loose_rotation import is_loose
+from hrpsim.step.motion.free_rotation import is_free_body
 
 # Looks at pairs of shapes in one search through a step: so many, and more for each pair. One at a
 # mesh counts for many. What is left when they are used up stays where it began.
@@ -61,7 +61,7 @@ def are_looked_at(bodies, a, b):
     """
     if min(a.kind, b.kind) == PLANE or not (is_fast(a) or is_fast(b)):
         return False
-    return root_of(bodies, a) != root_of(bodies, b) and not stay_apart(a, b)
+    return root_of(bodies, a) != root_of(bodies, b) and not separation_certificate(a, b)
 
 
 @inlined_kernel
@@ -71,7 +71,7 @@ def root_of(bodies, shape):
 
 
 @inlined_kernel
-def stay_apart(a, b):
+def separation_certificate(a, b):
     """Return whether two shapes are too far apart to meet in this step."""
     square = 0.0
     for r in range(3):
@@ -81,7 +81,7 @@ def stay_apart(a, b):
 
 
 @inner_kernel
-def meeting_of(settings, stats, collision, c, free_share, held_share, looks):
+def meeting_of(settings, stats, collision, c, free_share, held_share, wider_searches):
     """Return when the shapes of candidate pair c meet, as a fraction, and how many looks are left.
 
     That is 1 if they do not. They may come to lie in each other by so many parts of the thinner
@@ -92,12 +92,12 @@ def meeting_of(settings, stats, collision, c, free_share, held_share, looks):
     thickness, slop = min(a.thickness, b.thickness), settings.slop
     depth, held_depth = max(free_share * thickness, slop), max(held_share * thickness, slop)
     cost = _OF_MESH if a.kind == MESH or b.kind == MESH else 1
-    fraction, looked, cut = first_passage(
-        collision.pairs[c], depth, held_depth, looks // cost, collision
+    fraction, looked, cut = first_closing(
+        collision.pairs[c], depth, held_depth, wider_searches // cost, collision
     )
-    stats.impact_looks += looked
+    stats.ccd_queries += looked
     stats.impacts_cut += 1 if cut else 0
-    return fraction, max(looks - cost * looked, 0), cut
+    return fraction, max(wider_searches - cost * looked, 0), cut
 
 
 @inlined_kernel
@@ -107,21 +107,21 @@ def is_penalty(solver_choice, a, b):
 
 
 @inlined_kernel
-def flies(forest, body, shape):
-    """Return whether a shape is a ball about the origin of a loose body, or belongs to the world.
+def ballistic(forest, body, shape):
+    """Return whether a shape is a ball about the origin of a free body, or belongs to the world.
 
     What sleeps is taken for what it is awake.
     """
     if body < 0:
         return not shape.asleep or shape.kind == SPHERE
     p = shape.placement_p
-    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_loose(forest, body)
+    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_free_body(forest, body)
 
 
 @inlined_kernel
 def both_fly(continuous, a, b):
     """Return whether impacts of two shapes with each other have exact times."""
-    return continuous.state[0].flies != 0 and a.flies > 0 and b.flies > 0
+    return continuous.state[0].ballistic != 0 and a.ballistic > 0 and b.ballistic > 0
 
 
 @inlined_kernel

@@ -37,42 +37,46 @@ from hrpsim.step.impacts.impact_round import (
 
 
 @inner_kernel
-def resolve_ball_impacts(s, island, left, most_rounds):
+def resolve_ball_impacts(s, island_number, left, most_rounds):
     """Resolve the impacts of an island of free balls, the earliest first.
 
     Returns how many of the updates that are `left` it did not take, and the time of the last event;
     infinity if nothing strikes any more.
     """
-    span, settings, contacts, balls = (
-        s.islands.spans[island],
+    island, settings, contacts, balls = (
+        s.islands.ranges[island_number],
         s.settings[0],
         s.collision.contacts,
         s.impacts.balls,
     )
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         impact = s.rows.impacts[s.rows.island_rows[k]]
         impact.time = _event_time(settings, impact, 0.0)
-    left -= span.end - span.first
+    left -= island.end - island.first
     now = 0.0
     for _ in range(most_rounds):
         if left <= 0:
             return left, now
-        then = _next_time(s.rows, span)
+        then = _next_time(s.rows, island)
         if then >= settings.time_step:
             return left, math.inf
         now = max(now, then)
-        found, looks = _find_struck(s, span, now)
-        left -= looks
+        found, wider_searches = _find_struck(s, island, now)
+        left -= wider_searches
         if not found:
             continue
-        left -= _choose_round(s, span, now)
+        left -= _choose_round(s, island, now)
         if s.islands.chosen[0].end > 0:
             left -= solve_chosen(
-                s.counts[0], s.sites, s.rows, s.islands, -EXACT * _fastest(s.rows, s.islands, now)
+                s.counts[0],
+                s.constrained,
+                s.rows,
+                s.islands,
+                -EXACT * _fastest(s.rows, s.islands, now),
             )
             apply_round(s, now)
             s.step_stats[0].impact_rounds += 1
-        left -= _find_contacts_again(settings, contacts, s.sites, s.rows, balls, span, now)
+        left -= _find_contacts_again(settings, contacts, s.constrained, s.rows, balls, island, now)
     return left, now
 
 
@@ -87,10 +91,10 @@ def _event_time(settings, impact, now):
 
 
 @inner_kernel
-def _next_time(rows, span):
+def _next_time(rows, island):
     """Return when the next contact of an island strikes or comes to rest [s]."""
     earliest = math.inf
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         earliest = min(earliest, rows.impacts[rows.island_rows[k]].time)
     return earliest
 
@@ -114,23 +118,23 @@ def _set_struck(contacts, balls, number, struck):
 
 
 @inner_kernel
-def _find_struck(s, span, now):
+def _find_struck(s, island, now):
     """Note which balls something strikes at `now`, or comes to rest against.
 
     Returns whether there are any, and how many contacts were looked at.
     """
     contacts, balls = s.collision.contacts, s.impacts.balls
-    found, looks = False, 0
-    for k in range(span.first, span.contact_end):
+    found, wider_searches = False, 0
+    for k in range(island.first, island.contact_end):
         _set_struck(contacts, balls, s.rows.island_rows[k], 0)
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         number = s.rows.island_rows[k]
         if s.rows.impacts[number].time <= now:
-            looks += 1
+            wider_searches += 1
             if _strikes(s, number, now):
                 _set_struck(contacts, balls, number, 1)
                 found = True
-    return found, looks
+    return found, wider_searches
 
 
 @inner_kernel
@@ -158,7 +162,7 @@ def _strikes(s, number, now):
 
 
 @inner_kernel
-def _choose_round(s, span, now):
+def _choose_round(s, island, now):
     """List the rows that take part in the impact of the struck balls, and what they ask for.
 
     Whoever touches a ball that is struck is struck as well. Returns how many contacts were seen.
@@ -166,15 +170,15 @@ def _choose_round(s, span, now):
     contacts, balls = s.collision.contacts, s.impacts.balls
     threshold = s.settings[0].restitution_threshold
     begin_choice(s.islands)
-    looks, spreads = 0, True
+    wider_searches, spreads = 0, True
     while spreads:
         spreads = False
-        for k in range(span.first, span.contact_end):
+        for k in range(island.first, island.contact_end):
             number = s.rows.island_rows[k]
             impact = s.rows.impacts[number]
             if impact.chosen or not _is_struck(contacts, balls, number):
                 continue
-            looks += 1
+            wider_searches += 1
             if not is_closed(impact, now):
                 continue
             if impact.placed != now:
@@ -183,12 +187,12 @@ def _choose_round(s, span, now):
                 choose(s.rows, s.islands, number)
                 _set_struck(contacts, balls, number, 1)
                 spreads = True
-    _leave_out_who_waits(s.settings[0], s.sites, s.rows, s.islands, now)
-    return looks
+    _leave_out_who_waits(s.settings[0], s.constrained, s.rows, s.islands, now)
+    return wider_searches
 
 
 @inner_kernel
-def _leave_out_who_waits(settings, sites, rows, islands, now):
+def _leave_out_who_waits(settings, constrained, rows, islands, now):
     """Keep of the listed rows those that take part in this round, and say what they ask for.
 
     What closes slowly comes to rest by itself; beside what strikes that would take energy from it.
@@ -202,7 +206,7 @@ def _leave_out_who_waits(settings, sites, rows, islands, now):
         if takes_part(impact, now, True, threshold, fastest):
             row = rows.rows[number]
             row.impulse, row.target = 0.0, wanted_rate(impact, now, True, rests_below)
-            empty_tangents(sites, rows, number, now)
+            empty_tangents(constrained, rows, number, now)
             rows.chosen[count] = number
             count += 1
         else:
@@ -221,16 +225,16 @@ def _fastest(rows, islands, now):
 
 
 @inner_kernel
-def _find_contacts_again(settings, contacts, sites, rows, balls, span, now):
+def _find_contacts_again(settings, contacts, constrained, rows, balls, island, now):
     """Write how the gaps of the struck balls move now; return how many those are."""
     count = 0
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         number = rows.island_rows[k]
         if _is_struck(contacts, balls, number):
             impact = rows.impacts[number]
             impact.chosen = 0
             if impact.state != ABSENT:
-                find_gap(settings, sites, rows, number)
+                find_gap(settings, constrained, rows, number)
             impact.time = _event_time(settings, impact, now)
             count += 1
     return count

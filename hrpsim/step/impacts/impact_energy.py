@@ -27,17 +27,17 @@ def _rows_of_unit(row):
 
 
 @inner_kernel
-def note_rates(sites, rows, islands):
+def note_rates(constrained, rows, islands):
     """Note the velocities of the listed rows before the round."""
     chosen = islands.chosen[0]
     for k in range(chosen.end):
         first = rows.chosen[k]
         for number in range(first, first + _rows_of_unit(rows.rows[first])):
-            rows.impacts[number].before = row_velocity(rows.rows[number], sites.velocity)
+            rows.impacts[number].before = row_velocity(rows.rows[number], constrained.velocity)
 
 
 @inner_kernel
-def gives_energy(sites, rows, islands):
+def gives_energy(constrained, rows, islands):
     """Return whether contacts and limits do work on the whole in this round.
 
     What is held rigidly keeps its velocity: a drive that moves may do work, in any impact.
@@ -50,16 +50,16 @@ def gives_energy(sites, rows, islands):
             continue
         for number in range(first, first + _rows_of_unit(rows.rows[first])):
             row = rows.rows[number]
-            before, after = rows.impacts[number].before, row_velocity(row, sites.velocity)
+            before, after = rows.impacts[number].before, row_velocity(row, constrained.velocity)
             work += row.impulse * (before + after)
             exchanged += abs(row.impulse * before) + abs(row.impulse * after)
     return work > _ROUNDING * exchanged
 
 
 @inner_kernel
-def ask_for_less(settings, sites, rows, islands, now, part):
+def ask_for_less(settings, constrained, rows, islands, now, part):
     """Take a round back, and let the listed rows ask for this part of their restitution."""
-    chosen, velocity = islands.chosen[0], sites.velocity
+    chosen, velocity = islands.chosen[0], constrained.velocity
     threshold = settings.restitution_threshold
     for k in range(chosen.end):
         first = rows.chosen[k]

@@ -16,12 +16,12 @@ import math
 from hrpsim.collision.contacts import place_shape
 from hrpsim.collision.manifold import collide_simple
 from hrpsim.constraints.contact_rows import move_contact_rows, tangents
-from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at, turns_loose
+from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at, turns_free_bodies
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
-from hrpsim.step.continuous.drift import is_undrifted
-from hrpsim.step.continuous.sweep import flies
+from hrpsim.step.continuous.drift import takes_start_force
+from hrpsim.step.continuous.sweep import ballistic
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 # The time for which a contact is placed that was found where bodies are in the middle of the step.
@@ -35,7 +35,7 @@ def meets_sphere(a, b):
 
 
 @inner_kernel
-def is_timed(forest, collision, rows, span):
+def is_timed(forest, collision, rows, island):
     """Return whether the impacts of an island can happen at their times within the step.
 
     They can where only contacts hold balls that are alone: these fly on parabolas whatever strikes
@@ -43,40 +43,42 @@ def is_timed(forest, collision, rows, span):
     what its impacts came late, and turn back, which changes energy and momentum.
     """
     shapes = collision.shapes
-    if span.contact_end != span.end:
+    if island.contact_end != island.end:
         return False
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         contact = collision.contacts[rows.island_rows[k] // 3]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        if not (flies(forest, contact.body_a, a) and flies(forest, contact.body_b, b)):
+        if not (ballistic(forest, contact.body_a, a) and ballistic(forest, contact.body_b, b)):
             return False
-        if a.flies < 0 or b.flies < 0:
+        if a.ballistic < 0 or b.ballistic < 0:
             return False
     return True
 
 
 @inlined_kernel
-def drifted(settings, contacts, continuous, span, number):
+def drifted(settings, contacts, continuous, island, number):
     """Return for how long bodies have drifted where the contact of row `number` was found [s].
 
     Impacts that are timed begin where the step does. Others happen where contacts are found.
     """
-    if not span.timed or settings.integrator != SEMI_IMPLICIT:
+    if not island.timed or settings.integrator != SEMI_IMPLICIT:
         return 0.0
     contact = contacts[number // 3]
-    if is_undrifted(continuous, contact.body_a) or is_undrifted(continuous, contact.body_b):
+    if takes_start_force(continuous, contact.body_a) or takes_start_force(
+        continuous, contact.body_b
+    ):
         return 0.0
     return 0.5 * settings.time_step
 
 
 @inner_kernel
-def place_at_start(s, span):
+def place_at_start(s, island):
     """Find the contacts of an island of fast balls anew for the start of the step.
 
     In the middle of it they may have passed each other. The gap that a contact then has is where
     it would come to on a line.
     """
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         number = s.rows.island_rows[k]
         row, impact = s.rows.rows[number], s.rows.impacts[number]
         impact.state, impact.gap = OPEN, math.inf
@@ -85,7 +87,7 @@ def place_at_start(s, span):
         if impact.gap < math.inf:
             gap = (
                 impact.gap
-                + drifted(s.settings[0], s.collision.contacts, s.continuous, span, number)
+                + drifted(s.settings[0], s.collision.contacts, s.continuous, island, number)
                 * impact.rate
             )
             s.collision.contacts[number // 3].gap = gap
@@ -111,7 +113,7 @@ def place_contact(s, number, now):
             s.settings[0],
             s.forest.bodies,
             s.velocity,
-            s.sites,
+            s.constrained,
             s.continuous,
             contact.body_a,
             r,
@@ -121,7 +123,7 @@ def place_contact(s, number, now):
             s.settings[0],
             s.forest.bodies,
             s.velocity,
-            s.sites,
+            s.constrained,
             s.continuous,
             contact.body_b,
             r,
@@ -144,16 +146,18 @@ def place_contact(s, number, now):
 
 
 @inner_kernel
-def _displacement(settings, bodies, velocity, sites, continuous, body, axis, now):
+def _displacement(settings, bodies, velocity, constrained, continuous, body, axis, now):
     """Return what a body that is alone is along an axis, at `now`, from where contacts were found.
 
     [m]; that is the middle of a semi-implicit step.
     """
     if body < 0:
         return 0.0
-    k = sites.sites[sites.supports[body].site].offset + 3 + axis
-    moved = sites.lag[k] + now * (sites.velocity[k] + 0.5 * sites.acceleration[k] * now)
-    if settings.integrator == SEMI_IMPLICIT and not is_undrifted(continuous, body):
+    k = constrained.bodies[constrained.supports[body].constraint_body].offset + 3 + axis
+    moved = constrained.gap_offset[k] + now * (
+        constrained.velocity[k] + 0.5 * constrained.acceleration[k] * now
+    )
+    if settings.integrator == SEMI_IMPLICIT and not takes_start_force(continuous, body):
         start = velocity[bodies[body].v_index + 3 + axis]
         moved -= 0.5 * settings.time_step * start
     return moved
@@ -165,7 +169,14 @@ def _from_origin(s, body, now, point):
     if body >= 0:
         for r in range(3):
             point[r] -= s.kinematics[body].origin[r] + _displacement(
-                s.settings[0], s.forest.bodies, s.velocity, s.sites, s.continuous, body, r, now
+                s.settings[0],
+                s.forest.bodies,
+                s.velocity,
+                s.constrained,
+                s.continuous,
+                body,
+                r,
+                now,
             )
 
 
@@ -191,15 +202,17 @@ def _start_from(s, number, now, gap):
     rows, impact = s.rows.rows, s.rows.impacts[number]
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     contact = s.collision.contacts[number // 3]
-    move_contact_rows(s.forest, contact, s.work.directions, s.sites, normal, x, y, s.rows.response)
+    move_contact_rows(
+        s.forest, contact, s.work.directions, s.constrained, normal, x, y, s.rows.response
+    )
     normal.lower, normal.upper = impact.lower, impact.upper
     before = impact.rate
-    impact.rate = row_velocity(normal, s.sites.velocity)
-    impact.acceleration = row_velocity(normal, s.sites.acceleration)
+    impact.rate = row_velocity(normal, s.constrained.velocity)
+    impact.acceleration = row_velocity(normal, s.constrained.acceleration)
     if impact.state == RESTING:
         impact.settled += impact.rate - before
-        if turns_loose(impact, now, s.settings[0].restitution_threshold):
+        if turns_free_bodies(impact, now, s.settings[0].restitution_threshold):
             impact.state = OPEN
     impact.offset = impact.gap = 0.0
     impact.gap = gap - gap_at(impact, now)
-    impact.offset = impact.gap - row_velocity(normal, s.sites.lag)
+    impact.offset = impact.gap - row_velocity(normal, s.constrained.gap_offset)

@@ -24,11 +24,11 @@ _LOOKS = 40
 
 
 @inner_kernel
-def look_further(settings, counts, search, bodies, kinematics, collision, sites, impacts):
+def look_further(settings, counts, search, bodies, kinematics, collision, constrained, impacts):
     """Return whether a shape is driven to where another might be; the shapes then say how far."""
     shapes = collision.shapes
-    if impacts.state[0].looks >= _LOOKS or not _any_driven(
-        settings, bodies, kinematics, collision, sites
+    if impacts.state[0].wider_searches >= _LOOKS or not _any_driven(
+        settings, bodies, kinematics, collision, constrained
     ):
         return False
     found = False
@@ -41,7 +41,7 @@ def look_further(settings, counts, search, bodies, kinematics, collision, sites,
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = shapes[number_a], shapes[number_b]
         capped = settings.continuous and min(a.kind, b.kind) != PLANE
-        capped = capped and not (a.flies > 0 and b.flies > 0)
+        capped = capped and not (a.ballistic > 0 and b.ballistic > 0)
         more = _more(a, capped) + _more(b, capped)
         if more == 0.0:
             continue
@@ -49,7 +49,7 @@ def look_further(settings, counts, search, bodies, kinematics, collision, sites,
         found = not far_apart(a, b, more) and not _have_contact(
             counts, collision.contacts, number_a, number_b
         )
-    impacts.state[0].looks += 1
+    impacts.state[0].wider_searches += 1
     return found
 
 
@@ -62,17 +62,17 @@ def _more(shape, capped):
 
 
 @inner_kernel
-def _any_driven(settings, bodies, kinematics, collision, sites):
+def _any_driven(settings, bodies, kinematics, collision, constrained):
     """Write how far impacts drive each shape, where that is further than it was seen to move."""
     shapes, dt = collision.shapes, settings.time_step
     driven = False
     for k in range(collision.moving.shape[0]):
         shape = shapes[collision.moving[k]]
-        number = sites.supports[shape.body].site
+        number = constrained.supports[shape.body].constraint_body
         if number < 0:
             continue
         origin = kinematics[bodies[shape.body].root].origin
-        at, v, c = sites.sites[number].offset, sites.velocity, shape.center
+        at, v, c = constrained.bodies[number].offset, constrained.velocity, shape.center
         x, y, z = c[0] - origin[0], c[1] - origin[1], c[2] - origin[2]
         a, b, c = v[at], v[at + 1], v[at + 2]
         speed = math.hypot(v[at + 3] + b * z - c * y, v[at + 4] + c * x - a * z)
@@ -80,7 +80,7 @@ def _any_driven(settings, bodies, kinematics, collision, sites):
         speed += shape.radius * math.sqrt(a * a + b * b + c * c)
         change = 0.0
         for r in range(at, at + 6):
-            change = max(change, abs(sites.acceleration[r]) * (shape.radius + 1.0))
+            change = max(change, abs(constrained.acceleration[r]) * (shape.radius + 1.0))
         if dt * (speed - dt * change) > shape.travel:
             shape.driven = _AMPLE * dt * speed
             driven = True
@@ -100,6 +100,6 @@ def _have_contact(counts, contacts, a, b):
 @inner_kernel
 def forget_driven(collision, impacts):
     """Let no shape be driven any more, at the end of a step."""
-    impacts.state[0].looks = 0
+    impacts.state[0].wider_searches = 0
     for k in range(collision.moving.shape[0]):
         collision.shapes[collision.moving[k]].driven = 0.0

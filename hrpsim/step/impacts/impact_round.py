@@ -47,37 +47,37 @@ _HALVINGS = 30
 
 
 @inner_kernel
-def solve_round(s, island, now):
+def solve_round(s, island_number, now):
     """Solve for what strikes at `now` and what takes part in it.
 
     Returns how many updates of contacts or rows that took, 0 if nothing strikes.
     """
-    span, settings = s.islands.spans[island], s.settings[0]
-    fastest = _fastest_approach(s.rows, span, now)
+    island, settings = s.islands.ranges[island_number], s.settings[0]
+    fastest = _fastest_approach(s.rows, island, now)
     if not fastest < -settings.restitution_threshold:
         return 0
-    _choose(settings, s.sites, s.rows, s.islands, span, now, fastest)
+    _choose(settings, s.constrained, s.rows, s.islands, island, now, fastest)
     tolerance = -EXACT * fastest
-    note_rates(s.sites, s.rows, s.islands)
-    taken = _solve_island(s, island, tolerance)
-    if gives_energy(s.sites, s.rows, s.islands):
-        taken += _solve_without_gain(s, island, now, tolerance)
+    note_rates(s.constrained, s.rows, s.islands)
+    taken = _solve_island(s, island_number, tolerance)
+    if gives_energy(s.constrained, s.rows, s.islands):
+        taken += _solve_without_gain(s, island_number, now, tolerance)
     apply_round(s, now)
-    find_gaps(settings, s.sites, s.rows, span)
+    find_gaps(settings, s.constrained, s.rows, island)
     return taken
 
 
 @inner_kernel
-def _solve_island(s, island, tolerance):
+def _solve_island(s, island_number, tolerance):
     """Solve what is listed of an island; return how many updates that took."""
-    if island == s.counts[0].direct_island:
-        leave_out_rest(s.rows, s.islands.spans[island])
+    if island_number == s.counts[0].direct_island:
+        leave_out_rest(s.rows, s.islands.ranges[island_number])
         return solve_direct_island(s, tolerance)
-    return solve_chosen(s.counts[0], s.sites, s.rows, s.islands, tolerance)
+    return solve_chosen(s.counts[0], s.constrained, s.rows, s.islands, tolerance)
 
 
 @inner_kernel
-def _solve_without_gain(s, island, now, tolerance):
+def _solve_without_gain(s, island_number, now, tolerance):
     """Solve a round that has given energy again, with as much restitution as gives none.
 
     Returns how many updates that took.
@@ -85,22 +85,22 @@ def _solve_without_gain(s, island, now, tolerance):
     taken, admitted, refused = 0, 0.0, 1.0
     for _ in range(_HALVINGS):
         part = 0.5 * (admitted + refused)
-        ask_for_less(s.settings[0], s.sites, s.rows, s.islands, now, part)
-        taken += _solve_island(s, island, tolerance)
-        if gives_energy(s.sites, s.rows, s.islands):
+        ask_for_less(s.settings[0], s.constrained, s.rows, s.islands, now, part)
+        taken += _solve_island(s, island_number, tolerance)
+        if gives_energy(s.constrained, s.rows, s.islands):
             refused = part
         else:
             admitted = part
-    ask_for_less(s.settings[0], s.sites, s.rows, s.islands, now, admitted)
+    ask_for_less(s.settings[0], s.constrained, s.rows, s.islands, now, admitted)
     s.step_stats[0].impacts_lowered += 1
-    return taken + _solve_island(s, island, tolerance)
+    return taken + _solve_island(s, island_number, tolerance)
 
 
 @inner_kernel
-def _fastest_approach(rows, span, now):
+def _fastest_approach(rows, island, now):
     """Return the fastest rate at which a closed gap of an island closes on [m/s]."""
     fastest = 0.0
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         number = rows.island_rows[k]
         impact = rows.impacts[number]
         if is_one_sided(rows.rows[number]) and is_closed(impact, now):
@@ -109,12 +109,12 @@ def _fastest_approach(rows, span, now):
 
 
 @inner_kernel
-def _choose(settings, sites, rows, islands, span, now, fastest):
+def _choose(settings, constrained, rows, islands, island, now, fastest):
     """List the rows of a round, write what they ask for, and empty all impulses of the island."""
-    velocity = sites.velocity
+    velocity = constrained.velocity
     threshold = settings.restitution_threshold
     begin_choice(islands)
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         number = rows.island_rows[k]
         row, impact = rows.rows[number], rows.impacts[number]
         row.impulse = 0.0
@@ -127,15 +127,15 @@ def _choose(settings, sites, rows, islands, span, now, fastest):
             row.target = row_velocity(row, velocity)
             choose(rows, islands, number)
         if row.kind == CONTACT_ROW:
-            empty_tangents(sites, rows, number, 0.0)
+            empty_tangents(constrained, rows, number, 0.0)
 
 
 @inlined_kernel
-def empty_tangents(sites, rows, number, late):
+def empty_tangents(constrained, rows, number, late):
     """Let the friction of a contact begin without impulses, `late` after the step's start."""
     for tangent in (rows.rows[number + 1], rows.rows[number + 2]):
         tangent.impulse = 0.0
-        tangent.target = -late * row_velocity(tangent, sites.acceleration)
+        tangent.target = -late * row_velocity(tangent, constrained.acceleration)
 
 
 @inlined_kernel
@@ -159,17 +159,17 @@ def choose(rows, islands, number):
 
 
 @inner_kernel
-def leave_out_rest(rows, span):
+def leave_out_rest(rows, island):
     """Give rows that are not listed no impulse, for the direct solver looks at all rows."""
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if not rows.impacts[number].chosen:
             rows.rows[number].lower = rows.rows[number].upper = 0.0
 
 
 @inner_kernel
-def solve_chosen(counts, sites, rows, islands, tolerance):
-    """Solve what is listed by sweeps, from and to sites.velocity; return how many updates."""
+def solve_chosen(counts, constrained, rows, islands, tolerance):
+    """Solve what is listed by sweeps, from and to constrained.velocity; return how many updates."""
     chosen = islands.chosen[0]
     limit = max(_SWEEPS, _UPDATES // max(chosen.end, 1))
     sweeps, _, _ = solve(
@@ -182,7 +182,7 @@ def solve_chosen(counts, sites, rows, islands, tolerance):
         0.0,
         0,
         limit,
-        sites.velocity,
+        constrained.velocity,
         rows.descent,
     )
     return (sweeps + 1) * chosen.end
@@ -191,36 +191,38 @@ def solve_chosen(counts, sites, rows, islands, tolerance):
 @inner_kernel
 def apply_round(s, now):
     """Count the impulses of a round, and what bodies owe to their coming at `now`."""
-    rows, chosen, sites = s.rows.rows, s.islands.chosen[0], s.sites
+    rows, chosen, constrained = s.rows.rows, s.islands.chosen[0], s.constrained
     for k in range(chosen.end):
         number = s.rows.chosen[k]
         row = rows[number]
-        apply_impulse(row, -now * row.impulse, s.rows.response, sites.lag)
-        add_wrench(s.articulated, sites, s.work, row, row.impulse)
+        apply_impulse(row, -now * row.impulse, s.rows.response, constrained.gap_offset)
+        add_wrench(s.articulated, constrained, s.work, row, row.impulse)
         add_impact_impulse(s.joint_impact_impulses, s.connections, s.rows, number)
         if row.kind == CONTACT_ROW:
             x, y = rows[number + 1], rows[number + 2]
             for tangent in (x, y):
-                apply_impulse(tangent, -now * tangent.impulse, s.rows.response, sites.lag)
-                add_wrench(s.articulated, sites, s.work, tangent, tangent.impulse)
+                apply_impulse(
+                    tangent, -now * tangent.impulse, s.rows.response, constrained.gap_offset
+                )
+                add_wrench(s.articulated, constrained, s.work, tangent, tangent.impulse)
             count_impulse(s.collision.contacts[number // 3], row, x, y)
 
 
 @inner_kernel
-def find_gaps(settings, sites, rows, span):
+def find_gaps(settings, constrained, rows, island):
     """Write how the gaps of an island move with the present velocities."""
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if is_one_sided(rows.rows[number]) and rows.impacts[number].state != ABSENT:
-            find_gap(settings, sites, rows, number)
+            find_gap(settings, constrained, rows, number)
 
 
 @inlined_kernel
-def find_gap(settings, sites, rows, number):
+def find_gap(settings, constrained, rows, number):
     """Write how the gap of a row moves with the present velocities."""
     row, impact = rows.rows[number], rows.impacts[number]
-    impact.rate = row_velocity(row, sites.velocity)
-    impact.gap = impact.offset + row_velocity(row, sites.lag)
+    impact.rate = row_velocity(row, constrained.velocity)
+    impact.gap = impact.offset + row_velocity(row, constrained.gap_offset)
     threshold = settings.restitution_threshold
     if impact.state == RESTING and impact.rate - impact.settled > threshold:
         impact.state = OPEN

@@ -30,9 +30,9 @@ from hrpsim.constraints.impact_rows import (
 )
 from hrpsim.constraints.rows import is_one_sided
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.step.continuous.drift import is_undrifted
+from hrpsim.step.continuous.drift import takes_start_force
 from hrpsim.step.impacts.ball_impacts import resolve_ball_impacts
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_island import (
@@ -46,7 +46,7 @@ from hrpsim.step.impacts.impact_place import drifted, is_timed, place_at_start
 from hrpsim.step.impacts.impact_reach import look_further
 from hrpsim.step.impacts.impact_round import find_gaps, solve_round
 from hrpsim.step.impacts.inelastic_impacts import change_velocity
-from hrpsim.step.motion.loose_rotation import is_loose
+from hrpsim.step.motion.free_rotation import is_free_body
 from hrpsim.step.rows.constraint_wrenches import clear_wrenches
 from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, LOOK_FURTHER, RESOLVED
@@ -61,60 +61,62 @@ _ROUNDS, _MORE_ROUNDS = 2000, 20
 _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 
 
-@on_demand_kernel(used=lambda scene: bool(np.any(scene.materials["restitution"] > 0.0)))
+@lazy_kernel(used=lambda scene: bool(np.any(scene.materials["restitution"] > 0.0)))
 def resolve_impacts(s):
     """Let s.velocity jump, and s.q follow, where gaps close with restitution.
 
     Returns DONE if nothing changed; RESOLVED if the rows must be written again; LOOK_FURTHER if
     contacts must be found again, nothing else having changed.
 
-    Reads: articulated, collision, connections, continuous, counts, direct, forest, impacts,
-    islands, joint_impact_impulses, kinematics, materials, q, rows, search, settings, sites, start,
-    step_stats, velocity, work.
-    Writes: articulated, collision, connections, continuous, direct, impacts, islands,
-    joint_impact_impulses, kinematics, q, rows, sites, step_stats, velocity, work.
+    Reads: articulated, collision, connections, constrained, continuous, counts, direct, forest,
+    impacts, islands, joint_impact_impulses, kinematics, materials, q, rows, search, settings,
+    start, step_stats, velocity, work.
+    Writes: articulated, collision, connections, constrained, continuous, direct, impacts, islands,
+    joint_impact_impulses, kinematics, q, rows, step_stats, velocity, work.
     """
     settings, counts = s.settings[0], s.counts[0]
-    spans = s.islands.spans
+    ranges = s.islands.ranges
     any_meets = any_placed = False
     for k in range(counts.island_count):
-        span = spans[k]
-        span.timed = 1 if is_timed(s.forest, s.collision, s.rows, span) else 0
+        island = ranges[k]
+        island.timed = 1 if is_timed(s.forest, s.collision, s.rows, island) else 0
         if (
-            span.timed
-            and s.continuous.state[0].flies
-            and bounces(s.collision, s.materials, s.rows, span)
+            island.timed
+            and s.continuous.state[0].ballistic
+            and bounces(s.collision, s.materials, s.rows, island)
         ):
-            place_at_start(s, span)
+            place_at_start(s, island)
             any_placed = True
-        span.meets = (
+        island.meets = (
             1
             if may_have_impacts(
-                settings, s.forest, s.q, s.collision, s.materials, s.sites, s.rows, span
+                settings, s.forest, s.q, s.collision, s.materials, s.constrained, s.rows, island
             )
             else 0
         )
-        any_meets = any_meets or span.meets
+        any_meets = any_meets or island.meets
     if not any_meets:
         return RESOLVED if any_placed else DONE
     forget_impact_impulses(s.joint_impact_impulses, s.connections)
     for k in range(counts.island_count):
-        if spans[k].meets and needs_support(
-            settings, s.forest, s.q, s.collision, s.materials, s.sites, s.rows, spans[k]
+        if ranges[k].meets and needs_support(
+            settings, s.forest, s.q, s.collision, s.materials, s.constrained, s.rows, ranges[k]
         ):
             find_support(s, k)
     _take_mean_velocity(
-        settings, counts, s.collision.contacts, s.sites, s.rows, spans, s.continuous
+        settings, counts, s.collision.contacts, s.constrained, s.rows, ranges, s.continuous
     )
     clear_wrenches(s.articulated, s.work)
-    most = _UPDATES * (_OF_FAST if s.continuous.state[0].flies else 1)
+    most = _UPDATES * (_OF_FAST if s.continuous.state[0].ballistic else 1)
     left = allowed = max(most - s.impacts.state[0].updates, int(_LEAST * most))
     for k in range(counts.island_count):
-        if spans[k].meets:
-            begin_island(s, spans[k])
-            given = left if spans[k].timed else min(left, _UPDATES)
+        if ranges[k].meets:
+            begin_island(s, ranges[k])
+            given = left if ranges[k].timed else min(left, _UPDATES)
             left -= given - _resolve_island(s, k, given)
-            _end_island(settings, s.collision.contacts, s.sites, s.rows, s.continuous, spans[k])
+            _end_island(
+                settings, s.collision.contacts, s.constrained, s.rows, s.continuous, ranges[k]
+            )
     s.impacts.state[0].updates += allowed - left
     if look_further(
         settings,
@@ -123,12 +125,12 @@ def resolve_impacts(s):
         s.forest.bodies,
         s.kinematics,
         s.collision,
-        s.sites,
+        s.constrained,
         s.impacts,
     ):
         return LOOK_FURTHER
     change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
-    _move_back(settings, counts, s.start, s.forest, s.q, s.velocity, s.sites, s.continuous)
+    _move_back(settings, counts, s.start, s.forest, s.q, s.velocity, s.constrained, s.continuous)
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
     return RESOLVED
@@ -147,28 +149,30 @@ def _lead(settings, timed):
 
 
 @inner_kernel
-def _take_mean_velocity(settings, counts, contacts, sites, rows, spans, continuous):
+def _take_mean_velocity(settings, counts, contacts, constrained, rows, ranges, continuous):
     """Turn the velocity at the start into that of the parabola on which the integrator moves."""
-    _mark_timed(counts, contacts, rows, spans, continuous)
-    for number in range(counts.site_count):
-        site = sites.sites[number]
-        timed = site.dof < 0 and continuous.bodies[site.body].timed
+    _mark_timed(counts, contacts, rows, ranges, continuous)
+    for number in range(counts.constrained_count):
+        constraint_body = constrained.bodies[number]
+        timed = constraint_body.dof < 0 and continuous.bodies[constraint_body.body].timed
         ahead = (_lead(settings, timed) - 0.5) * settings.time_step
-        for k in range(site.offset, site.offset + (1 if site.dof >= 0 else 6)):
-            sites.velocity[k] += ahead * sites.acceleration[k]
+        for k in range(
+            constraint_body.offset, constraint_body.offset + (1 if constraint_body.dof >= 0 else 6)
+        ):
+            constrained.velocity[k] += ahead * constrained.acceleration[k]
 
 
 @inner_kernel
-def _mark_timed(counts, contacts, rows, spans, continuous):
+def _mark_timed(counts, contacts, rows, ranges, continuous):
     """Mark the bodies whose impacts are timed."""
     held = continuous.bodies
     for i in range(held.shape[0]):
         held[i].timed = 0
-    for island in range(counts.island_count):
-        span = spans[island]
-        if not span.timed:
+    for island_number in range(counts.island_count):
+        island = ranges[island_number]
+        if not island.timed:
             continue
-        for k in range(span.first, span.contact_end):
+        for k in range(island.first, island.contact_end):
             contact = contacts[rows.island_rows[k] // 3]
             if contact.body_a >= 0:
                 held[contact.body_a].timed = 1
@@ -177,59 +181,59 @@ def _mark_timed(counts, contacts, rows, spans, continuous):
 
 
 @inner_kernel
-def _resolve_island(s, island, left):
+def _resolve_island(s, island_number, left):
     """Resolve the impacts of an island, the earliest first, until nothing strikes any more.
 
     Returns how many of the updates that are `left` it did not take.
     """
-    span = s.islands.spans[island]
-    most_rounds = _ROUNDS + _MORE_ROUNDS * (span.end - span.first)
-    if span.timed:
-        left, now = resolve_ball_impacts(s, island, left, most_rounds)
+    island = s.islands.ranges[island_number]
+    most_rounds = _ROUNDS + _MORE_ROUNDS * (island.end - island.first)
+    if island.timed:
+        left, now = resolve_ball_impacts(s, island_number, left, most_rounds)
     else:
-        left, now = _resolve_at_start(s, island, left, most_rounds)
+        left, now = _resolve_at_start(s, island_number, left, most_rounds)
     if now < math.inf:
-        _count_left(s.settings[0], s.step_stats[0], s.rows, span, now)
+        _count_left(s.settings[0], s.step_stats[0], s.rows, island, now)
     return left
 
 
 @inner_kernel
-def _resolve_at_start(s, island, left, most_rounds):
+def _resolve_at_start(s, island_number, left, most_rounds):
     """Resolve the impacts of an island in the order of their times, bodies staying where they are.
 
     Returns how many of the updates that are `left` it did not take, and the time of the last round;
     infinity if nothing strikes any more.
     """
-    span, now = s.islands.spans[island], 0.0
+    island, now = s.islands.ranges[island_number], 0.0
     for _ in range(most_rounds):
         if left <= 0:
             break
-        then = _next_time(s.settings[0], s.rows, span, now)
+        then = _next_time(s.settings[0], s.rows, island, now)
         if then == math.inf:
             return left, then
         now = then
-        taken = solve_round(s, island, now)
+        taken = solve_round(s, island_number, now)
         s.step_stats[0].impact_rounds += 1 if taken > 0 else 0
-        left -= taken + span.end - span.first
+        left -= taken + island.end - island.first
     return left, now
 
 
 @inner_kernel
-def _count_left(settings, stats, rows, span, now):
+def _count_left(settings, stats, rows, island, now):
     """Count the gaps that still close when there were too many rounds."""
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         impact = rows.impacts[rows.island_rows[k]]
         if not is_one_sided(rows.rows[rows.island_rows[k]]):
             continue
         if is_closed(impact, now):
-            hits = is_impact(impact, now, span.timed, settings.restitution_threshold)
+            hits = is_impact(impact, now, island.timed, settings.restitution_threshold)
             stats.impacts_left += 1 if hits else 0
         elif impact.state == OPEN and closing_time(impact, now) < settings.time_step:
             stats.impacts_left += 1
 
 
 @inner_kernel
-def _next_time(settings, rows, span, now):
+def _next_time(settings, rows, island, now):
     """Return when the next gap of an island strikes, infinity for none in this step.
 
     Gaps that close more slowly before that come to rest.
@@ -237,7 +241,7 @@ def _next_time(settings, rows, span, now):
     island_rows, impacts = rows.island_rows, rows.impacts
     threshold, dt = settings.restitution_threshold, settings.time_step
     earliest = math.inf
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         impact = impacts[island_rows[k]]
         if not is_one_sided(rows.rows[island_rows[k]]):
             continue
@@ -247,7 +251,7 @@ def _next_time(settings, rows, span, now):
             time = closing_time(impact, now)
             if time < min(dt, earliest) and is_impact(impact, time, False, threshold):
                 earliest = time
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         impact = impacts[island_rows[k]]
         if is_one_sided(rows.rows[island_rows[k]]) and impact.state == OPEN:
             time = closing_time(impact, now)
@@ -257,47 +261,50 @@ def _next_time(settings, rows, span, now):
 
 
 @inner_kernel
-def _end_island(settings, contacts, sites, rows, continuous, span):
+def _end_island(settings, contacts, constrained, rows, continuous, island):
     """Tell the step's rows of contacts where impacts leave their gaps.
 
     A row compares its gap with a step at the velocity at its end. What is open at the end by the
     bodies' own motion must not be held up; what rests is held from here on, where it came to rest.
     """
     dt = settings.time_step
-    rest = (1.5 - _lead(settings, span.timed)) * dt
-    find_gaps(settings, sites, rows, span)
-    for k in range(span.first, span.contact_end):
+    rest = (1.5 - _lead(settings, island.timed)) * dt
+    find_gaps(settings, constrained, rows, island)
+    for k in range(island.first, island.contact_end):
         number = rows.island_rows[k]
         contact, impact = contacts[number // 3], rows.impacts[number]
-        if span.timed:
+        if island.timed:
             _say_timed(continuous, contact)
         if impact.state == ABSENT:
             continue
         gap, end = contact.gap, gap_at(impact, dt)
         start = (
-            impact.gap + drifted(settings, contacts, continuous, span, number) * impact.rate
+            impact.gap + drifted(settings, contacts, continuous, island, number) * impact.rate
         )  # where the row finds it
         final_rate = impact.rate + rest * impact.acceleration
         if impact.state == RESTING:
-            if span.timed:
+            if island.timed:
                 gap = max(start, min(contact.gap, 0.0))
-                contact.rise = _rise(settings, impact, gap)
+                contact.push_out = _push_out(settings, impact, gap)
         elif end >= -CLOSED or (final_rate >= 0.0 and contact.gap >= -settings.slop):
             gap = max(end - dt * final_rate, 0.0)
-        elif span.timed:
+        elif island.timed:
             gap = start
-        if span.timed:
-            contact.gap, contact.lag = gap, 0.0  # the other is of a motion that does not happen
+        if island.timed:
+            contact.gap, contact.gap_offset = (
+                gap,
+                0.0,
+            )  # the other is of a motion that does not happen
         else:
-            contact.lag = gap - contact.gap
-    if span.timed:
+            contact.gap_offset = gap - contact.gap
+    if island.timed:
         return
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]
         for column in range(row.start_a, row.start_a + row.width_a):
-            sites.lag[column] = 0.0
+            constrained.gap_offset[column] = 0.0
         for column in range(row.start_b, row.start_b + row.width_b):
-            sites.lag[column] = 0.0
+            constrained.gap_offset[column] = 0.0
 
 
 @inlined_kernel
@@ -310,7 +317,7 @@ def _say_timed(continuous, contact):
 
 
 @inlined_kernel
-def _rise(settings, impact, gap):
+def _push_out(settings, impact, gap):
     """Return by what the step of a gap that is held from now on would end below `gap` [m].
 
     Its way back to the start of the step is that of free flight, but it does not fly on.
@@ -321,19 +328,19 @@ def _rise(settings, impact, gap):
 
 
 @inner_kernel
-def _move_back(settings, counts, start, forest, q, velocity, sites, continuous):
+def _move_back(settings, counts, start, forest, q, velocity, constrained, continuous):
     """Put bodies where they would have come from with the velocities after their impacts."""
     bodies, dt = forest.bodies, settings.time_step
     drift = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else 0.0
-    for number in range(counts.site_count):
-        site = sites.sites[number]
-        if site.dof >= 0 or not is_loose(forest, site.body):
+    for number in range(counts.constrained_count):
+        constraint_body = constrained.bodies[number]
+        if constraint_body.dof >= 0 or not is_free_body(forest, constraint_body.body):
             continue
-        if not continuous.bodies[site.body].timed:
+        if not continuous.bodies[constraint_body.body].timed:
             continue
-        late = 0.0 if is_undrifted(continuous, site.body) else drift
+        late = 0.0 if takes_start_force(continuous, constraint_body.body) else drift
         for r in range(3):
-            k = bodies[site.body].v_index + 3 + r
+            k = bodies[constraint_body.body].v_index + 3 + r
             gained = velocity[k] - start.velocity[k]
-            moved = sites.lag[site.offset + 3 + r] + late * gained
-            q[bodies[site.body].q_index + r] += moved
+            moved = constrained.gap_offset[constraint_body.offset + 3 + r] + late * gained
+            q[bodies[constraint_body.body].q_index + r] += moved

@@ -16,7 +16,7 @@ from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS
 from hrpsim.constraints.rows import VELOCITY_LIMIT
 from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import speed_along
 from hrpsim.step.impacts.impact_impulses import add_impact_impulse
@@ -27,15 +27,15 @@ from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.step.scene.status import DONE, RESOLVED
 
 
-@on_demand_kernel(used=is_rk4)
+@lazy_kernel(used=is_rk4)
 def resolve_inelastic_impacts(s):
     """Where anything meets in this step, let s.velocity jump; RESOLVED if it did, else DONE.
 
-    Reads: articulated, collision, connections, counts, direct, forest, impacts, islands,
-    joint_impact_impulses, joint_parameters, kinematics, newton, newton_part, q, rows, settings,
-    sites, step_stats, velocity, work.
-    Writes: articulated, collision, connections, counts, direct, impacts, islands,
-    joint_impact_impulses, kinematics, newton, newton_part, rows, sites, step_stats, velocity, work.
+    Reads: articulated, collision, connections, constrained, counts, direct, forest, impacts,
+    islands, joint_impact_impulses, joint_parameters, kinematics, newton, newton_part, q, rows,
+    settings, step_stats, velocity, work.
+    Writes: articulated, collision, connections, constrained, counts, direct, impacts, islands,
+    joint_impact_impulses, kinematics, newton, newton_part, rows, step_stats, velocity, work.
     """
     if not anything_meets(s):
         return DONE
@@ -59,7 +59,7 @@ def anything_meets(s):
             approach += speed_along(s.kinematics[contact.body_a].v, contact.point_a, contact.normal)
         if contact.body_b >= 0:
             approach -= speed_along(s.kinematics[contact.body_b].v, contact.point_b, contact.normal)
-        closes = contact.gap + contact.lag + settings.time_step * approach <= 0.0
+        closes = contact.gap + contact.gap_offset + settings.time_step * approach <= 0.0
         if closes and approach < -settings.restitution_threshold:
             return True
     for place in range(s.forest.joints.shape[0]):
@@ -95,7 +95,7 @@ def jump(s):
     clear_wrenches(s.articulated, s.work)
     for number in range(counts.row_count):
         row = rows[number]
-        add_wrench(s.articulated, s.sites, s.work, row, row.impulse)
+        add_wrench(s.articulated, s.constrained, s.work, row, row.impulse)
         add_impact_impulse(s.joint_impact_impulses, s.connections, s.rows, number)
     for c in range(counts.contact_count):
         count_impulse(s.collision.contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2])

@@ -15,7 +15,7 @@ IMPACT_STATE = np.dtype(
     [
         ("had_impacts", "i8"),  # whether the step began with impacts
         ("had_before", "i8"),  # whether the one before did
-        ("looks", "i8"),  # how often contacts were looked for further away
+        ("wider_searches", "i8"),  # how often contacts were looked for further away
         ("updates", "i8"),  # of contacts and rows, in all passes of a step
     ]
 )

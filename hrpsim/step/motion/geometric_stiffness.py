@@ -21,13 +21,13 @@ from hrpsim.constraints.connection_rows import LOCKED, find_direction
 from hrpsim.constraints.placed_connection import place_frames
 from hrpsim.dynamics.articulated import spread_inertia
 from hrpsim.jit.compiled import inlined_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
 from hrpsim.step.scene.contents import has_connections
 from hrpsim.step.scene.status import DONE
 
 
-@on_demand_kernel(np.float64, used=has_connections)
+@lazy_kernel(np.float64, used=has_connections)
 def add_geometric_stiffness(s, horizon):
     """Add to the placed inertias of free bodies what last step's connection forces ask for."""
     for i in range(s.work.geometric_stiffness.shape[0]):

@@ -59,11 +59,11 @@ def remember_acceleration(work, past_out):
 
 @inner_kernel
 def remember_moments(forest, past_accelerations, connections, spins):
-    """Keep of the accelerations of loose bodies only the moments on pinned ones.
+    """Keep of the accelerations of free bodies only the moments on pinned ones.
 
-    The rule by which loose bodies turn (hrpsim.dynamics.spin) finds the gyroscopic torque itself. A
+    The rule by which free bodies turn (hrpsim.dynamics.spin) finds the gyroscopic torque itself. A
     body that hangs on the world by one connection, as a top on its tip, needs what else turns it.
-    Chains of loose bodies that whip at large steps come apart where their moments are predicted.
+    Chains of free bodies that whip at large steps come apart where their moments are predicted.
     """
     past, any_connected = past_accelerations, connections.shape[0] > 0
     if any_connected:

@@ -20,7 +20,7 @@ import numpy as np
 
 from hrpsim.dynamics.tree_momentum import add_momentum, tree_momentum
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.step.rows.constrain import is_solved_at_stages
 from hrpsim.step.scene.contents import has_floating_tree
@@ -29,7 +29,7 @@ from hrpsim.step.scene.status import DONE
 _AT_REST = 1e-9  # [rad/s or m/s]
 
 
-@on_demand_kernel(np.int64, used=has_floating_tree)
+@lazy_kernel(np.int64, used=has_floating_tree)
 def keep_momentum(s, at_end):
     """Find at the start what momentum the trees are to have, or give it to them at the end.
 
@@ -106,9 +106,9 @@ def _expect(s):
     for number in range(s.counts[0].row_count):
         row = s.rows.rows[number]
         if row.impulse != 0.0 and not is_solved_at_stages(s.settings[0], row):
-            _add_impulse(s, row.site_a, row.J_a, row.impulse)
-            if row.site_b >= 0:
-                _add_impulse(s, row.site_b, row.J_b, row.impulse)
+            _add_impulse(s, row.constrained_a, row.J_a, row.impulse)
+            if row.constrained_b >= 0:
+                _add_impulse(s, row.constrained_b, row.J_b, row.impulse)
 
 
 @inlined_kernel
@@ -132,10 +132,10 @@ def _forget(momentum):
 
 @inlined_kernel
 def _add_impulse(s, number, J, impulse):
-    """Add the impulse along J on a site to what the tree of its body is to have."""
-    site = s.sites.sites[number]
-    if site.dof < 0:
-        momentum = s.momentum.trees[s.forest.bodies[site.body].root].expected
+    """Add the impulse along J on a constraint body to what the tree of its body is to have."""
+    constraint_body = s.constrained.bodies[number]
+    if constraint_body.dof < 0:
+        momentum = s.momentum.trees[s.forest.bodies[constraint_body.body].root].expected
         for r in range(3):
             momentum[r] += J[3 + r] * impulse
 

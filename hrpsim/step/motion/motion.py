@@ -11,7 +11,7 @@ from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
 from hrpsim.dynamics.joint_forces import joint_forces
 from hrpsim.dynamics.spin import free_acceleration, spin_acceleration
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import matrix_times, placed_point, transposed_times
@@ -42,12 +42,12 @@ def find_acceleration(s, horizon):
         work.actuator_inertia,
     )
     status = accelerate(s, horizon)
-    if s.on_demand[0].turn_freely != 0 and s.settings[0].integrator != EULER:
+    if s.lazy_kernels[0].turn_freely != 0 and s.settings[0].integrator != EULER:
         turn_freely(s, s.settings[0].time_step)
     return status
 
 
-@on_demand_kernel(np.float64, used=lambda scene: bool(scene.forest.dofs["turns_freely"].any()))
+@lazy_kernel(np.float64, used=lambda scene: bool(scene.forest.dofs["turns_freely"].any()))
 def turn_freely(s, time_step):
     """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
 

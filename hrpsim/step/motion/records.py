@@ -12,7 +12,7 @@ import numpy as np
 from hrpsim.dynamics.tree_momentum import SUBTREE
 from hrpsim.jit.fields import Axis, array, state
 
-# per body: a loose body in the midpoint rule of spin
+# per body: a free body in the midpoint rule of spin
 SPIN = np.dtype(
     [
         ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how it turns
@@ -31,14 +31,14 @@ HELD_FORCE = np.dtype(
     ]
 )
 
-# per body: a loose body in an rk4 step (.loose_rotation)
+# per body: a free body in an rk4 step (.free_rotation)
 FREE_TURN = np.dtype(
     [
         ("momentum", "f8", (3,)),  # angular, at the start of the step [Nms]
         ("free_orientation", "f8", (3, 4)),  # at the start, middle, end, did no moment act on it
         ("free_velocity", "f8", (3, 3)),  # angular, in its own axes, then [rad/s]
         ("deviation", "f8", (4, 3)),  # what moments add to its rate, at the stages [rad/s^2]
-        ("midpoint_predicted", "i8"),  # whether it turns so (.loose_rotation)
+        ("midpoint_predicted", "i8"),  # whether it turns so (.free_rotation)
         ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
     ]
 )

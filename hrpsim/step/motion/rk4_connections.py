@@ -17,9 +17,9 @@ import numpy as np
 from hrpsim.constraints.connection_rows import write_stage_rows
 from hrpsim.constraints.rows import VELOCITY
 from hrpsim.dynamics.articulated import wrench_response
-from hrpsim.dynamics.response import site_responses, site_velocities
+from hrpsim.dynamics.response import constrained_responses, constrained_velocities
 from hrpsim.jit.compiled import inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.block_ldl import factorise
 from hrpsim.solvers.direct_system import write_direct_matrix
 from hrpsim.solvers.pivoting import set_side, solve_active_rows
@@ -44,24 +44,28 @@ def begin_stages(settings, counts, stats, rows, direct):
     return found
 
 
-@on_demand_kernel(np.int64)
+@lazy_kernel(np.int64)
 def solve_stage(s, stage):
     """Add to work.dv what rigid connections do at this stage; count their forces."""
     settings, counts = s.settings[0], s.counts[0]
-    work, sites, rows = s.work, s.sites, s.rows.rows
-    site_responses(s.forest, s.kinematics, s.articulated, counts.site_count, sites)
-    site_velocities(s.forest, s.kinematics, s.velocity, counts.site_count, sites)
+    work, constrained, rows = s.work, s.constrained, s.rows.rows
+    constrained_responses(
+        s.forest, s.kinematics, s.articulated, counts.constrained_count, constrained
+    )
+    constrained_velocities(
+        s.forest, s.kinematics, s.velocity, counts.constrained_count, constrained
+    )
     decay = _DECAY / settings.time_step if stage == 0 else 0.0
     weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
     write_stage_rows(
-        s.forest, s.kinematics, decay, s.connections, work.placed_connection[0], sites, s.rows
+        s.forest, s.kinematics, decay, s.connections, work.placed_connection[0], constrained, s.rows
     )
-    site_velocities(s.forest, s.kinematics, work.dv, counts.site_count, sites)
-    _solve(settings, counts, sites, s.rows, s.direct)
+    constrained_velocities(s.forest, s.kinematics, work.dv, counts.constrained_count, constrained)
+    _solve(settings, counts, constrained, s.rows, s.direct)
     clear_body_wrenches(s.articulated)
     for number in range(counts.row_count):
         if s.direct.active[number]:
-            add_wrench(s.articulated, sites, work, rows[number], rows[number].impulse)
+            add_wrench(s.articulated, constrained, work, rows[number], rows[number].impulse)
             s.direct.before[number] += weight * rows[number].impulse
     expect_wrenches(s, weight * settings.time_step)
     wrench_response(s.forest, s.kinematics, s.articulated, work.no_effort, work.change)
@@ -71,10 +75,10 @@ def solve_stage(s, stage):
 
 
 @inner_kernel
-def _solve(settings, counts, sites, rows, direct):
+def _solve(settings, counts, constrained, rows, direct):
     """Write the forces that give the rows the accelerations they ask for."""
     system, row_count = direct, counts.row_count
-    write_direct_matrix(sites, rows, system)
+    write_direct_matrix(constrained, rows, system)
     for number in range(row_count):
         row = rows.rows[number]
         chosen = is_solved_at_stages(settings, row)
@@ -86,7 +90,7 @@ def _solve(settings, counts, sites, rows, direct):
         if failed < 0:
             break
         set_side(failed, 0, system)
-    velocity, response = sites.velocity, rows.response
+    velocity, response = constrained.velocity, rows.response
     solve_active_rows(rows.rows, row_count, response, settings.tolerance, velocity, system)
 
 

@@ -44,12 +44,12 @@ _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner tu
 def start_slip(s):
     """Complete the slip of the last step with where contact points came to be; see which gaps hold.
 
-    sites.velocity must be that of the end of the step, as the rows found it.
+    constrained.velocity must be that of the end of the step, as the rows found it.
     """
     contacts = s.collision.contacts
     for c in range(s.counts[0].contact_count):
         contact = contacts[c]
-        rate = row_velocity(s.rows.rows[3 * c], s.sites.velocity)
+        rate = row_velocity(s.rows.rows[3 * c], s.constrained.velocity)
         contact.held_gap += s.settings[0].time_step * rate
         if not contact.has_slipped:
             clear_slip(contact)
@@ -222,10 +222,10 @@ def _ask_back(contact, row, time_step):
 
 
 @inner_kernel
-def remember_gaps(settings, counts, contacts, sites, rows):
+def remember_gaps(settings, counts, contacts, constrained, rows):
     """Add to the gaps that contacts hold what the displacement of this step adds."""
     for c in range(counts.contact_count):
-        rate = row_velocity(rows.rows[3 * c], sites.velocity)
+        rate = row_velocity(rows.rows[3 * c], constrained.velocity)
         contacts[c].held_gap += settings.time_step * rate
 
 

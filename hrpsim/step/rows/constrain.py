@@ -19,12 +19,12 @@ from hrpsim.constraints.joint_rows import remember_joint_impulses
 from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT
 from hrpsim.constraints.solver_table import DIRECT
 from hrpsim.dynamics.articulated import wrench_response
-from hrpsim.dynamics.response import site_velocities
+from hrpsim.dynamics.response import constrained_velocities
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.impulses import warm_start
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
-from hrpsim.step.rows.grip import hold_what_slips
+from hrpsim.step.rows.friction_redistribution import redistribute_friction
 from hrpsim.step.rows.hand_over import solve_island
 from hrpsim.step.scene.islands import summarise
 from hrpsim.step.scene.records import RK4
@@ -38,10 +38,10 @@ _HOPELESS = 1e-3
 def constrain(s):
     """Find the impulses of contacts and joint constraints, and the motion they add.
 
-    Reads: articulated, collision, counts, direct, forest, islands, kinematics, newton, newton_part,
-    rows, settings, sites, step_stats, velocity, work.
-    Writes: articulated, collision, counts, direct, islands, newton, newton_part, rk4, rows, sites,
-    step_stats, work.
+    Reads: articulated, collision, constrained, counts, direct, forest, islands, kinematics, newton,
+    newton_part, rows, settings, step_stats, velocity, work.
+    Writes: articulated, collision, constrained, counts, direct, islands, newton, newton_part, rk4,
+    rows, step_stats, work.
     """
     if s.counts[0].row_count == 0:
         clear_constraint_motion(
@@ -51,9 +51,9 @@ def constrain(s):
     return solve_motion(s)
 
 
-@on_demand_kernel()
+@lazy_kernel()
 def solve_rows(s):
-    """Solve all islands with the solvers chosen for their rows, from and to s.sites.velocity.
+    """Solve all islands with the solvers chosen for their rows, from and to s.constrained.velocity.
 
     The one with the direct solver's rows is last, so that others that the direct solver takes over
     have their part of the work that it may do in a step. Returns DONE, or what must be there first.
@@ -66,7 +66,7 @@ def solve_rows(s):
         if status != DONE:
             return status
     if s.rows.rows[0].quantity != DISPLACEMENT:
-        summarise(counts, s.step_stats[0], s.sites, s.rows, s.islands.spans)
+        summarise(counts, s.step_stats[0], s.constrained, s.rows, s.islands.ranges)
     return DONE
 
 
@@ -79,31 +79,33 @@ def solve_motion(s):
     Returns DONE, or what must be there first.
     """
     settings, counts, stats = s.settings[0], s.counts[0], s.step_stats[0]
-    work, sites = s.work, s.sites
+    work, constrained = s.work, s.constrained
     rows, response = s.rows.rows, s.rows.response
     time_step = settings.time_step
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + time_step * work.dv[k]
-    site_velocities(s.forest, s.kinematics, work.change, counts.site_count, sites)
+    constrained_velocities(
+        s.forest, s.kinematics, work.change, counts.constrained_count, constrained
+    )
     if stats.residual > _HOPELESS:
         forget_direct_impulses(rows, counts.row_count)
-    warm_start(rows, counts.contact_count, counts.row_count, response, sites.velocity)
+    warm_start(rows, counts.contact_count, counts.row_count, response, constrained.velocity)
     status = solve_rows(s)
     if status != DONE:
         return status
     if settings.relative_tolerance == 0.0:
-        status = hold_what_slips(s)
+        status = redistribute_friction(s)
         if status != DONE:
             return status
     clear_wrenches(s.articulated, work)
     rate = 1.0 / time_step
     for number in range(counts.row_count):
         if not is_solved_at_stages(settings, rows[number]):
-            add_wrench(s.articulated, sites, work, rows[number], rate * rows[number].impulse)
+            add_wrench(s.articulated, constrained, work, rows[number], rate * rows[number].impulse)
     hold_wrenches(settings, s.kinematics, s.articulated, s.rk4)
     for number in range(counts.row_count):
         if is_solved_at_stages(settings, rows[number]):
-            add_wrench(s.articulated, sites, work, rows[number], rate * rows[number].impulse)
+            add_wrench(s.articulated, constrained, work, rows[number], rate * rows[number].impulse)
     wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
     return DONE
 
@@ -144,16 +146,16 @@ def solve_position_correction(s):
 def solve_displacement(s):
     """Find the displacement rate that the rows ask for: work.correction_velocity."""
     counts = s.counts[0]
-    sites, rows = s.sites, s.rows.rows
-    for k in range(sites.velocity.shape[0]):
-        sites.velocity[k] = 0.0
+    constrained, rows = s.constrained, s.rows.rows
+    for k in range(constrained.velocity.shape[0]):
+        constrained.velocity[k] = 0.0
     turn_to_displacement(rows, counts.row_count)
     solve_rows(s)
     for k in range(counts.island_count):
-        bound_displacement(rows, s.rows.island_rows, s.islands.spans[k], sites.velocity)
+        bound_displacement(rows, s.rows.island_rows, s.islands.ranges[k], constrained.velocity)
     clear_wrenches(s.articulated, s.work)
     for number in range(counts.row_count):
-        add_wrench(s.articulated, sites, s.work, rows[number], rows[number].impulse)
+        add_wrench(s.articulated, constrained, s.work, rows[number], rows[number].impulse)
     turn_to_motion(rows, counts.row_count)
     wrench_response(
         s.forest, s.kinematics, s.articulated, s.work.constraint_effort, s.work.correction_velocity

@@ -11,23 +11,23 @@ from hrpsim.step.scene.records import RK4
 
 
 @inlined_kernel
-def add_wrench(articulated, sites, work, row, force):
+def add_wrench(articulated, constrained, work, row, force):
     """Add what a row does with `force` to the bodies' loads and the joints' efforts."""
     if force == 0.0:
         return
-    _add_to_port(articulated, sites, work, row.site_a, row.J_a, force)
-    if row.site_b >= 0:
-        _add_to_port(articulated, sites, work, row.site_b, row.J_b, force)
+    _add_to_port(articulated, constrained, work, row.constrained_a, row.J_a, force)
+    if row.constrained_b >= 0:
+        _add_to_port(articulated, constrained, work, row.constrained_b, row.J_b, force)
 
 
 @inlined_kernel
-def _add_to_port(articulated, sites, work, number, J, force):
-    """Add the force along J on a site."""
-    site = sites.sites[number]
-    if site.dof >= 0:
-        work.constraint_effort[site.dof] += J[0] * force
+def _add_to_port(articulated, constrained, work, number, J, force):
+    """Add the force along J on a constraint body."""
+    constraint_body = constrained.bodies[number]
+    if constraint_body.dof >= 0:
+        work.constraint_effort[constraint_body.dof] += J[0] * force
     else:
-        wrench = articulated[site.body].constraint_wrench
+        wrench = articulated[constraint_body.body].constraint_wrench
         store(wrench, 0, plus_times(load(wrench, 0), load(J, 0), force))
 
 

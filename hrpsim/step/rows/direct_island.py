@@ -10,23 +10,23 @@ import numpy as np
 from hrpsim.constraints.rows import DISPLACEMENT
 from hrpsim.constraints.solver_table import DIRECT, ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.coupled import largest_error, return_to_start, solve_coupled
-from hrpsim.step.rows.kept_impulses import exchange_impulses
 from hrpsim.step.rows.newton_island import BY_DIRECT, set_steps_by_newton
 from hrpsim.step.rows.prepare import write_direct_system
+from hrpsim.step.rows.saved_impulses import exchange_impulses
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE
 
 # What a row costs in a round of the direct solver, in updates of a row.
 _OF_ROUND = 8
 
-# Rows of an island that is handed over, at most: in crowds of more the direct solver takes longer
-# than Newton's method, and seldom ends where that does not.
+# Rows of an island that is handed over, at most: in dense islands of more the direct solver takes
+# longer than Newton's method, and seldom ends where that does not.
 _MOST_ROWS = 600
 
 
-@on_demand_kernel(np.float64)
+@lazy_kernel(np.float64)
 def solve_direct_island(s, tolerance):
     """Solve the island with the rows for the direct solver, to `tolerance` [m/s].
 
@@ -34,16 +34,16 @@ def solve_direct_island(s, tolerance):
     """
     stats, counts = s.step_stats[0], s.counts[0]
     rows, island_rows, response = s.rows.rows, s.rows.island_rows, s.rows.response
-    settings, velocity = s.settings[0], s.sites.velocity
-    span = s.islands.spans[counts.direct_island]
-    has_cones = rows[island_rows[span.first]].quantity != DISPLACEMENT
-    before = span.sweeps if span.slips else 0
-    limit = allowed_sweeps(span, settings) - before if has_cones else settings.sweep_limit
+    settings, velocity = s.settings[0], s.constrained.velocity
+    island = s.islands.ranges[counts.direct_island]
+    has_cones = rows[island_rows[island.first]].quantity != DISPLACEMENT
+    before = island.sweeps if island.slips else 0
+    limit = allowed_sweeps(island, settings) - before if has_cones else settings.sweep_limit
     rounds, factorisations, stats.direct_work, finished = solve_coupled(
         rows,
         counts.row_count,
         island_rows,
-        span,
+        island,
         has_cones,
         response,
         tolerance,
@@ -55,13 +55,13 @@ def solve_direct_island(s, tolerance):
     stats.factorisations += factorisations
     stats.fell_back += 0 if finished else 1
     if has_cones:
-        error, _ = largest_error(rows, island_rows, span, velocity)
-        span.sweeps, span.converged = before + rounds, error <= tolerance
-        span.residual = error
+        error, _ = largest_error(rows, island_rows, island, velocity)
+        island.sweeps, island.converged = before + rounds, error <= tolerance
+        island.residual = error
     return counts.row_count * (_OF_ROUND * (rounds + 1) + factorisations * counts.row_count)
 
 
-@on_demand_kernel(np.int64)
+@lazy_kernel(np.int64)
 def try_direct_solver(s, k):
     """Solve an island that is not for the direct solver by it, from the last step's impulses.
 
@@ -69,49 +69,49 @@ def try_direct_solver(s, k):
     be there first.
     """
     counts = s.counts[0]
-    span, tolerance = s.islands.spans[k], s.settings[0].tolerance
-    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.sites.velocity
-    if 3 * (span.contact_end - span.first) + span.end - span.contact_end > _MOST_ROWS:
+    island, tolerance = s.islands.ranges[k], s.settings[0].tolerance
+    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
+    if 3 * (island.contact_end - island.first) + island.end - island.contact_end > _MOST_ROWS:
         return DONE
     chosen = counts.direct_island
     if chosen >= 0:
-        _hide(s.rows, s.islands.spans[chosen])
-    _write_solver(s.rows, span, DIRECT)
+        _hide(s.rows, s.islands.ranges[chosen])
+    _write_solver(s.rows, island, DIRECT)
     status = write_direct_system(s)
     if status != DONE:
         return status
     counts.direct_island = k
-    before, _ = largest_error(rows, island_rows, span, velocity)
-    sweeps, residual = span.sweeps, span.residual
-    exchange_impulses(s.sites, s.rows, span)
+    before, _ = largest_error(rows, island_rows, island, velocity)
+    sweeps, residual = island.sweeps, island.residual
+    exchange_impulses(s.constrained, s.rows, island)
     solve_direct_island(s, tolerance)
-    if span.converged:
-        set_steps_by_newton(s.collision.contacts, s.rows, span, BY_DIRECT)
-    elif not span.residual < before:
+    if island.converged:
+        set_steps_by_newton(s.collision.contacts, s.rows, island, BY_DIRECT)
+    elif not island.residual < before:
         return_to_start(rows, counts.row_count, s.rows.response, velocity, s.direct)
-        exchange_impulses(s.sites, s.rows, span)
-        span.sweeps, span.residual, span.converged = sweeps, residual, 0
-    _write_solver(s.rows, span, ITERATIVE)
+        exchange_impulses(s.constrained, s.rows, island)
+        island.sweeps, island.residual, island.converged = sweeps, residual, 0
+    _write_solver(s.rows, island, ITERATIVE)
     counts.direct_island = chosen
     if chosen < 0:
         return DONE
-    _hide(s.rows, s.islands.spans[chosen])
+    _hide(s.rows, s.islands.ranges[chosen])
     return write_direct_system(s)
 
 
 @inlined_kernel
-def _write_solver(rows, span, solver):
+def _write_solver(rows, island, solver):
     """Make all rows of an island rows for a solver."""
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         first = rows.island_rows[k]
-        for number in range(first, first + (3 if k < span.contact_end else 1)):
+        for number in range(first, first + (3 if k < island.contact_end else 1)):
             rows.rows[number].solver = solver
 
 
 @inlined_kernel
-def _hide(rows, span):
+def _hide(rows, island):
     """Take the rows of the direct island out of the direct solver's sight, or show them again."""
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         first = rows.island_rows[k]
-        for number in range(first, first + (3 if k < span.contact_end else 1)):
+        for number in range(first, first + (3 if k < island.contact_end else 1)):
             rows.rows[number].solver = -rows.rows[number].solver

@@ -12,9 +12,8 @@ from __future__ import annotations
 from hrpsim.constraints.rows import DISPLACEMENT
 from hrpsim.constraints.solver_table import NEWTON
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.solvers.projected_gauss_seidel import PATIENCE, solve_bounded
+from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS, solve_bounded
 from hrpsim.step.rows.direct_island import solve_direct_island, try_direct_solver
-from hrpsim.step.rows.kept_impulses import take_back_impulses
 from hrpsim.step.rows.newton_island import (
     AT_REST,
     BY_DIRECT,
@@ -25,6 +24,7 @@ from hrpsim.step.rows.newton_island import (
     solve_by_newton_method,
     steps_by_newton,
 )
+from hrpsim.step.rows.saved_impulses import restore_impulses
 from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE, TOO_LARGE
@@ -95,101 +95,104 @@ def solve_island(s, k):
 
     Returns DONE, or what must be there first.
     """
-    span = s.islands.spans[k]
-    limit = allowed_sweeps(span, s.settings[0])
-    attempt = _first(s, k, span, limit)
+    island = s.islands.ranges[k]
+    limit = allowed_sweeps(island, s.settings[0])
+    attempt = _first(s, k, island, limit)
     if attempt > _DIRECT_BOUNDS:
-        span.converged = 0
+        island.converged = 0
     while attempt != _END:
-        status = _try(s, k, span, attempt, limit)
+        status = _try(s, k, island, attempt, limit)
         if status != DONE and status != TOO_LARGE:
             return status
-        if status == DONE and span.converged:
+        if status == DONE and island.converged:
             handed_over = _POLICY[attempt][0]
             if handed_over == _YES or (
-                handed_over == _IF_NEWTON and _asks_for(s.counts[0], s.rows, span, NEWTON)
+                handed_over == _IF_NEWTON and _asks_for(s.counts[0], s.rows, island, NEWTON)
             ):
                 s.step_stats[0].handed_over += 1
             return DONE
-        if status == DONE and attempt == _FEW_SWEEPS and limit < PATIENCE:
+        if status == DONE and attempt == _FEW_SWEEPS and limit < FEW_SWEEPS:
             return DONE
         when = (
-            goes_to_newton(s.settings[0], s.forest, s.sites, s.rows, span)
+            goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
             if status == DONE
             else _WHERE_TOO_LARGE
         )
         attempt = _POLICY[attempt][1 + when]
         if attempt == _BEGIN:
-            attempt = _first(s, k, span, limit)
+            attempt = _first(s, k, island, limit)
     return DONE
 
 
 @inlined_kernel
-def _first(s, k, span, limit):
+def _first(s, k, island, limit):
     """Return what an island is to try first."""
     counts, settings = s.counts[0], s.settings[0]
     if s.rows.rows[0].quantity == DISPLACEMENT:
         return _DIRECT_BOUNDS if k == counts.direct_island else _BOUNDS
     if k == counts.direct_island:
         return _DIRECT_CHOSEN
-    steps = steps_by_newton(s.collision.contacts, s.rows, span) if limit >= PATIENCE else 0
+    steps = steps_by_newton(s.collision.contacts, s.rows, island) if limit >= FEW_SWEEPS else 0
     if (
         steps == BY_DIRECT
-        and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL
+        and goes_to_newton(settings, s.forest, s.constrained, s.rows, island) != NOT_AT_ALL
     ):
         return _DIRECT_AGAIN
     if (
-        _asks_for(counts, s.rows, span, NEWTON)
-        and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL
+        _asks_for(counts, s.rows, island, NEWTON)
+        and goes_to_newton(settings, s.forest, s.constrained, s.rows, island) != NOT_AT_ALL
     ):
         return _NEWTON_CHOSEN
-    if steps > 0 and goes_to_newton(settings, s.forest, s.sites, s.rows, span) != NOT_AT_ALL:
+    if (
+        steps > 0
+        and goes_to_newton(settings, s.forest, s.constrained, s.rows, island) != NOT_AT_ALL
+    ):
         return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
     return _FEW_SWEEPS
 
 
 @inlined_kernel
-def _asks_for(counts, rows, span, solver):
+def _asks_for(counts, rows, island, solver):
     """Return whether a solver of islands was chosen for a row; most worlds choose none."""
-    return counts.newton_rows > 0 and _has_choice(rows, span, solver)
+    return counts.newton_rows > 0 and _has_choice(rows, island, solver)
 
 
 @inner_kernel
-def _has_choice(rows, span, solver):
+def _has_choice(rows, island, solver):
     """Return whether a solver was chosen for a row of an island."""
     found = False
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         found = found or rows.rows[rows.island_rows[k]].choice == solver
     return found
 
 
 @inlined_kernel
-def _try(s, k, span, attempt, limit):
+def _try(s, k, island, attempt, limit):
     """Try one way; return DONE, TOO_LARGE, or what must be there first."""
     counts = s.counts[0]
     settings = s.settings[0]
     if attempt == _FEW_SWEEPS:
-        span.sweeps = 0
-        sweep(settings, counts, s.sites, s.rows, span, min(limit, PATIENCE))
+        island.sweeps = 0
+        sweep(settings, counts, s.constrained, s.rows, island, min(limit, FEW_SWEEPS))
         return DONE
     if attempt == _ALL_SWEEPS:
-        if span.sweeps < limit:
-            sweep(settings, counts, s.sites, s.rows, span, limit)
+        if island.sweeps < limit:
+            sweep(settings, counts, s.constrained, s.rows, island, limit)
         return DONE
     if attempt == _SWEEPS_AT_REST:
-        span.converged = rests_after_sweeps(
-            settings, counts, s.collision.contacts, s.sites, s.rows, span
+        island.converged = rests_after_sweeps(
+            settings, counts, s.collision.contacts, s.constrained, s.rows, island
         )
         return DONE
     if attempt == _BOUNDS:
         solve_bounded(
             s.rows.rows,
             s.rows.island_rows,
-            span,
+            island,
             s.rows.response,
             settings.tolerance,
             settings.sweep_limit,
-            s.sites.velocity,
+            s.constrained.velocity,
         )
         return DONE
     if attempt == _DIRECT_CHOSEN or attempt == _DIRECT_BOUNDS:
@@ -197,17 +200,17 @@ def _try(s, k, span, attempt, limit):
         return DONE
     if attempt == _DIRECT or attempt == _DIRECT_AGAIN:
         status = try_direct_solver(s, k)
-        if status == DONE and not span.converged and attempt == _DIRECT_AGAIN:
-            set_steps_by_newton(s.collision.contacts, s.rows, span, 0)
+        if status == DONE and not island.converged and attempt == _DIRECT_AGAIN:
+            set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
         return status
-    if attempt == _NEWTON_EARLY and not span.residual < _DIVERGES * settings.tolerance:
+    if attempt == _NEWTON_EARLY and not island.residual < _DIVERGES * settings.tolerance:
         return TOO_LARGE
     if attempt == _NEWTON_LATE:
-        take_back_impulses(s.sites, s.rows, span)
+        restore_impulses(s.constrained, s.rows, island)
     elif attempt != _NEWTON_EARLY and attempt != _NEWTON_FOR_DIRECT:
-        span.sweeps = 0
+        island.sweeps = 0
     insists = attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE
     status = solve_by_newton_method(s, k, insists)
     if status == TOO_LARGE:
-        set_steps_by_newton(s.collision.contacts, s.rows, span, 0)
+        set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
     return status

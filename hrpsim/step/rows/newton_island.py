@@ -12,13 +12,13 @@ import numpy as np
 from hrpsim.constraints.friction_laws import has_derivative
 from hrpsim.constraints.solver_table import takes_help
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
 from hrpsim.solvers.newton.multipliers import CAUTION
 from hrpsim.solvers.newton.near_contacts import choose_rows, largest_miss
 from hrpsim.solvers.newton.solve import RESTS, STILL, solve_by_newton
 from hrpsim.solvers.newton.system import write_problem
-from hrpsim.step.rows.kept_impulses import take_back_impulses
+from hrpsim.step.rows.saved_impulses import restore_impulses
 from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
 
@@ -42,19 +42,19 @@ _NEARER = 0.7
 # (about half a second). Where fewer than _FEWEST would be left, sweeps go on instead.
 _MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
 
-# Multiplications with which a crowd is solved to the tolerance. In a jammed pile the last decades
-# cost most: from there on it is content with a larger error (multipliers.small_enough).
+# Multiplications with which a dense island is solved to the tolerance. In a jammed pile the last
+# decades cost most: from there on it is content with a larger error (multipliers.small_enough).
 _PATIENT_WORK = 300_000_000
 
-# Contacts of a crowd that part faster than _SHARE of its largest error wait (near_contacts). Where
-# the solution brings some of them together it is sought again with them, _TURNS times in all, the
-# last time with all contacts. Each turn may take what is left of the factorisations, and half of
-# them in any case.
+# Contacts of a dense island that part faster than _SHARE of its largest error wait (near_contacts).
+# Where the solution brings some of them together it is sought again with them, _TURNS times in all,
+# the last time with all contacts. Each turn may take what is left of the factorisations, and half
+# of them in any case.
 _SHARE, _TURNS = 0.25, 4
 
 
 @inner_kernel
-def goes_to_newton(settings, forest, sites, rows, span):
+def goes_to_newton(settings, forest, constrained, rows, island):
     """Return when an island goes to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
 
     Sweeps over a lone robot are cheap, and come to their end as a rule.
@@ -62,36 +62,36 @@ def goes_to_newton(settings, forest, sites, rows, span):
     island_rows, when = rows.island_rows, AFTER_ALL_SWEEPS
     if settings.relative_tolerance > 0.0:
         return NOT_AT_ALL
-    for k in range(span.first, span.end):
+    for k in range(island.first, island.end):
         row = rows.rows[island_rows[k]]
         if not takes_help(row):
             return NOT_AT_ALL
-        if k < span.contact_end and not has_derivative(row.friction_model):
+        if k < island.contact_end and not has_derivative(row.friction_model):
             return NOT_AT_ALL
-        if row.width_b > 0 or _pushes_loose_body(forest, sites, row):
+        if row.width_b > 0 or _pushes_free_body(forest, constrained, row):
             when = SOON
     return when
 
 
 @inlined_kernel
-def _pushes_loose_body(forest, sites, row):
+def _pushes_free_body(forest, constrained, row):
     """Return whether a row pushes a body that is alone in its tree."""
-    site = sites.sites[row.site_a]
-    if site.dof >= 0:
+    constraint_body = constrained.bodies[row.constrained_a]
+    if constraint_body.dof >= 0:
         return False
-    body = forest.bodies[site.body]
+    body = forest.bodies[constraint_body.body]
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
 
 @inner_kernel
-def steps_by_newton(contacts, rows, span):
+def steps_by_newton(contacts, rows, island):
     """Return for how many steps Newton's method comes first in an island, which had to change it.
 
     Sweeps would stall again, or end a tolerance beside what it found. AT_REST: as long as
     sweeps are not enough. BY_DIRECT: the direct solver comes first.
     """
     most = 0
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         steps = contacts[rows.rows[rows.island_rows[k]].source].by_newton
         if steps == BY_DIRECT:
             return BY_DIRECT
@@ -100,98 +100,103 @@ def steps_by_newton(contacts, rows, span):
 
 
 @inner_kernel
-def set_steps_by_newton(contacts, rows, span, steps):
+def set_steps_by_newton(contacts, rows, island, steps):
     """Let Newton's method come first in so many steps."""
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         row = rows.rows[rows.island_rows[k]]
         contacts[row.source].by_newton = steps
 
 
 @inlined_kernel
-def _steps_to_come(settings, contacts, rows, span, is_crowd, count, error):
+def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, error):
     """Return for how many steps Newton's method is to come first in an island that it solved.
 
     With `count` factorisations, from impulses that were off by `error`.
     """
     tolerance = settings.tolerance
-    if is_crowd:
+    if is_dense_island:
         return 1 if count > 0 else 0
     if error < RESTS * tolerance:
         return AT_REST if error > STILL * tolerance else 0
-    before = steps_by_newton(contacts, rows, span)
+    before = steps_by_newton(contacts, rows, island)
     return before - 1 if 0 < before <= _TRIAL else _TRIAL
 
 
 @inner_kernel
-def rests_after_sweeps(settings, counts, contacts, sites, rows, span):
+def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
     """Sweep over an island AT_REST; return whether that is enough, else take it back.
 
     It is where it changes next to nothing, and a second sweep so much less that the error that is
     left is not many times as large.
     """
     tolerance = settings.tolerance
-    span.sweeps = 0
-    sweep(settings, counts, sites, rows, span, span.sweeps + 1)
-    change = span.residual
+    island.sweeps = 0
+    sweep(settings, counts, constrained, rows, island, island.sweeps + 1)
+    change = island.residual
     if change <= STILL * tolerance:
-        set_steps_by_newton(contacts, rows, span, 0)
+        set_steps_by_newton(contacts, rows, island, 0)
         return True
     if change <= CAUTION * tolerance:
-        sweep(settings, counts, sites, rows, span, span.sweeps + 1)
-        if span.residual <= _NEARER * change:
+        sweep(settings, counts, constrained, rows, island, island.sweeps + 1)
+        if island.residual <= _NEARER * change:
             return True
-    take_back_impulses(sites, rows, span)
+    restore_impulses(constrained, rows, island)
     return False
 
 
-@on_demand_kernel(np.int64, np.bool_)
+@lazy_kernel(np.int64, np.bool_)
 def solve_by_newton_method(s, k, insists):
     """Solve an island by Newton's method, from where it is.
 
     MORE_NEWTON where room is short; TOO_LARGE where it would take too long, unless it `insists`.
     """
-    span, settings = s.islands.spans[k], s.settings[0]
-    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.sites.velocity
-    is_crowd = goes_to_newton(settings, s.forest, s.sites, s.rows, span) == SOON
+    island, settings = s.islands.ranges[k], s.settings[0]
+    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
+    is_dense_island = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
     spent, limit, begin, missed = 0, _MOST, 0.0, 0.0
     for turn in range(_TURNS):
-        some_wait = is_crowd and turn < _TURNS - 1 and (turn == 0 or spent < limit)
+        some_wait = is_dense_island and turn < _TURNS - 1 and (turn == 0 or spent < limit)
         share = _SHARE if some_wait else math.inf
         contacts = choose_rows(
-            rows, island_rows, span, share, velocity, settings.tolerance, s.newton
+            rows, island_rows, island, share, velocity, settings.tolerance, s.newton
         )
         if contacts < 0 or not write_problem(
-            s.forest, s.sites, s.counts[0].site_count, rows, contacts, s.newton
+            s.forest, s.constrained, s.counts[0].constrained_count, rows, contacts, s.newton
         ):
             return MORE_NEWTON
         if turn == 0:
-            needs = s.newton.needs[0]
-            limit = min(_MOST, _WORK // max(needs.work, 1))
-            patience = max(_PATIENT_WORK // max(needs.work, 1), 1)
-            needs.factorisations, needs.patience = 0, patience if is_crowd else _MOST
+            capacity = s.newton.capacity[0]
+            limit = min(_MOST, _WORK // max(capacity.work, 1))
+            work_limit = max(_PATIENT_WORK // max(capacity.work, 1), 1)
+            capacity.factorisations, capacity.work_limit = (
+                0,
+                work_limit if is_dense_island else _MOST,
+            )
             if limit < _FEWEST and not insists:
                 return TOO_LARGE
-        count, error, span.residual = solve_by_newton(
+        count, error, island.residual = solve_by_newton(
             rows,
             s.rows.response,
             settings.tolerance,
             max(limit - spent, limit // 2, _FEWEST),
-            is_crowd,
+            is_dense_island,
             velocity,
             s.newton,
             s.newton_part,
         )
         spent, begin = spent + count, max(begin, error)
-        missed = largest_miss(rows, island_rows, span, velocity, False) if some_wait else 0.0
-        if missed <= max(span.residual, CAUTION * settings.tolerance):
+        missed = largest_miss(rows, island_rows, island, velocity, False) if some_wait else 0.0
+        if missed <= max(island.residual, CAUTION * settings.tolerance):
             break
-    span.residual = max(span.residual, missed)
-    span.converged = span.residual <= settings.tolerance
+    island.residual = max(island.residual, missed)
+    island.converged = island.residual <= settings.tolerance
     set_steps_by_newton(
         s.collision.contacts,
         s.rows,
-        span,
-        _steps_to_come(settings, s.collision.contacts, s.rows, span, is_crowd, spent, begin),
+        island,
+        _steps_to_come(
+            settings, s.collision.contacts, s.rows, island, is_dense_island, spent, begin
+        ),
     )
     s.step_stats[0].newton_islands += 1
     s.step_stats[0].newton_factorisations += spent

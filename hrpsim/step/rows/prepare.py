@@ -9,25 +9,25 @@ import numpy as np
 
 from hrpsim.constraints.connection_rows import (
     connection_response_space,
-    mark_connection_sites,
+    mark_connection_bodies,
     write_connection_rows,
 )
 from hrpsim.constraints.contact_rows import (
     contact_response_space,
-    mark_contact_sites,
+    mark_contact_bodies,
     write_contact_rows,
 )
 from hrpsim.constraints.joint_rows import (
-    mark_joint_sites,
+    mark_joint_bodies,
     write_joint_rows,
     write_velocity_limit_rows,
 )
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
 from hrpsim.constraints.solver_table import DIRECT, NEWTON, PENALTY, SPLIT
-from hrpsim.dynamics.response import site_responses, site_velocities
-from hrpsim.dynamics.sites import number_sites
+from hrpsim.dynamics.constraint_bodies import number_constraint_bodies
+from hrpsim.dynamics.response import constrained_responses, constrained_velocities
 from hrpsim.jit.compiled import inlined_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.step.scene.contents import has_anticipated_contacts, has_connections
 from hrpsim.step.scene.islands import find_islands
@@ -43,16 +43,17 @@ from hrpsim.step.scene.status import (
 )
 
 
-@on_demand_kernel()
+@lazy_kernel()
 def prepare_rows(s):
     """Write every row, or say which array must grow first.
 
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
-    Reads: articulated, collision, connections, control, counts, direct, failure, forest, islands,
-    joint_holds, joint_impulses, joint_parameters, kinematics, materials, on_demand, q, rows,
-    settings, sites, solver_choice, step_stats, velocity, work.
-    Writes: collision, connections, counts, direct, failure, islands, rows, sites, step_stats, work.
+    Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
+    forest, islands, joint_holds, joint_impulses, joint_parameters, kinematics, lazy_kernels,
+    materials, q, rows, settings, solver_choice, step_stats, velocity, work.
+    Writes: collision, connections, constrained, counts, direct, failure, islands, rows, step_stats,
+    work.
     """
     status = _count_rows(s)
     if status != DONE or s.counts[0].row_count == 0:
@@ -61,7 +62,7 @@ def prepare_rows(s):
     if status != DONE:
         return status
     find_islands(
-        s.settings[0], s.counts[0], s.forest.bodies, s.collision, s.sites, s.rows, s.islands
+        s.settings[0], s.counts[0], s.forest.bodies, s.collision, s.constrained, s.rows, s.islands
     )
     return assemble_direct(s)
 
@@ -76,11 +77,18 @@ def _count_rows(s):
     counts.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
     stats.handed_over = 0
     contacts, contact_count = s.collision.contacts, counts.contact_count
-    mark_contact_sites(contacts, contact_count, s.sites)
-    joint_row_count = mark_joint_sites(
-        s.forest, s.q, s.velocity, time_step, s.control, s.joint_holds, s.joint_impulses, s.sites
+    mark_contact_bodies(contacts, contact_count, s.constrained)
+    joint_row_count = mark_joint_bodies(
+        s.forest,
+        s.q,
+        s.velocity,
+        time_step,
+        s.control,
+        s.joint_holds,
+        s.joint_impulses,
+        s.constrained,
     )
-    counts.connection_rows = mark_connection_sites(s.connections, s.sites)
+    counts.connection_rows = mark_connection_bodies(s.connections, s.constrained)
     counts.row_count = 3 * contact_count + counts.connection_rows + joint_row_count
     counts.island_count, counts.direct_island = 0, -1
     if counts.row_count == 0:
@@ -88,12 +96,12 @@ def _count_rows(s):
     failure.needed = counts.row_count
     if counts.row_count > s.rows.rows.shape[0]:
         return MORE_ROWS
-    counts.site_count, failure.needed = number_sites(s.forest, s.sites)
-    if failure.needed > s.sites.inverse_inertia.shape[0]:
+    counts.constrained_count, failure.needed = number_constraint_bodies(s.forest, s.constrained)
+    if failure.needed > s.constrained.inverse_inertia.shape[0]:
         return MORE_BLOCKS
-    failure.needed = contact_response_space(s.forest, contacts, contact_count, s.sites)
-    failure.needed += 2 * joint_row_count * s.sites.velocity.shape[0]
-    failure.needed += connection_response_space(s.forest, s.connections, s.sites)
+    failure.needed = contact_response_space(s.forest, contacts, contact_count, s.constrained)
+    failure.needed += 2 * joint_row_count * s.constrained.velocity.shape[0]
+    failure.needed += connection_response_space(s.forest, s.connections, s.constrained)
     if failure.needed > s.rows.response.shape[0]:
         return MORE_RESPONSES
     return DONE
@@ -105,11 +113,15 @@ def _write_rows(s):
     counts = s.counts[0]
     settings = s.settings[0]
     contacts, contact_count = s.collision.contacts, counts.contact_count
-    site_responses(s.forest, s.kinematics, s.articulated, counts.site_count, s.sites)
-    if s.on_demand[0].find_site_motion != 0:
-        find_site_motion(s)
+    constrained_responses(
+        s.forest, s.kinematics, s.articulated, counts.constrained_count, s.constrained
+    )
+    if s.lazy_kernels[0].find_constrained_motion != 0:
+        find_constrained_motion(s)
     else:
-        site_velocities(s.forest, s.kinematics, s.velocity, counts.site_count, s.sites)
+        constrained_velocities(
+            s.forest, s.kinematics, s.velocity, counts.constrained_count, s.constrained
+        )
     used = write_contact_rows(
         s.forest,
         contacts,
@@ -120,10 +132,10 @@ def _write_rows(s):
         settings,
         _lead(settings),
         s.work.directions,
-        s.sites,
+        s.constrained,
         s.rows,
     )
-    if s.on_demand[0].write_penalties != 0:
+    if s.lazy_kernels[0].write_penalties != 0:
         status = write_penalties(s)
         if status != DONE:
             return status
@@ -150,24 +162,28 @@ def _lead(settings):
     return settings.time_step * (0.5 if settings.integrator == RK4 else 1.0)
 
 
-@on_demand_kernel(used=has_anticipated_contacts)
-def find_site_motion(s):
-    """Write the sites' velocity at the start of the step and their acceleration without rows."""
-    sites, work, dt = s.sites, s.work, s.settings[0].time_step
-    velocity, acceleration = sites.velocity, sites.acceleration
+@lazy_kernel(used=has_anticipated_contacts)
+def find_constrained_motion(s):
+    """Write the constraint bodies' velocity at the start of the step, and free acceleration."""
+    constrained, work, dt = s.constrained, s.work, s.settings[0].time_step
+    velocity, acceleration = constrained.velocity, constrained.acceleration
     for k in range(work.change.shape[0]):
         work.change[k] = s.velocity[k] + dt * work.dv[k]
-    site_velocities(s.forest, s.kinematics, work.change, s.counts[0].site_count, sites)
+    constrained_velocities(
+        s.forest, s.kinematics, work.change, s.counts[0].constrained_count, constrained
+    )
     for k in range(velocity.shape[0]):
         acceleration[k] = velocity[k]
-        sites.lag[k] = velocity[k] = 0.0
-    site_velocities(s.forest, s.kinematics, s.velocity, s.counts[0].site_count, sites)
+        constrained.gap_offset[k] = velocity[k] = 0.0
+    constrained_velocities(
+        s.forest, s.kinematics, s.velocity, s.counts[0].constrained_count, constrained
+    )
     for k in range(velocity.shape[0]):
         acceleration[k] = (acceleration[k] - velocity[k]) / dt
     return DONE
 
 
-@on_demand_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
+@lazy_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
 def write_penalties(s):
     """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
     failure = s.failure[0]
@@ -181,7 +197,7 @@ def write_penalties(s):
         s.solver_choice,
         s.settings[0],
         s.work.directions,
-        s.sites,
+        s.constrained,
         s.rows,
     )
     if failure.stiffness < STABLE_BELOW:
@@ -190,7 +206,7 @@ def write_penalties(s):
     return TOO_STIFF
 
 
-@on_demand_kernel(np.int64, used=has_connections)
+@lazy_kernel(np.int64, used=has_connections)
 def write_connections(s, used):
     """Write the rows of connections; return the response space used."""
     settings = s.settings[0]
@@ -203,7 +219,7 @@ def write_connections(s, used):
         settings,
         s.connections,
         s.work.placed_connection[0],
-        s.sites,
+        s.constrained,
         3 * s.counts[0].contact_count,
         used,
         s.rows,
@@ -211,7 +227,7 @@ def write_connections(s, used):
     return used
 
 
-@on_demand_kernel(np.int64, np.int64)
+@lazy_kernel(np.int64, np.int64)
 def write_joints(s, first, used):
     """Write the rows of joints from row `first` on; return the response space used."""
     settings = s.settings[0]
@@ -226,7 +242,7 @@ def write_joints(s, first, used):
         s.joint_parameters,
         s.joint_holds,
         s.joint_impulses,
-        s.sites,
+        s.constrained,
         first,
         used,
         s.rows,
@@ -242,7 +258,7 @@ def write_joints(s, first, used):
         s.joint_parameters,
         s.joint_holds,
         s.joint_impulses,
-        s.sites,
+        s.constrained,
         first,
         used,
         s.rows,
@@ -263,9 +279,9 @@ def assemble_direct(s):
     return write_direct_system(s)
 
 
-@on_demand_kernel(brings=("solve_direct_island",))
+@lazy_kernel(brings=("solve_direct_island",))
 def write_direct_system(s):
     """Write the direct solver's system, or say that it must grow."""
-    if assemble_direct_system(s.forest, s.sites, s.rows, s.counts[0].row_count, s.direct):
+    if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT

@@ -10,21 +10,21 @@ from hrpsim.solvers.projected_gauss_seidel import solve
 
 
 @inlined_kernel
-def sweep(settings, counts, sites, rows, span, limit):
+def sweep(settings, counts, constrained, rows, island, limit):
     """Sweep over an island until it converges, `limit` times at most with those that are done.
 
     Numbers that are written out in a call are types to numba, which would compile `solve` for each.
     """
-    span.sweeps, span.residual, span.converged = solve(
+    island.sweeps, island.residual, island.converged = solve(
         rows.rows,
         counts.row_count,
         rows.island_rows,
-        span,
+        island,
         rows.response,
         settings.tolerance,
         settings.relative_tolerance,
-        span.sweeps,
+        island.sweeps,
         limit,
-        sites.velocity,
+        constrained.velocity,
         rows.descent,
     )

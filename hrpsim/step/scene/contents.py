@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a scene has in it, by which kernels on demand are there from the start."""
+"""What a scene has in it, by which lazily compiled kernels are there from the start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def has_connections(scene: Any) -> bool:
     return len(scene.connections) > 0
 
 
-def has_loose_bodies(scene: Any) -> bool:
+def has_free_bodies(scene: Any) -> bool:
     """Return whether there is a body that may sleep."""
     return bool(scene.rests["may_sleep"].any())
 

@@ -20,7 +20,7 @@ from hrpsim.constraints.solver_table import DIRECT, SPLIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.fields import Axis, array
 from hrpsim.solvers.coupled import largest_error
-from hrpsim.solvers.projected_gauss_seidel import SPAN
+from hrpsim.solvers.projected_gauss_seidel import ISLAND
 
 # per body; of a tree at its root
 TREE = np.dtype(
@@ -29,7 +29,7 @@ TREE = np.dtype(
             "representative",
             "i8",
         ),  # a root of its island; its own for the one that stands for the island
-        ("span", "i8"),  # at a representative: number of its island
+        ("number", "i8"),  # at a representative: number of its island
     ]
 )
 
@@ -42,10 +42,10 @@ class Islands(NamedTuple):
     """Who belongs together in a step."""
 
     trees: np.ndarray = array("each body: its island", TREE, Axis.BODY)
-    spans: np.ndarray = array(
-        "the islands in the order of their first contacts and rows", SPAN, Axis.ISLAND
+    ranges: np.ndarray = array(
+        "the islands in the order of their first contacts and rows", ISLAND, Axis.ISLAND
     )
-    chosen: np.ndarray = array("of what is solved for in a round of impacts", SPAN, 1)
+    chosen: np.ndarray = array("of what is solved for in a round of impacts", ISLAND, 1)
 
 
 @inlined_kernel
@@ -65,9 +65,9 @@ def join(trees, i, j):
 
 
 @inlined_kernel
-def root_of(bodies, sites, site):
-    """Return the root of the tree that a site belongs to."""
-    return bodies[sites.sites[site].body].root
+def root_of(bodies, constrained, constraint_body):
+    """Return the root of the tree that a constraint body belongs to."""
+    return bodies[constrained.bodies[constraint_body].body].root
 
 
 @inlined_kernel
@@ -77,52 +77,61 @@ def is_for_direct(row):
 
 
 @inlined_kernel
-def find_islands(settings, counts, bodies, collision, sites, rows, islands):
-    """Write which contacts and rows each island has: islands.spans, rows.island_rows."""
+def find_islands(settings, counts, bodies, collision, constrained, rows, islands):
+    """Write which contacts and rows each island has: islands.ranges, rows.island_rows."""
     island_rows = rows.island_rows
     contact_count, rest = (
         counts.contact_count,
         counts.row_count - 3 * counts.contact_count,
     )
-    first = root_of(bodies, sites, rows.rows[0].site_a)
+    first = root_of(bodies, constrained, rows.rows[0].constrained_a)
     alone, any_direct = True, False
-    for unit in range(contact_count + rest):
-        number = 3 * unit if unit < contact_count else unit + 2 * contact_count
-        island_rows[unit] = number
+    for entry in range(contact_count + rest):
+        number = 3 * entry if entry < contact_count else entry + 2 * contact_count
+        island_rows[entry] = number
         row = rows.rows[number]
-        row.island = root_of(bodies, sites, row.site_a)
+        row.island = root_of(bodies, constrained, row.constrained_a)
         alone = alone and row.island == first and row.width_b == 0
         any_direct = any_direct or is_for_direct(row)
     counts.direct_island = 0 if any_direct else -1
     if alone or settings.relative_tolerance > 0.0:
-        span = islands.spans[0]
-        span.first, span.contact_end, span.end = 0, contact_count, contact_count + rest
-        span.new_count, span.whole, span.slips = counts.new_count, 1, 0
+        island = islands.ranges[0]
+        island.first, island.contact_end, island.end = 0, contact_count, contact_count + rest
+        island.new_count, island.whole, island.slips = counts.new_count, 1, 0
         counts.island_count = 1
     else:
-        _part(counts, bodies, collision, sites, rows, islands, contact_count, contact_count + rest)
+        _part(
+            counts,
+            bodies,
+            collision,
+            constrained,
+            rows,
+            islands,
+            contact_count,
+            contact_count + rest,
+        )
 
 
 @inner_kernel
-def _part(counts, bodies, collision, sites, rows, islands, contact_count, unit_count):
+def _part(counts, bodies, collision, constrained, rows, islands, contact_count, entry_count):
     """Find the islands where there may be more than one."""
-    direct = _join_trees(bodies, sites, rows, islands.trees, contact_count, unit_count)
-    _gather(counts, collision, rows, islands, contact_count, unit_count)
+    direct = _join_trees(bodies, constrained, rows, islands.trees, contact_count, entry_count)
+    _gather(counts, collision, rows, islands, contact_count, entry_count)
     if direct >= 0:
-        counts.direct_island = islands.trees[representative_of(islands.trees, direct)].span
+        counts.direct_island = islands.trees[representative_of(islands.trees, direct)].number
 
 
 @inlined_kernel
-def _join_trees(bodies, sites, rows, trees, contact_count, unit_count):
+def _join_trees(bodies, constrained, rows, trees, contact_count, entry_count):
     """Join the trees that rows push together; return a tree of the direct island, -1 for none."""
     direct = -1
     for i in range(trees.shape[0]):
         trees[i].representative = i
-        trees[i].span = -1
-    for unit in range(unit_count):
-        row = rows.rows[3 * unit if unit < contact_count else unit + 2 * contact_count]
+        trees[i].number = -1
+    for entry in range(entry_count):
+        row = rows.rows[3 * entry if entry < contact_count else entry + 2 * contact_count]
         if row.width_b > 0:
-            join(trees, row.island, root_of(bodies, sites, row.site_b))
+            join(trees, row.island, root_of(bodies, constrained, row.constrained_b))
         if is_for_direct(row):
             if direct >= 0:
                 join(trees, row.island, direct)
@@ -131,79 +140,79 @@ def _join_trees(bodies, sites, rows, trees, contact_count, unit_count):
 
 
 @inlined_kernel
-def _gather(counts, collision, rows, islands, contact_count, unit_count):
+def _gather(counts, collision, rows, islands, contact_count, entry_count):
     """Number the islands, and list the contacts and then the rows of each in one piece."""
-    island_rows, trees, spans = rows.island_rows, islands.trees, islands.spans
+    island_rows, trees, ranges = rows.island_rows, islands.trees, islands.ranges
     count = 0
-    for unit in range(unit_count):
-        row = rows.rows[3 * unit if unit < contact_count else unit + 2 * contact_count]
+    for entry in range(entry_count):
+        row = rows.rows[3 * entry if entry < contact_count else entry + 2 * contact_count]
         representative = trees[representative_of(trees, row.island)]
-        if representative.span < 0:
-            representative.span = count
-            spans[count].contact_end = spans[count].end = spans[count].new_count = 0
+        if representative.number < 0:
+            representative.number = count
+            ranges[count].contact_end = ranges[count].end = ranges[count].new_count = 0
             count += 1
-        row.island = representative.span
-        if unit < contact_count:
-            spans[representative.span].contact_end += 1
-            spans[representative.span].new_count += collision.contacts[unit].is_new
+        row.island = representative.number
+        if entry < contact_count:
+            ranges[representative.number].contact_end += 1
+            ranges[representative.number].new_count += collision.contacts[entry].is_new
         else:
-            spans[representative.span].end += 1
+            ranges[representative.number].end += 1
     place = 0
     for k in range(count):
-        span = spans[k]
-        contacts, others = span.contact_end, span.end
-        span.first = span.contact_end = place
-        span.slips = 0
-        span.end = place + contacts
-        span.whole = 1 if count == 1 else 0
+        island = ranges[k]
+        contacts, others = island.contact_end, island.end
+        island.first = island.contact_end = place
+        island.slips = 0
+        island.end = place + contacts
+        island.whole = 1 if count == 1 else 0
         place += contacts + others
-    for unit in range(unit_count):
-        number = 3 * unit if unit < contact_count else unit + 2 * contact_count
-        span = spans[rows.rows[number].island]
-        if unit < contact_count:
-            island_rows[span.contact_end] = number
-            span.contact_end += 1
+    for entry in range(entry_count):
+        number = 3 * entry if entry < contact_count else entry + 2 * contact_count
+        island = ranges[rows.rows[number].island]
+        if entry < contact_count:
+            island_rows[island.contact_end] = number
+            island.contact_end += 1
         else:
-            island_rows[span.end] = number
-            span.end += 1
+            island_rows[island.end] = number
+            island.end += 1
     counts.island_count = count
 
 
 @inner_kernel
-def allowed_sweeps(span, settings):
+def allowed_sweeps(island, settings):
     """Return the sweep limit of an island in this step."""
-    if span.new_count == 0 and not span.slips:
+    if island.new_count == 0 and not island.slips:
         return settings.sweep_limit
-    return max(settings.sweep_limit, min(settings.cold_sweep_limit, sweeps_in_time(span)))
+    return max(settings.sweep_limit, min(settings.cold_sweep_limit, sweeps_in_time(island)))
 
 
 @inner_kernel
-def sweeps_in_time(span):
+def sweeps_in_time(island):
     """Return how many sweeps over an island take about a millisecond."""
-    row_count = 2 * (span.contact_end - span.first) + span.end - span.first
+    row_count = 2 * (island.contact_end - island.first) + island.end - island.first
     return _UPDATES // row_count
 
 
 @inner_kernel
-def find_worst(counts, sites, rows, spans):
+def find_worst(counts, constrained, rows, ranges):
     """Return how far the rows of all islands are from a solution [m/s], and the worst of them."""
     largest, worst = 0.0, -1
     for k in range(counts.island_count):
-        span = spans[k]
-        error, number = largest_error(rows.rows, rows.island_rows, span, sites.velocity)
+        island = ranges[k]
+        error, number = largest_error(rows.rows, rows.island_rows, island, constrained.velocity)
         if error > largest:
             largest, worst = error, number
     return largest, worst
 
 
 @inner_kernel
-def summarise(counts, stats, sites, rows, spans):
+def summarise(counts, stats, constrained, rows, ranges):
     """Write sweeps, residual and convergence of all islands."""
     stats.sweeps, stats.residual, stats.converged = 0, 0.0, 1
     for k in range(counts.island_count):
-        span = spans[k]
-        stats.sweeps = max(stats.sweeps, span.sweeps)
-        stats.residual = max(stats.residual, span.residual)
-        stats.converged = stats.converged and span.converged
+        island = ranges[k]
+        stats.sweeps = max(stats.sweeps, island.sweeps)
+        stats.residual = max(stats.residual, island.residual)
+        stats.converged = stats.converged and island.converged
     if not stats.converged:
-        _, stats.worst_row = find_worst(counts, sites, rows, spans)
+        _, stats.worst_row = find_worst(counts, constrained, rows, ranges)

@@ -32,7 +32,7 @@ SETTINGS = np.dtype(
         ("projection", "i8"),  # whether rigid connections are brought back onto their error 0
         ("continuous", "i8"),  # whether fast shapes pass through nothing
         *CONTACT_PARAMETERS,
-        ("rest_steps", "i8"),  # how long a loose body is at rest before it may sleep; 0: none does
+        ("rest_steps", "i8"),  # how long a free body is at rest before it may sleep; 0: none does
     ]
 )
 
@@ -53,11 +53,11 @@ STEP_STATS = np.dtype(
         ("handed_over", "i8"),  # islands that another solver than the chosen one solved
         ("descent_steps", "i8"),  # steps of the steepest descent
         ("residual_deficit", "f8"),  # furthest that it left a row short of its velocity [m/s]
-        ("asleep", "i8"),  # loose bodies that sleep
+        ("asleep", "i8"),  # free bodies that sleep
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
         ("impacts_lowered", "i8"),  # rounds with less restitution, as friction would give energy
         ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
-        ("impact_looks", "i8"),  # how often a pair was looked at for its time of impact
+        ("ccd_queries", "i8"),  # how often a pair was looked at for its time of impact
         ("impacts_cut", "i8"),  # searches for one that were cut off, since the last reset
     ]
 )
@@ -72,7 +72,7 @@ COUNTS = np.dtype(
         ("row_count", "i8"),
         ("connection_rows", "i8"),
         ("newton_rows", "i8"),  # that ask for Newton's method
-        ("site_count", "i8"),
+        ("constrained_count", "i8"),
         ("island_count", "i8"),
         ("direct_island", "i8"),  # the one with direct and split rows, -1 for none
         ("wrench_count", "i8"),

@@ -3,9 +3,9 @@
 
 """How a compiled step ends."""
 
-from hrpsim.jit import on_demand
+from hrpsim.jit import lazy_kernels
 
-NEEDS_KERNEL = on_demand.NEEDS_KERNEL  # one that this world had no use for so far
+NEEDS_KERNEL = lazy_kernels.NEEDS_KERNEL  # one that this world had no use for so far
 DONE = 0
 MORE_CANDIDATES = 1  # the arrays named by these must grow before the step can be done
 MORE_CONTACTS = 2

@@ -26,10 +26,10 @@ PUSH_DEFAULTS = {"impulse": 0.0, "heading": 0.0, "begin": 0.0, "duration": 0.1}
 
 @dataclass(frozen=True)
 class Push:
-    """A horizontal force of constant size on the origin of a link, or of a loose body."""
+    """A horizontal force of constant size on the origin of a link, or of a free body."""
 
     entity: str
-    link: str | None  # None: of a loose body
+    link: str | None  # None: of a free body
     impulse: float  # [Ns]
     heading: float  # where the force points, from x [rad]
     begin: float  # [s]

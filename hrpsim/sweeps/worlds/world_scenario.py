@@ -65,7 +65,7 @@ class WorldScenario(Scenario):
 
     robot: the one that is controlled and watched; by default the only one. controller: "walk",
     "module:Class" or "file.py:Class", with `parameters`; None: the robot holds its commands.
-    pushes: mappings of `link` (or `entity` of a loose body), `impulse` [Ns], `heading` [rad],
+    pushes: mappings of `link` (or `entity` of a free body), `impulse` [Ns], `heading` [rad],
     `begin` and `duration` [s]. sensors: standard deviations of noise; delay: `sensing` and
     `command` in control periods; terrain: `slope`, `slope_heading` [rad], `roughness` [m].
     measured: names of the outcomes to keep, by default all. period [s]: how often it is looked at

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.collision.carriers import new_carriers
+from hrpsim.collision.body_bounds import new_body_bounds
 from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.records import SHAPE, Collision
 from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS
-from hrpsim.dynamics.sites import site_sizes
+from hrpsim.dynamics.constraint_bodies import constrained_sizes
 from hrpsim.jit.fields import Axis, allocate
-from hrpsim.jit.on_demand import new_on_demand
+from hrpsim.jit.lazy_kernels import new_on_demand
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import JOINT_NQ, System
@@ -89,7 +89,7 @@ def joined_collision(
         shapes=shapes,
         group=np.array([group for _, group, _, _ in rows], dtype=np.int64),
         moving=np.flatnonzero(shapes["body"] >= 0),
-        carriers=new_carriers(shapes),
+        body_bounds=new_body_bounds(shapes),
         order=np.arange(n, dtype=np.int64),
         polyhedra=polyhedra,
     )
@@ -122,7 +122,7 @@ def _subtree_size(system: System, body: int) -> int:
     return end - body
 
 
-def _mark_loose_bodies(entities: list[Entity], rests: np.ndarray) -> None:
+def _mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
     """Note which bodies may sleep, and how far they reach."""
     for entity in entities:
         if isinstance(entity, Body):
@@ -148,7 +148,7 @@ def assemble(
     rows = 3 * len(collision.contacts) + 4 * dofs
     sensors = joined_sensors(entities, system)
     sizes = {
-        **site_sizes(bodies, dofs, 256 + 48 * bodies),
+        **constrained_sizes(bodies, dofs, 256 + 48 * bodies),
         Axis.RK4_BODY: bodies if settings["integrator"][0] == RK4 else 0,
         Axis.POSITION: positions,
         Axis.ROW: rows,
@@ -170,11 +170,11 @@ def assemble(
         direct=new_direct_system(rows, sizes[Axis.COLUMN], 0, bodies, 0, 0),
         newton=new_newton_system(bodies),
         newton_part=new_newton_system(bodies),
-        on_demand=new_on_demand(),
+        lazy_kernels=new_on_demand(),
     )
     scene.search["candidate_count"] = -1
     _set_rigid(scene.joint_parameters, float(settings["time_step"][0]))
-    _mark_loose_bodies(entities, scene.rests)
+    _mark_free_bodies(entities, scene.rests)
     return scene, owners
 
 

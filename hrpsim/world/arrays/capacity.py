@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from hrpsim.jit.fields import Axis, at, declared_fields, new_array, replaced
-from hrpsim.jit.on_demand import provide_requested
+from hrpsim.jit.lazy_kernels import provide_requested
 from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
 from hrpsim.solvers.newton.system import as_roomy_newton_system, roomier_newton_system
 from hrpsim.step.arrays import Scene
@@ -60,5 +60,5 @@ def _roomier(scene: Scene) -> DirectSystem:
     entries = max(2 * int(counts["entry_count"]), len(scene.direct.elimination.entries))
     space = max(2 * int(counts["block_space"]), len(scene.direct.matrix))
     rows, trees = len(scene.rows.rows), len(scene.forest.bodies)
-    columns = len(scene.sites.velocity)
+    columns = len(scene.constrained.velocity)
     return new_direct_system(rows, columns, nodes, trees, entries, space)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hrpsim.dynamics.sites import forget_numbers, site_columns
+from hrpsim.dynamics.constraint_bodies import forget_numbers, velocity_entries
 from hrpsim.jit.fields import Axis, Life, at, declared_fields, replaced
 from hrpsim.kinematics.forest import breadth_first, joints_first
 from hrpsim.step.arrays import Scene
@@ -45,14 +45,14 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
     bodies = scene.forest.bodies
     scene.forest.order[:] = breadth_first(bodies["parent"], bodies["root"])
     scene.forest.joints[:] = joints_first(scene.forest.dofs["q_index"])
-    forget_numbers(scene.sites)
+    forget_numbers(scene.constrained)
 
 
 def front(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
     """Return a scene of as many bodies, positions, ... as given, on the same memory."""
-    columns = site_columns(sizes[Axis.BODY], sizes[Axis.DOF])
+    columns = velocity_entries(sizes[Axis.BODY], sizes[Axis.DOF])
     sizes = {**sizes, Axis.COLUMN: columns}
-    forget_numbers(scene.sites)
+    forget_numbers(scene.constrained)
     return replaced(
         scene,
         {

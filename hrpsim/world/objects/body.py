@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A loose rigid body: one shape, or several that move as one."""
+"""A free rigid body: one shape, or several that move as one."""
 
 from __future__ import annotations
 

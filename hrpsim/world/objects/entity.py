@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What robots and loose bodies have in common: a place in the world's arrays, and that world."""
+"""What robots and free bodies have in common: a place in the world's arrays, and that world."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Contents:
 
     @property
     def bodies(self) -> MappingProxyType:
-        """Loose bodies by name."""
+        """Free bodies by name."""
         return MappingProxyType({e.name: e for e in self.entities if isinstance(e, Body)})
 
     @property

@@ -23,7 +23,7 @@ from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
 
 
 class Population(Connections):
-    """Robots and loose bodies."""
+    """Robots and free bodies."""
 
     def add_robot(
         self,

@@ -75,7 +75,7 @@ class StepStats:
     count but have no rows. Impacts with restitution were solved in `impact_rounds`, with less of it
     in `impacts_lowered` of them, where with friction Newton's law would have given energy;
     `impacts_left` gaps still closed when there were too many, and met no restitution. Pairs of fast
-    shapes were looked at `impact_looks` times for when they touch, and the step was begun anew
+    shapes were looked at `ccd_queries` times for when they touch, and the step was begun anew
     `impact_passes` times for contacts with what they would pass through; `impacts_cut` searches
     since the world was made or last reset were cut off for their number: these shapes stopped
     against each other where they were last seen apart.
@@ -102,7 +102,7 @@ class StepStats:
     impact_rounds: int
     impacts_lowered: int
     impacts_left: int
-    impact_looks: int
+    ccd_queries: int
     impact_passes: int
     impacts_cut: int
     last_call: Convergence
@@ -184,7 +184,7 @@ def stats_of(
         impact_rounds=stats["impact_rounds"],
         impacts_lowered=stats["impacts_lowered"],
         impacts_left=stats["impacts_left"],
-        impact_looks=stats["impact_looks"],
+        ccd_queries=stats["ccd_queries"],
         impact_passes=int(scene.continuous.state["passes"][0]),
         impacts_cut=stats["impacts_cut"],
         last_call=last_call,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.jit.fields import Axis, Life, at, declared_fields
-from hrpsim.jit.on_demand import provide_used
+from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import assemble
 from hrpsim.world.arrays.capacity import with_room
@@ -144,7 +144,7 @@ class Scenes:
         ]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Find the kernels on demand anew: another process has them elsewhere."""
+        """Find the lazily compiled kernels anew: another process has them elsewhere."""
         self.__dict__.update(state)
         if self.present is not None:
             for path, field in declared_fields(Scene):

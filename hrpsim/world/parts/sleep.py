@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Loose bodies that sleep: islands of them that have been at rest.
+"""Free bodies that sleep: islands of them that have been at rest.
 
 What sleeps is part of the fixed world until it wakes: its shapes are the world's, it stands behind
 the bodies that the step looks at, and its contacts are kept as they were.
@@ -13,7 +13,7 @@ from itertools import accumulate, compress
 
 import numpy as np
 
-from hrpsim.collision.carriers import new_carriers
+from hrpsim.collision.body_bounds import new_body_bounds
 from hrpsim.collision.records import CONTACT
 from hrpsim.jit.fields import Axis
 from hrpsim.kinematics.forward import new_kinematics, update_poses
@@ -178,7 +178,7 @@ class Sleep:
         scene = self._scenes.present
         shapes = scene.collision.shapes
         collision = scene.collision._replace(
-            moving=np.flatnonzero(shapes["body"] >= 0), carriers=new_carriers(shapes)
+            moving=np.flatnonzero(shapes["body"] >= 0), body_bounds=new_body_bounds(shapes)
         )
         self._scenes.present = scene._replace(collision=collision)
         scene.search["candidate_count"] = -1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hrpsim.jit.on_demand import provide_used
+from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.world.parts.part import Part
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from hrpsim.errors import WorldError
 from hrpsim.jit.announcement import announce_compilation, begin_beside, say_compiled
 from hrpsim.jit.compiled import entry_point
-from hrpsim.jit.on_demand import KernelsAbsent
+from hrpsim.jit.lazy_kernels import KernelsAbsent
 from hrpsim.jit.reference import Reference
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
@@ -24,9 +24,9 @@ from hrpsim.world.parts.failure import why_step_failed
 from hrpsim.world.parts.part import Core, Part
 
 _MOST_AT_ONCE = 2**62
-# Kernels on demand that every step calls, and what a process beside compiles for a first step, in
-# the order in which a step asks for it. The step itself, which takes as long as those, and what
-# robots use besides are compiled here.
+# Lazily compiled kernels that every step calls, and what a process beside compiles for a first
+# step, in the order in which a step asks for it. The step itself, which takes as long as those, and
+# what robots use besides are compiled here.
 _ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
 _BESIDE = (*_ALWAYS_USED, "solve_by_newton_method")
 
@@ -46,7 +46,7 @@ def announce_steps() -> float | None:
 
 
 class Stepping(Part):
-    """Advances a world; `hrpsim.world.share` advances many by the parts of `step`."""
+    """Advances a world; `hrpsim.world.shard` advances many by the parts of `step`."""
 
     def __init__(self, core: Core):
         super().__init__(core)

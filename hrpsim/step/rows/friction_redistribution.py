@@ -3,8 +3,8 @@
 
 """Where contacts begin to slip although another division of the normal forces would hold them.
 
-In a crowd something begins to slip in every step. No division is looked for there: sweeps do not
-come to an end in the time that they may take.
+In a dense island something begins to slip in every step. No division is looked for there: sweeps do
+not come to an end in the time that they may take.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.cone_projection import has_free_cone, solve_cones
-from hrpsim.solvers.projected_gauss_seidel import PATIENCE
+from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS
 from hrpsim.step.rows.direct_island import solve_direct_island
-from hrpsim.step.rows.kept_impulses import keep_impulses, take_back_impulses
+from hrpsim.step.rows.saved_impulses import keep_impulses, restore_impulses
 from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.islands import allowed_sweeps, summarise, sweeps_in_time
 from hrpsim.step.scene.status import DONE
@@ -32,7 +32,7 @@ _SLIP = 10.0
 
 
 @inlined_kernel
-def hold_what_slips(s):
+def redistribute_friction(s):
     """Look for a division of normal forces that holds what begins to slip.
 
     It is looked for in the first step in which a contact slips slower than the threshold, and again
@@ -40,44 +40,47 @@ def hold_what_slips(s):
     """
     due = False
     for k in range(s.counts[0].island_count):
-        span = s.islands.spans[k]
-        span.slips = 0
+        island = s.islands.ranges[k]
+        island.slips = 0
         if (
             k == s.counts[0].direct_island and s.step_stats[0].split_rows > 0
         ):  # split contacts are divided evenly
             continue
-        if sweeps_in_time(span) >= PATIENCE:
-            due = _begins_to_slip(s.settings[0], s.collision.contacts, s.sites, s.rows, span) or due
+        if sweeps_in_time(island) >= FEW_SWEEPS:
+            due = (
+                _begins_to_slip(s.settings[0], s.collision.contacts, s.constrained, s.rows, island)
+                or due
+            )
     if not due:
         return DONE
     return seek_grip(s)
 
 
 @inlined_kernel
-def _begins_to_slip(settings, contacts, sites, rows, span):
+def _begins_to_slip(settings, contacts, constrained, rows, island):
     """Count for how many steps each contact of an island has slipped; return whether one is due."""
-    velocity = sites.velocity
-    span.slips = 0
-    for k in range(span.first, span.contact_end):
+    velocity = constrained.velocity
+    island.slips = 0
+    for k in range(island.first, island.contact_end):
         n = rows.island_rows[k]
         contact, normal, x, y = contacts[n // 3], rows.rows[n], rows.rows[n + 1], rows.rows[n + 2]
         if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
             contact.slipping = 0
-        elif _slips(settings, rows, span, contact, normal, x, y, velocity):
+        elif _slips(settings, rows, island, contact, normal, x, y, velocity):
             contact.slipping += 1
-            if span.converged and contact.slipping & (contact.slipping - 1) == 0:
-                span.slips = 1
+            if island.converged and contact.slipping & (contact.slipping - 1) == 0:
+                island.slips = 1
         else:
             contact.slipping = 0
-    return span.slips != 0
+    return island.slips != 0
 
 
 @inner_kernel
-def _slips(settings, rows, span, contact, normal, x, y, velocity):
+def _slips(settings, rows, island, contact, normal, x, y, velocity):
     """Return whether a loaded contact at its bound of friction slips, but not from the start on."""
     if contact.slides or not has_free_cone(normal):
         return False
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         if normal.impulse < _LOADED * rows.rows[rows.island_rows[k]].impulse:
             return False
     _, slip_x, slip_y = point_velocity(normal, x, y, velocity)
@@ -85,50 +88,52 @@ def _slips(settings, rows, span, contact, normal, x, y, velocity):
     return slip_x * slip_x + slip_y * slip_y > least * least
 
 
-@on_demand_kernel()
+@lazy_kernel()
 def seek_grip(s):
     """Give the islands that begin to slip impulses that hold them, where such are found."""
     counts = s.counts[0]
     settings = s.settings[0]
     for k in range(counts.island_count):
-        span = s.islands.spans[k]
-        if not span.slips:
+        island = s.islands.ranges[k]
+        if not island.slips:
             continue
-        residual, converged = span.residual, span.converged
-        left = min(allowed_sweeps(span, settings) - span.sweeps, sweeps_in_time(span))
-        keep_impulses(s.rows, span)
+        residual, converged = island.residual, island.converged
+        left = min(allowed_sweeps(island, settings) - island.sweeps, sweeps_in_time(island))
+        keep_impulses(s.rows, island)
         found = solve_cones(
             s.rows.rows,
             s.rows.island_rows,
-            span,
+            island,
             s.rows.response,
             settings.tolerance,
             left // 2,
-            s.sites.velocity,
+            s.constrained.velocity,
             s.rows.descent,
         )
-        span.sweeps += found
+        island.sweeps += found
         if k == counts.direct_island:
             solve_direct_island(s, settings.tolerance)
         else:
-            before, span.sweeps = span.sweeps, 0
-            sweep(settings, counts, s.sites, s.rows, span, left - found)
-            span.sweeps += before
-        if not span.converged or _any_slips(settings, s.collision.contacts, s.sites, s.rows, span):
-            take_back_impulses(s.sites, s.rows, span)
-            span.residual, span.converged = residual, converged
-    summarise(counts, s.step_stats[0], s.sites, s.rows, s.islands.spans)
+            before, island.sweeps = island.sweeps, 0
+            sweep(settings, counts, s.constrained, s.rows, island, left - found)
+            island.sweeps += before
+        if not island.converged or _any_slips(
+            settings, s.collision.contacts, s.constrained, s.rows, island
+        ):
+            restore_impulses(s.constrained, s.rows, island)
+            island.residual, island.converged = residual, converged
+    summarise(counts, s.step_stats[0], s.constrained, s.rows, s.islands.ranges)
     return DONE
 
 
 @inlined_kernel
-def _any_slips(settings, contacts, sites, rows, span):
+def _any_slips(settings, contacts, constrained, rows, island):
     """Return whether a contact of an island slips that did not from the start on."""
-    for k in range(span.first, span.contact_end):
+    for k in range(island.first, island.contact_end):
         n = rows.island_rows[k]
         normal, x, y = rows.rows[n], rows.rows[n + 1], rows.rows[n + 2]
         if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
             continue
-        if _slips(settings, rows, span, contacts[n // 3], normal, x, y, sites.velocity):
+        if _slips(settings, rows, island, contacts[n // 3], normal, x, y, constrained.velocity):
             return True
     return False

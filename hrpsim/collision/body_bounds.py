@@ -17,7 +17,7 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import point_velocity
 
-CARRIER = np.dtype(
+BODY_BOUNDS = np.dtype(
     [
         ("body", "i8"),
         ("arm", "f8"),  # of the furthest centre of its shapes, from the body's origin [m]
@@ -30,33 +30,33 @@ CARRIER = np.dtype(
 )
 
 
-def new_carriers(shapes: np.ndarray) -> np.ndarray:
+def new_body_bounds(shapes: np.ndarray) -> np.ndarray:
     """Return the CARRIER records of the bodies that SHAPE records belong to."""
     bodies = np.array(
         sorted({body for body in shapes["body"].tolist() if body >= 0}), dtype=np.int64
     )
-    carriers = np.zeros(len(bodies), dtype=CARRIER)
-    for carrier, body in zip(carriers, bodies, strict=True):
+    body_bounds = np.zeros(len(bodies), dtype=BODY_BOUNDS)
+    for carrying, body in zip(body_bounds, bodies, strict=True):
         own = shapes[shapes["body"] == body]
         arms = np.linalg.norm(own["placement_p"], axis=1)
-        carrier["body"], carrier["arm"] = body, arms.max()
-        carrier["extent"] = (arms + own["radius"]).max()
-        carrier["thickness"] = own["thickness"].min()
-        carrier["slack"] = -1.0
-    return carriers
+        carrying["body"], carrying["arm"] = body, arms.max()
+        carrying["extent"] = (arms + own["radius"]).max()
+        carrying["thickness"] = own["thickness"].min()
+        carrying["slack"] = -1.0
+    return body_bounds
 
 
 @inner_kernel
-def all_quiet(forest, kinematics, margin, time_step, fast, carriers):
+def all_quiet(forest, kinematics, margin, time_step, fast, body_bounds):
     """Return whether no shape can make the candidate list short, or be fast.
 
     A shape is fast that moves more than `fast` times its thickness in a step.
     """
-    for k in range(carriers.shape[0]):
-        carrier = carriers[k]
-        here = kinematics[carrier.body]
-        origin = kinematics[forest.bodies[carrier.body].root].origin
-        p, R = carrier.listed_p, carrier.listed_R
+    for k in range(body_bounds.shape[0]):
+        carrying = body_bounds[k]
+        here = kinematics[carrying.body]
+        origin = kinematics[forest.bodies[carrying.body].root].origin
+        p, R = carrying.listed_p, carrying.listed_R
         gone, turned = 0.0, 0.0
         for r in range(3):
             way = origin[r] + here.p[r] - p[r]
@@ -64,18 +64,18 @@ def all_quiet(forest, kinematics, margin, time_step, fast, carriers):
             for c in range(3):
                 turn = here.R[r, c] - R[r, c]
                 turned += turn * turn
-        if _moves_little(here, carrier, gone, turned, margin, time_step, fast):
+        if _moves_little(here, carrying, gone, turned, margin, time_step, fast):
             continue
-        travel = time_step * farthest_speed(here, carrier)
-        left = carrier.slack - travel - 0.5 * margin
-        moved = math.sqrt(gone) + math.sqrt(turned) * carrier.arm
-        if not (moved < left and travel <= fast * carrier.thickness):
+        travel = time_step * farthest_speed(here, carrying)
+        left = carrying.slack - travel - 0.5 * margin
+        moved = math.sqrt(gone) + math.sqrt(turned) * carrying.arm
+        if not (moved < left and travel <= fast * carrying.thickness):
             return False
     return True
 
 
 @inlined_kernel
-def _moves_little(here, carrier, gone, turned, margin, time_step, fast):
+def _moves_little(here, carrying, gone, turned, margin, time_step, fast):
     """Return whether squares tell, without a root, that a body is quiet: it nearly rests.
 
     (a + b)^2 is at most 2 (a^2 + b^2), and at most 1.02 a^2 + 51 b^2: a body may have come far
@@ -83,17 +83,17 @@ def _moves_little(here, carrier, gone, turned, margin, time_step, fast):
     """
     v, p = here.v, here.p
     x, y, z = point_velocity(v, p[0], p[1], p[2])
-    turning = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) * (carrier.extent * carrier.extent)
+    turning = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) * (carrying.extent * carrying.extent)
     travel = time_step * time_step * (x * x + y * y + z * z + turning)
-    moved = gone + turned * (carrier.arm * carrier.arm)
-    left, thin = carrier.slack - 0.5 * margin, fast * carrier.thickness
+    moved = gone + turned * (carrying.arm * carrying.arm)
+    left, thin = carrying.slack - 0.5 * margin, fast * carrying.thickness
     return left > 0.0 and 2.05 * moved + 104.0 * travel < left * left and 2.1 * travel < thin * thin
 
 
 @inlined_kernel
-def farthest_speed(here, carrier):
+def farthest_speed(here, carrying):
     """Return a bound on the speed of a body's shapes [m/s]."""
-    return fastest_within(here.v, here.p[0], here.p[1], here.p[2], carrier.extent)
+    return fastest_within(here.v, here.p[0], here.p[1], here.p[2], carrying.extent)
 
 
 @inlined_kernel
@@ -108,27 +108,27 @@ def fastest_within(v, x, y, z, radius):
 
 
 @inner_kernel
-def forget_listing(carriers):
+def forget_listing(body_bounds):
     """Let no body know its pose when the candidate list was made."""
-    for k in range(carriers.shape[0]):
-        carriers[k].slack = -1.0
+    for k in range(body_bounds.shape[0]):
+        body_bounds[k].slack = -1.0
 
 
 @inner_kernel
-def note_listing(forest, kinematics, shapes, moving, carriers):
+def note_listing(forest, kinematics, shapes, moving, body_bounds):
     """Note the poses with which a candidate list was made."""
-    for k in range(carriers.shape[0]):
-        carrier = carriers[k]
-        here = kinematics[carrier.body]
-        origin = kinematics[forest.bodies[carrier.body].root].origin
-        carrier.slack = math.inf
+    for k in range(body_bounds.shape[0]):
+        carrying = body_bounds[k]
+        here = kinematics[carrying.body]
+        origin = kinematics[forest.bodies[carrying.body].root].origin
+        carrying.slack = math.inf
         for r in range(3):
-            carrier.listed_p[r] = origin[r] + here.p[r]
+            carrying.listed_p[r] = origin[r] + here.p[r]
             for c in range(3):
-                carrier.listed_R[r, c] = here.R[r, c]
+                carrying.listed_R[r, c] = here.R[r, c]
     k = 0
     for place in range(moving.shape[0]):
         shape = shapes[moving[place]]
-        while carriers[k].body != shape.body:
-            k = k + 1 if k + 1 < carriers.shape[0] else 0
-        carriers[k].slack = min(carriers[k].slack, shape.listed_slack)
+        while body_bounds[k].body != shape.body:
+            k = k + 1 if k + 1 < body_bounds.shape[0] else 0
+        body_bounds[k].slack = min(body_bounds[k].slack, shape.listed_slack)

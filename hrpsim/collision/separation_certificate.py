@@ -22,7 +22,7 @@ from hrpsim.spatial.vector import transposed_times
 
 
 @inner_kernel
-def stays_apart_until(pair, fraction, gap, touch, least, collision):
+def separated_until(pair, fraction, gap, touch, least, collision):
     """Return a fraction of the motion up to which two shapes stay `least` [m] apart, 0 for none.
 
     They are where they are after `fraction`, where `gap` was found: the records for work are as

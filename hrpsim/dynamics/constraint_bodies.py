@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The sites of a step, where constraints push, and how they are numbered.
+"""The constraint bodies of a step, where constraints push, and how they are numbered.
 
-A *site* is a body (six columns: a spatial force at the tree's origin) or a degree of freedom (one
-column: an effort).
+A *constraint body* is a body (six columns: a spatial force at the tree's origin) or a degree of
+freedom (one column: an effort).
 """
 
 from __future__ import annotations
@@ -18,59 +18,75 @@ from hrpsim.jit.fields import Axis, array
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.simd import LANES
 
-SITE = np.dtype(
+CONSTRAINT_BODY = np.dtype(
     [
         ("body", "i8"),
         ("dof", "i8"),  # -1 for the body itself
-        ("offset", "i8"),  # first column in the sites' velocity vector
-        ("alone", "i8"),  # whether it is a body, and the only site of its limb
+        ("offset", "i8"),  # first column in the constraint bodies' velocity vector
+        ("alone", "i8"),  # whether it is a body, and the only constraint body of its limb
         ("largest", "f8"),  # largest diagonal entry of its own response [1/kg or 1/(kg m^2)]
     ]
 )
 
 SUPPORT = np.dtype(
     [
-        ("site", "i8"),  # site of the body, -1 for none
-        ("on_path", "i8"),  # whether the body supports a site
-        ("source", "i8"),  # last site whose unit force was carried up through the body
+        ("constraint_body", "i8"),  # constraint body of the body, -1 for none
+        ("on_path", "i8"),  # whether the body supports a constraint body
+        ("source", "i8"),  # last constraint body whose unit force was carried up through the body
         ("limb", "i8"),  # on a path: the first body of its limb, the root of a tree without limbs
         ("listed", "i8"),  # all bodies on paths, parents first: the k-th is in the k-th record
         ("tree_start", "i8"),  # at a root: first column of the tree, a multiple of LANES
         ("tree_width", "i8"),  # at a root: columns of the tree; some to spare make it a multiple
         ("tree_block", "i8"),  # at a root: where the tree's block starts in `block`
-        ("first_site", "i8"),  # at a root: number of the tree's first site
+        ("first_constrained", "i8"),  # at a root: number of the tree's first constraint body
         ("first_listed", "i8"),  # at a root: where the tree's bodies on paths begin in `listed`
         ("listed_count", "i8"),  # at a root: how many they are
-        ("known_count", "i8"),  # in the first record: sites as they are numbered, 0 for not yet
+        (
+            "known_count",
+            "i8",
+        ),  # in the first record: constraint bodies as they are numbered, 0 for not yet
         ("known_space", "i8"),  # the same: block space that they need
         ("known_bodies", "i8"),  # the same: how many bodies there were
-        ("limb_sites", "i8"),  # at the first body of a limb: how many sites are on it
+        (
+            "limb_constrained",
+            "i8",
+        ),  # at the first body of a limb: how many constraint bodies are on it
         ("_1", "f8"),  # what follows begins with a line of the cache
         ("twist", "f8", (6,)),  # work; six and two to spare
         ("_2", "f8", (2,)),
         ("answer", "f8", (LANES,)),  # work
         ("sweep", "f8", (6, LANES)),  # work
-        ("at_base", "f8", (6, LANES)),  # unit forces on its sites, come to the base; lane 6: effort
+        (
+            "at_base",
+            "f8",
+            (6, LANES),
+        ),  # unit forces on its constraint bodies, come to the base; lane 6: effort
         ("_3", "f8", (8,)),  # records a power of two apart would share few places of the cache
     ]
 )
 
 
-class Sites(NamedTuple):
-    """The sites of one step."""
+class ConstraintBodies(NamedTuple):
+    """The constraint bodies of one step."""
 
-    supports: np.ndarray = array("each body on the paths from sites to roots", SUPPORT, Axis.BODY)
-    marked: np.ndarray = array("1 for bodies that constraints push", "i8", Axis.BODY)
-    numbered: np.ndarray = array("the same, when sites were last numbered", "i8", Axis.BODY)
-    of_dof: np.ndarray = array(
-        "site of the degree of freedom, -1 for none", "i8", Axis.DOF, fill=-1
+    supports: np.ndarray = array(
+        "each body on the paths from constraint bodies to roots", SUPPORT, Axis.BODY
     )
-    sites: np.ndarray = array("bodies and degrees of freedom that are pushed", SITE, Axis.SITE)
+    marked: np.ndarray = array("1 for bodies that constraints push", "i8", Axis.BODY)
+    numbered: np.ndarray = array(
+        "the same, when constraint bodies were last numbered", "i8", Axis.BODY
+    )
+    of_dof: np.ndarray = array(
+        "constraint body of the degree of freedom, -1 for none", "i8", Axis.DOF, fill=-1
+    )
+    bodies: np.ndarray = array(
+        "bodies and degrees of freedom that are pushed", CONSTRAINT_BODY, Axis.CONSTRAINT_BODY
+    )
     velocity: np.ndarray = array(
-        "velocity of every site column, and of those to spare", "f8", Axis.COLUMN
+        "velocity of every velocity entry, and of those to spare", "f8", Axis.COLUMN
     )
     acceleration: np.ndarray = array("the same, while impacts are resolved", "f8", Axis.COLUMN)
-    lag: np.ndarray = array(
+    gap_offset: np.ndarray = array(
         "displacement that impacts of this step owe to coming late", "f8", Axis.COLUMN
     )
     inverse_inertia: np.ndarray = array(
@@ -78,40 +94,40 @@ class Sites(NamedTuple):
     )
 
 
-def site_sizes(body_count: int, dof_count: int, block_capacity: int) -> dict[Axis, int]:
-    """Return how long the arrays of sites are along each axis."""
+def constrained_sizes(body_count: int, dof_count: int, block_capacity: int) -> dict[Axis, int]:
+    """Return how long the arrays of constraint bodies are along each axis."""
     return {
         Axis.BODY: body_count,
         Axis.DOF: dof_count,
-        Axis.SITE: body_count + dof_count,
-        Axis.COLUMN: site_columns(body_count, dof_count),
+        Axis.CONSTRAINT_BODY: body_count + dof_count,
+        Axis.COLUMN: velocity_entries(body_count, dof_count),
         Axis.BLOCK: block_capacity,
     }
 
 
-def site_columns(body_count: int, dof_count: int) -> int:
-    """Return how many columns the sites of so many bodies can need, those to spare included."""
+def velocity_entries(body_count: int, dof_count: int) -> int:
+    """Return how many velocity entries the constraint bodies of so many bodies need at most."""
     return (6 + LANES) * body_count + dof_count
 
 
-def forget_numbers(sites: Sites) -> None:
-    """Let sites be numbered anew: bodies have other places, or are others."""
-    sites.supports["known_count"] = 0
+def forget_numbers(constrained: ConstraintBodies) -> None:
+    """Let constraint bodies be numbered anew: bodies have other places, or are others."""
+    constrained.supports["known_count"] = 0
 
 
 @inner_kernel
-def number_sites(forest, sites_out):
+def number_constraint_bodies(forest, constrained_out):
     """Number the bodies `marked` 1 and the degrees of freedom whose of_dof is marked >= 0.
 
-    Also marks and lists the bodies on the paths from sites to their roots. Returns (count, block
-    space needed). Where the last numbers are those of the same bodies, and of no degree of freedom,
-    they stay.
+    Also marks and lists the bodies on the paths from constraint bodies to their roots. Returns
+    (count, block space needed). Where the last numbers are those of the same bodies, and of no
+    degree of freedom, they stay.
     """
-    known, with_dofs = sites_out.supports[0], _any_dof(sites_out.of_dof)
+    known, with_dofs = constrained_out.supports[0], _any_dof(constrained_out.of_dof)
     as_many = known.known_bodies == forest.bodies.shape[0]
-    if not with_dofs and known.known_count > 0 and as_many and _same_bodies(sites_out):
+    if not with_dofs and known.known_count > 0 and as_many and _same_bodies(constrained_out):
         return known.known_count, known.known_space
-    count, needed = _number(forest, sites_out)
+    count, needed = _number(forest, constrained_out)
     known.known_count, known.known_space = 0 if with_dofs else count, needed
     known.known_bodies = forest.bodies.shape[0]
     return count, needed
@@ -127,18 +143,22 @@ def _any_dof(of_dof):
 
 
 @inlined_kernel
-def _same_bodies(sites):
+def _same_bodies(constrained):
     """Return whether the marked bodies are those that were numbered last."""
     different = 0
-    for i in range(sites.marked.shape[0]):
-        different |= sites.marked[i] ^ sites.numbered[i]
+    for i in range(constrained.marked.shape[0]):
+        different |= constrained.marked[i] ^ constrained.numbered[i]
     return different == 0
 
 
 @inner_kernel
-def _number(forest, sites_out):
+def _number(forest, constrained_out):
     """Number what is marked; return (count, block space needed)."""
-    supports, of_dof, sites = sites_out.supports, sites_out.of_dof, sites_out.sites
+    supports, of_dof, constrained = (
+        constrained_out.supports,
+        constrained_out.of_dof,
+        constrained_out.constrained,
+    )
     n = forest.bodies.shape[0]
     count = column = needed = root = 0
     for i in range(n):
@@ -148,19 +168,23 @@ def _number(forest, sites_out):
                 column, needed = _close_tree(column, needed, supports[root])
             root = i
             support.tree_start, support.tree_block = column, needed
-            support.first_site = count
+            support.first_constrained = count
         start = column
-        support.site, sites_out.numbered[i] = -1, sites_out.marked[i]
-        if sites_out.marked[i]:
-            support.site = count
-            site = sites[count]
-            site.body, site.dof, site.offset = i, -1, column
+        support.constraint_body, constrained_out.numbered[i] = -1, constrained_out.marked[i]
+        if constrained_out.marked[i]:
+            support.constraint_body = count
+            constraint_body = constrained[count]
+            constraint_body.body, constraint_body.dof, constraint_body.offset = i, -1, column
             count += 1
             column += 6
         if body.joint_type != FREE and body.joint_type != FIXED and of_dof[body.v_index] >= 0:
             of_dof[body.v_index] = count
-            site = sites[count]
-            site.body, site.dof, site.offset = i, body.v_index, column
+            constraint_body = constrained[count]
+            constraint_body.body, constraint_body.dof, constraint_body.offset = (
+                i,
+                body.v_index,
+                column,
+            )
             count += 1
             column += 1
         support.on_path = 1 if column > start else 0
@@ -169,7 +193,7 @@ def _number(forest, sites_out):
         if supports[i].on_path and forest.bodies[i].parent >= 0:
             supports[forest.bodies[i].parent].on_path = 1
     _list_paths(forest, supports)
-    _find_lonely(forest, count, sites_out)
+    _find_lonely(forest, count, constrained_out)
     return count, needed
 
 
@@ -204,15 +228,17 @@ def _list_paths(forest, supports):
 
 
 @inlined_kernel
-def _find_lonely(forest, site_count, sites_out):
-    """Find the sites that share their limb, which hangs on a FREE base, with no other."""
-    supports, sites = sites_out.supports, sites_out.sites
-    for number in range(site_count):
-        supports[supports[sites[number].body].limb].limb_sites = 0
-    for number in range(site_count):
-        supports[supports[sites[number].body].limb].limb_sites += 1
-    for number in range(site_count):
-        site = sites[number]
-        limb = supports[site.body].limb
+def _find_lonely(forest, constrained_count, constrained_out):
+    """Find the constraint bodies that are alone on their limb of a FREE base."""
+    supports, constrained = constrained_out.supports, constrained_out.constrained
+    for number in range(constrained_count):
+        supports[supports[constrained[number].body].limb].limb_constrained = 0
+    for number in range(constrained_count):
+        supports[supports[constrained[number].body].limb].limb_constrained += 1
+    for number in range(constrained_count):
+        constraint_body = constrained[number]
+        limb = supports[constraint_body.body].limb
         hangs = forest.bodies[limb].parent >= 0
-        site.alone = 1 if hangs and site.dof < 0 and supports[limb].limb_sites == 1 else 0
+        constraint_body.alone = (
+            1 if hangs and constraint_body.dof < 0 and supports[limb].limb_constrained == 1 else 0
+        )

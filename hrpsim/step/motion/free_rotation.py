@@ -39,7 +39,7 @@ _LARGEST_ALIGNMENT = 0.1
 
 
 @inlined_kernel
-def is_loose(forest, i):
+def is_free_body(forest, i):
     """Return whether a body is free, alone in its tree, and has its origin at its centre."""
     body = forest.bodies[i]
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
@@ -47,13 +47,13 @@ def is_loose(forest, i):
 
 @inner_kernel
 def start_turning(s, staged):
-    """Keep the angular momenta of loose bodies; their rotations must be current.
+    """Keep the angular momenta of free bodies; their rotations must be current.
 
     Those that turn far and are pressed turn as the constraints predicted.
     """
     bodies, work = s.forest.bodies, s.work
     for i in range(bodies.shape[0]):
-        if not is_loose(s.forest, i):
+        if not is_free_body(s.forest, i):
             continue
         held, spin, k = s.rk4.turns[i], s.spins[i], bodies[i].v_index
         momentum, inertia = held.momentum, bodies[i].inertia
@@ -71,9 +71,9 @@ def start_turning(s, staged):
         for number in range(s.counts[0].row_count):
             row = s.rows.rows[number]
             if is_solved_at_stages(s.settings[0], row):
-                s.rk4.turns[s.sites.sites[row.site_a].body].midpoint_predicted = 0
-                if row.site_b >= 0:
-                    s.rk4.turns[s.sites.sites[row.site_b].body].midpoint_predicted = 0
+                s.rk4.turns[s.constrained.bodies[row.constrained_a].body].midpoint_predicted = 0
+                if row.constrained_b >= 0:
+                    s.rk4.turns[s.constrained.bodies[row.constrained_b].body].midpoint_predicted = 0
 
 
 @inner_kernel
@@ -114,10 +114,10 @@ def _is_round(inertia):
 
 @inner_kernel
 def turn_to_stage(s, stage, duration):
-    """Let loose bodies turn as they do at stage `stage` - 1, for a time from the step's start."""
+    """Let free bodies turn as they do at stage `stage` - 1, for a time from the step's start."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     for i in range(bodies.shape[0]):
-        if is_loose(s.forest, i):
+        if is_free_body(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
             T, m = rate[stage - 1, j : j + 3], acceleration[stage - 1, k : k + 3]
             _turn(s, i, (stage + 1) // 2, T, s.rk4.turns[i].deviation[stage - 1], m, duration)
@@ -128,7 +128,7 @@ def find_turning(forest, velocity, kinematics, rk4, dv, stage, duration):
     """Write the rates of T, d and L at a stage, `duration` after the start of the step."""
     bodies, rate, acceleration = forest.bodies, rk4.rate, rk4.acceleration
     for i in range(bodies.shape[0]):
-        if not is_loose(forest, i):
+        if not is_free_body(forest, i):
             continue
         j, k, held = bodies[i].q_index + 3, bodies[i].v_index, rk4.turns[i]
         inertia, R, w, dw = bodies[i].inertia, kinematics[i].R, velocity, dv
@@ -157,11 +157,11 @@ def find_turning(forest, velocity, kinematics, rk4, dv, stage, duration):
 
 @inner_kernel
 def turn_over_step(s):
-    """Let loose bodies do the turn of the whole step."""
+    """Let free bodies do the turn of the whole step."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
     for i in range(bodies.shape[0]):
-        if is_loose(s.forest, i):
+        if is_free_body(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
             if s.rk4.turns[i].midpoint_predicted:
                 _turn_as_predicted(s, i, T)

@@ -16,15 +16,15 @@ import math
 
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.on_demand import on_demand_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE
 from hrpsim.spatial.vector import speed_along
 from hrpsim.step.continuous.sweep import (
     FAR,
     are_looked_at,
+    ballistic,
     both_fly,
     bounce_in_flight,
-    flies,
     is_penalty,
     meeting_of,
     root_of,
@@ -36,7 +36,7 @@ _OF_PAIR = 16  # contacts made beforehand for a pair, after which it gets no mor
 _ALIKE = 1e-3  # difference of normals by which two contacts are alike
 
 
-@on_demand_kernel()
+@lazy_kernel()
 def find_flying(s):
     """Let shapes say whether their impacts with each other have exact times in this step.
 
@@ -46,11 +46,11 @@ def find_flying(s):
     shapes = s.collision.shapes
     for k in range(shapes.shape[0]):
         shape = shapes[k]
-        if shape.flies == 0 and shape.kind != PLANE and shape.kind != MESH:
-            shape.flies = 1 if flies(s.forest, shape.body, shape) else 0
+        if shape.ballistic == 0 and shape.kind != PLANE and shape.kind != MESH:
+            shape.ballistic = 1 if ballistic(s.forest, shape.body, shape) else 0
     for i in range(s.continuous.bodies.shape[0]):
         s.continuous.bodies[i].timed = 0
-    s.continuous.state[0].flies = 1
+    s.continuous.state[0].ballistic = 1
     return DONE
 
 
@@ -62,58 +62,61 @@ def _mark_far(settings, counts, collision, continuous):
         contact = collision.contacts[c]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
         if both_fly(continuous, a, b) and contact.gap > margin + a.reach + b.reach:
-            contact.lag = FAR
+            contact.gap_offset = FAR
 
 
-@on_demand_kernel()
-def add_passages(s):
+@lazy_kernel()
+def add_speculative_contacts(s):
     """Put the contacts that were made beforehand among those that were found, sorted by pair.
 
     Of those that were found what is far away counts only where impacts have exact times.
     """
     counts = s.counts[0]
     contacts = s.collision.contacts
-    if s.continuous.state[0].flies:
+    if s.continuous.state[0].ballistic:
         _mark_far(s.settings[0], counts, s.collision, s.continuous)
-    for k in range(s.continuous.state[0].passage_count):
-        passage = s.collision.passages[k]
-        if passage.barred:
+    for k in range(s.continuous.state[0].speculative_count):
+        speculative = s.collision.speculative_contacts[k]
+        if speculative.barred:
             continue
-        feature, c = passage.feature, counts.contact_count
+        feature, c = speculative.feature, counts.contact_count
         for at in range(counts.contact_count):
             there = contacts[at]
-            if there.shape_a == passage.shape_a and there.shape_b == passage.shape_b:
-                if there.feature == feature and there.lag == FAR:
+            if there.shape_a == speculative.shape_a and there.shape_b == speculative.shape_b:
+                if there.feature == feature and there.gap_offset == FAR:
                     c = at
                 elif there.feature == feature:
                     feature = -1 - k
         if c == counts.contact_count:
-            while c > 0 and _comes_before(passage, contacts[c - 1]):
+            while c > 0 and _comes_before(speculative, contacts[c - 1]):
                 contacts[c] = contacts[c - 1]
                 c -= 1
             counts.contact_count += 1
-        _write_contact(s.kinematics, s.collision.shapes, passage, feature, contacts[c])
+        _write_contact(s.kinematics, s.collision.shapes, speculative, feature, contacts[c])
     return DONE
 
 
 @inlined_kernel
-def _comes_before(passage, contact):
+def _comes_before(speculative, contact):
     """Return whether the pair of a passage is listed before that of a contact."""
-    if passage.shape_a != contact.shape_a:
-        return passage.shape_a < contact.shape_a
-    return passage.shape_b < contact.shape_b
+    if speculative.shape_a != contact.shape_a:
+        return speculative.shape_a < contact.shape_a
+    return speculative.shape_b < contact.shape_b
 
 
 @inner_kernel
-def _write_contact(kinematics, shapes, passage, feature, contact):
+def _write_contact(kinematics, shapes, speculative, feature, contact):
     """Write the contact that is made for a passage."""
-    contact.shape_a, contact.shape_b = passage.shape_a, passage.shape_b
-    contact.body_a, contact.body_b = shapes[passage.shape_a].body, shapes[passage.shape_b].body
-    contact.feature, contact.gap = feature, passage.gap
-    contact.lag = contact.rise = 0.0
+    contact.shape_a, contact.shape_b = speculative.shape_a, speculative.shape_b
+    contact.body_a, contact.body_b = (
+        shapes[speculative.shape_a].body,
+        shapes[speculative.shape_b].body,
+    )
+    contact.feature, contact.gap = feature, speculative.gap
+    contact.gap_offset = contact.rise = 0.0
     for r in range(3):
-        contact.point[r], contact.normal[r] = passage.point[r], passage.normal[r]
-        contact.point_a[r], contact.point_b[r] = passage.arm_a[r], passage.arm_b[r]
+        contact.point[r], contact.normal[r] = speculative.point[r], speculative.normal[r]
+        contact.point_a[r], contact.point_b[r] = speculative.arm_a[r], speculative.arm_b[r]
         contact.impulse[r] = contact.impact_impulse[r] = 0.0
         if contact.body_a >= 0:
             contact.point_a[r] += kinematics[contact.body_a].p[r]
@@ -122,60 +125,60 @@ def _write_contact(kinematics, shapes, passage, feature, contact):
 
 
 @inner_kernel
-def list_passages(s, looks):
+def list_speculative_contacts(s, wider_searches):
     """List where shapes would pass into each other, of each tree the first.
 
-    s.kinematics and collision.motions are those of the motion. Returns how many of the `looks` at
-    pairs are left, and DONE if nothing would pass,
-    LOOK_FURTHER if the step is to begin anew, MORE_CONTACTS if there is no room for them, and
-    RESOLVED if all that is found cannot be met by more contacts.
+    s.kinematics and collision.motions are those of the motion. Returns how many of the
+    `wider_searches` at pairs are left, and DONE if nothing would pass, LOOK_FURTHER if the step is
+    to begin anew, MORE_CONTACTS if there is no room for them, and RESOLVED if all that is found
+    cannot be met by more contacts.
     """
     collision, held = s.collision, s.continuous.bodies
     if _bar_pairs(collision, s.continuous):
-        return looks, LOOK_FURTHER
+        return wider_searches, LOOK_FURTHER
     for i in range(held.shape[0]):
         held[i].earliest = 2.0
-    first = s.continuous.state[0].passage_count
+    first = s.continuous.state[0].speculative_count
     unmade = again = False
     for c in range(s.search[0].candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
         if not are_looked_at(s.forest.bodies, a, b):
             continue
-        if s.continuous.state[0].flies and _has_time(s.continuous, a, b):
+        if s.continuous.state[0].ballistic and _has_time(s.continuous, a, b):
             again = _leave_the_air(s.continuous, a, b) or again
             continue
-        fraction, looks, cut = meeting_of(
-            s.settings[0], s.step_stats[0], collision, c, 0.0, TOUCH, looks
+        fraction, wider_searches, cut = meeting_of(
+            s.settings[0], s.step_stats[0], collision, c, 0.0, TOUCH, wider_searches
         )
         if fraction < 1.0 and _have_contact(s.counts[0], collision.contacts, number_a, number_b):
             if is_penalty(s.solver_choice, a, b):
                 continue
-            fraction, looks, cut = meeting_of(
-                s.settings[0], s.step_stats[0], collision, c, TOUCH, TOUCH, looks
+            fraction, wider_searches, cut = meeting_of(
+                s.settings[0], s.step_stats[0], collision, c, TOUCH, TOUCH, wider_searches
             )
         if bounce_in_flight(s.materials, s.continuous, a, b):
             if fraction < 1.0 or separation(collision.pairs[c], 0.0, 1.0, collision) < 0.0:
-                a.flies = b.flies = -1
+                a.ballistic = b.ballistic = -1
                 again = True
             continue
         if cut:
             unmade = True
         elif fraction < 1.0:
-            before = s.continuous.state[0].passage_count
+            before = s.continuous.state[0].speculative_count
             if not _list_points(
                 s.kinematics, collision, s.continuous, s.work.directions, c, fraction
             ):
-                s.failure[0].needed = collision.passages.shape[0]
-                return looks, MORE_CONTACTS
-            unmade = unmade or s.continuous.state[0].passage_count == before
+                s.failure[0].needed = collision.speculative_contacts.shape[0]
+                return wider_searches, MORE_CONTACTS
+            unmade = unmade or s.continuous.state[0].speculative_count == before
             for root in (root_of(s.forest.bodies, a), root_of(s.forest.bodies, b)):
                 if root >= 0:
                     held[root].earliest = min(held[root].earliest, fraction)
     _keep_earliest(s.forest.bodies, collision, s.continuous, first)
-    if again or s.continuous.state[0].passage_count > first:
-        return looks, LOOK_FURTHER
-    return looks, RESOLVED if unmade else DONE
+    if again or s.continuous.state[0].speculative_count > first:
+        return wider_searches, LOOK_FURTHER
+    return wider_searches, RESOLVED if unmade else DONE
 
 
 @inner_kernel
@@ -185,33 +188,36 @@ def _bar_pairs(collision, continuous):
     What is hit beside its centre turns, in one long step many times: then its contacts, taken
     where it touched, let it by. Such pairs are left to stop against each other.
     """
-    passages = collision.passages
+    speculative_contacts = collision.speculative_contacts
     found = False
-    for k in range(continuous.state[0].passage_count):
-        if passages[k].barred or not _is_behind(collision, passages[k]):
+    for k in range(continuous.state[0].speculative_count):
+        if speculative_contacts[k].barred or not _is_behind(collision, speculative_contacts[k]):
             continue
         found = True
-        for other in range(continuous.state[0].passage_count):
-            same = passages[other].shape_a == passages[k].shape_a
-            if same and passages[other].shape_b == passages[k].shape_b:
-                passages[other].barred = 1
+        for other in range(continuous.state[0].speculative_count):
+            same = speculative_contacts[other].shape_a == speculative_contacts[k].shape_a
+            if same and speculative_contacts[other].shape_b == speculative_contacts[k].shape_b:
+                speculative_contacts[other].barred = 1
     return found
 
 
 @inner_kernel
-def _is_behind(collision, passage):
+def _is_behind(collision, speculative):
     """Return whether the smaller shape ends behind the plane at which it met the other one."""
-    a, b = collision.shapes[passage.shape_a], collision.shapes[passage.shape_b]
-    motion_a, motion_b = collision.motions[passage.shape_a], collision.motions[passage.shape_b]
+    a, b = collision.shapes[speculative.shape_a], collision.shapes[speculative.shape_b]
+    motion_a, motion_b = (
+        collision.motions[speculative.shape_a],
+        collision.motions[speculative.shape_b],
+    )
     height = square = 0.0
     for r in range(3):
-        n, away = passage.normal[r], motion_a.p_end[r] - motion_b.p_end[r]
+        n, away = speculative.normal[r], motion_a.p_end[r] - motion_b.p_end[r]
         if a.radius <= b.radius:
-            height += n * (away - passage.offset_b[r])
-            square += passage.offset_b[r] ** 2
+            height += n * (away - speculative.offset_b[r])
+            square += speculative.offset_b[r] ** 2
         else:
-            height += n * (away + passage.offset_a[r])
-            square += passage.offset_a[r] ** 2
+            height += n * (away + speculative.offset_a[r])
+            square += speculative.offset_a[r] ** 2
     turn = motion_b.angle if a.radius <= b.radius else motion_a.angle
     reach = min(a.radius, b.radius) + min(a.thickness, b.thickness)
     return height < -reach - turn * math.sqrt(square)
@@ -233,10 +239,10 @@ def _leave_the_air(continuous, a, b):
     """
     if both_fly(continuous, a, b):
         return False
-    if a.flies > 0:
-        a.flies = -1
-    if b.flies > 0:
-        b.flies = -1
+    if a.ballistic > 0:
+        a.ballistic = -1
+    if b.ballistic > 0:
+        b.ballistic = -1
     return True
 
 
@@ -245,7 +251,7 @@ def _have_contact(counts, contacts, number_a, number_b):
     """Return whether the motion of two shapes was solved for with contacts between them."""
     for k in range(counts.contact_count):
         contact = contacts[k]
-        if contact.shape_a == number_a and contact.shape_b == number_b and contact.lag < FAR:
+        if contact.shape_a == number_a and contact.shape_b == number_b and contact.gap_offset < FAR:
             return True
     return False
 
@@ -253,32 +259,32 @@ def _have_contact(counts, contacts, number_a, number_b):
 @inner_kernel
 def _list_points(kinematics, collision, continuous, directions, c, fraction):
     """List the contacts of candidate pair c, whose shapes meet at `fraction`; False for no room."""
-    passages, work = collision.passages, collision.manifold[0]
+    speculative_contacts, work = collision.speculative_contacts, collision.manifold[0]
     pair = collision.pairs[c]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     count = (
         meeting_points(pair, fraction, collision) if _may_help(collision, continuous, pair) else 0
     )
     for k in range(count):
-        if continuous.state[0].passage_count == passages.shape[0]:
+        if continuous.state[0].speculative_count == speculative_contacts.shape[0]:
             return False
-        passage = passages[continuous.state[0].passage_count]
+        speculative = speculative_contacts[continuous.state[0].speculative_count]
         for r in range(3):
-            passage.normal[r], passage.point[r] = work.normal[k, r], work.point[k, r]
-            passage.offset_a[r] = passage.point[r] - work.p_a[r]
-            passage.offset_b[r] = passage.point[r] - work.p_b[r]
-        _find_arm(a, work.R_a, work.p_a, passage.point, passage.arm_a)
-        _find_arm(b, work.R_b, work.p_b, passage.point, passage.arm_b)
-        rate = _rate_of(kinematics, directions, a.body, passage.arm_a, passage.normal)
-        rate -= _rate_of(kinematics, directions, b.body, passage.arm_b, passage.normal)
+            speculative.normal[r], speculative.point[r] = work.normal[k, r], work.point[k, r]
+            speculative.offset_a[r] = speculative.point[r] - work.p_a[r]
+            speculative.offset_b[r] = speculative.point[r] - work.p_b[r]
+        _find_arm(a, work.R_a, work.p_a, speculative.point, speculative.arm_a)
+        _find_arm(b, work.R_b, work.p_b, speculative.point, speculative.arm_b)
+        rate = _rate_of(kinematics, directions, a.body, speculative.arm_a, speculative.normal)
+        rate -= _rate_of(kinematics, directions, b.body, speculative.arm_b, speculative.normal)
         if not rate < 0.0:
             continue
-        passage.shape_a, passage.shape_b = pair[0], pair[1]
-        passage.feature, passage.fraction = work.feature[k], fraction
-        passage.barred = 0
-        passage.gap = max(work.gap[k] - fraction * rate, 0.0)
-        if not _is_known(collision, continuous, passage, min(a.thickness, b.thickness)):
-            continuous.state[0].passage_count += 1
+        speculative.shape_a, speculative.shape_b = pair[0], pair[1]
+        speculative.feature, speculative.fraction = work.feature[k], fraction
+        speculative.barred = 0
+        speculative.gap = max(work.gap[k] - fraction * rate, 0.0)
+        if not _is_known(collision, continuous, speculative, min(a.thickness, b.thickness)):
+            continuous.state[0].speculative_count += 1
     return True
 
 
@@ -286,26 +292,26 @@ def _list_points(kinematics, collision, continuous, directions, c, fraction):
 def _may_help(collision, continuous, pair):
     """Return whether more contacts made beforehand may help a pair: it has few, none barred."""
     count = 0
-    for k in range(continuous.state[0].passage_count):
-        passage = collision.passages[k]
-        if passage.shape_a == pair[0] and passage.shape_b == pair[1]:
-            count += _OF_PAIR if passage.barred else 1
+    for k in range(continuous.state[0].speculative_count):
+        speculative = collision.speculative_contacts[k]
+        if speculative.shape_a == pair[0] and speculative.shape_b == pair[1]:
+            count += _OF_PAIR if speculative.barred else 1
     return count < _OF_PAIR
 
 
 @inner_kernel
-def _is_known(collision, continuous, passage, thickness):
+def _is_known(collision, continuous, speculative, thickness):
     """Return whether a contact like that of a passage was made before: it says nothing new."""
-    for k in range(continuous.state[0].passage_count):
-        other = collision.passages[k]
-        if other.shape_a != passage.shape_a or other.shape_b != passage.shape_b:
+    for k in range(continuous.state[0].speculative_count):
+        other = collision.speculative_contacts[k]
+        if other.shape_a != speculative.shape_a or other.shape_b != speculative.shape_b:
             continue
-        alike = other.feature == passage.feature
-        alike = alike and abs(other.gap - passage.gap) < 2.0 * TOUCH * thickness
+        alike = other.feature == speculative.feature
+        alike = alike and abs(other.gap - speculative.gap) < 2.0 * TOUCH * thickness
         for r in range(3):
-            alike = alike and abs(other.normal[r] - passage.normal[r]) < _ALIKE
-            alike = alike and abs(other.arm_a[r] - passage.arm_a[r]) < STRIDE * thickness
-            alike = alike and abs(other.arm_b[r] - passage.arm_b[r]) < STRIDE * thickness
+            alike = alike and abs(other.normal[r] - speculative.normal[r]) < _ALIKE
+            alike = alike and abs(other.arm_a[r] - speculative.arm_a[r]) < STRIDE * thickness
+            alike = alike and abs(other.arm_b[r] - speculative.arm_b[r]) < STRIDE * thickness
         if alike:
             return True
     return False
@@ -339,27 +345,27 @@ def _rate_of(kinematics, directions, body, arm, normal):
 @inner_kernel
 def _keep_earliest(bodies, collision, continuous, first):
     """Keep those listed from `first` on that are the earliest of a tree."""
-    passages, shapes = collision.passages, collision.shapes
+    speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
     kept = first
-    for k in range(first, continuous.state[0].passage_count):
-        passage = passages[k]
+    for k in range(first, continuous.state[0].speculative_count):
+        speculative = speculative_contacts[k]
         limit = -math.inf
-        for shape in (passage.shape_a, passage.shape_b):
+        for shape in (speculative.shape_a, speculative.shape_b):
             root = root_of(bodies, shapes[shape])
             if root >= 0:
                 limit = max(limit, continuous.bodies[root].earliest)
-        if passage.fraction <= limit + _SAME:
+        if speculative.fraction <= limit + _SAME:
             if kept != k:
-                passages[kept] = passage
+                speculative_contacts[kept] = speculative
             kept += 1
-    continuous.state[0].passage_count = kept
+    continuous.state[0].speculative_count = kept
 
 
 @inner_kernel
-def forget_passages(shapes, continuous):
+def forget_speculative_contacts(shapes, continuous):
     """Begin the next step without contacts made beforehand."""
-    continuous.state[0].passage_count = 0
-    if continuous.state[0].flies:
-        continuous.state[0].flies = 0
+    continuous.state[0].speculative_count = 0
+    if continuous.state[0].ballistic:
+        continuous.state[0].ballistic = 0
         for k in range(shapes.shape[0]):
-            shapes[k].flies = 0
+            shapes[k].ballistic = 0

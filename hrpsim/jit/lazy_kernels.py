@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kernels on demand: compiled, and kept on disk, when a world first uses them.
+"""Lazily compiled kernels: compiled, and kept on disk, when a world first uses them.
 
 What some worlds do and others never (meshes, the stages of rk4, the direct solver) is declared
-where it is written, by `on_demand_kernel`, and called there by its name. The call goes through an
+where it is written, by `lazy_kernel`, and called there by its name. The call goes through an
 address in the scene, 0 as long as the kernel was not needed. A call of an absent kernel asks for it
-and returns NEEDS_KERNEL; the step is then done again. A scene's `on_demand` is (2,) records with a
-field for each kernel: addresses, and what was asked for; and one field more, `awaited`, which says
-that no step can be made before what was asked for is there.
+and returns NEEDS_KERNEL; the step is then done again. A scene's `lazy_kernels` is (2,) records with
+a field for each kernel: addresses, and what was asked for; and one field more, `awaited`, which
+says that no step can be made before what was asked for is there.
 
 A kernel that no earlier process left on disk is compiled in place, or by whom `let_compile` names.
 """
@@ -53,7 +53,7 @@ _addresses: dict[str, int] = {}
 _ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
 
 
-def on_demand_kernel(*more, used=None, brings: tuple[str, ...] = ()):
+def lazy_kernel(*more, used=None, brings: tuple[str, ...] = ()):
     """Declare a kernel of the scene `s` and further arguments of numpy's scalar types `more`.
 
     It returns an integer >= 0. used: of a scene, whether it is certain to call the kernel, which is
@@ -66,10 +66,10 @@ def on_demand_kernel(*more, used=None, brings: tuple[str, ...] = ()):
 
         @inlined_kernel
         def call(s, *others):
-            if s.on_demand[0][name] == 0:
-                s.on_demand[1][name] = 1
+            if s.lazy_kernels[0][name] == 0:
+                s.lazy_kernels[1][name] = 1
                 return NEEDS_KERNEL
-            return call_address(s.on_demand[0][name], (s, *others))
+            return call_address(s.lazy_kernels[0][name], (s, *others))
 
         return call
 
@@ -79,7 +79,7 @@ def on_demand_kernel(*more, used=None, brings: tuple[str, ...] = ()):
 def on_demand_kernel_of_parts(parts: Callable[[Any], tuple]):
     """Declare a kernel of some parts of a scene: `parts` of a scene are arguments like its own.
 
-    It is called with the scene's `on_demand` and then its arguments; it returns an integer >= 0.
+    It is called with the scene's `lazy_kernels` and then its arguments; it returns an integer >= 0.
     """
 
     def _decorate(function):
@@ -87,11 +87,11 @@ def on_demand_kernel_of_parts(parts: Callable[[Any], tuple]):
         _declare(function, parts, None, ())
 
         @inlined_kernel
-        def call(on_demand, *arguments):
-            if on_demand[0][name] == 0:
-                on_demand[1][name] = 1
+        def call(lazy_kernels, *arguments):
+            if lazy_kernels[0][name] == 0:
+                lazy_kernels[1][name] = 1
                 return NEEDS_KERNEL
-            return call_address(on_demand[0][name], arguments)
+            return call_address(lazy_kernels[0][name], arguments)
 
         return call
 
@@ -101,18 +101,18 @@ def on_demand_kernel_of_parts(parts: Callable[[Any], tuple]):
 def _declare(function, arguments, is_used, brings) -> None:
     name = function.__name__
     if name in _declared:
-        raise NameError(f"there is a kernel on demand called {name!r} already")
+        raise NameError(f"there is a lazily compiled kernel called {name!r} already")
     _declared[name] = OnDemand(uncalled_kernel(function), arguments, is_used, brings)
 
 
-def declared_kernels() -> tuple[str, ...]:
-    """Return the names of all kernels on demand, sorted: all that is imported with the step."""
+def declared_lazy_kernels() -> tuple[str, ...]:
+    """Return the sorted names of all lazily compiled kernels that the step imports."""
     return tuple(sorted(_declared))
 
 
 def absent_kernels() -> tuple[str, ...]:
     """Return the names of the kernels that are neither here nor in the cache, sorted."""
-    return _absent(declared_kernels())
+    return _absent(declared_lazy_kernels())
 
 
 def let_compile(ask: Callable[[tuple[str, ...]], bool] | None) -> None:
@@ -128,7 +128,7 @@ def compiles_elsewhere() -> bool:
 
 def new_on_demand() -> np.ndarray:
     """Return the records (2,) of a new scene: no kernel is there, none was asked for."""
-    return np.zeros(2, dtype=[(name, "i8") for name in (*declared_kernels(), "awaited")])
+    return np.zeros(2, dtype=[(name, "i8") for name in (*declared_lazy_kernels(), "awaited")])
 
 
 def provide_requested(scene) -> None:
@@ -136,8 +136,8 @@ def provide_requested(scene) -> None:
 
     Raises KernelsAbsent where they are being compiled elsewhere.
     """
-    requests = scene.on_demand[1]
-    names = tuple(name for name in declared_kernels() if requests[name])
+    requests = scene.lazy_kernels[1]
+    names = tuple(name for name in declared_lazy_kernels() if requests[name])
     absent = asked_elsewhere(names)
     if absent:
         raise KernelsAbsent(absent)
@@ -153,7 +153,7 @@ def provide_used(scene) -> None:
     What depends on its motion (pairs of shapes that meet, speeds) or on commands (locks) is asked
     for by the step itself. One that is being compiled elsewhere the next step waits for.
     """
-    addresses, requests = scene.on_demand
+    addresses, requests = scene.lazy_kernels
     requests["awaited"] = 0
     for name, declared in _declared.items():
         if declared.is_used is None:
@@ -195,7 +195,7 @@ def _provide(scene, name: str) -> None:
     for wanted in _with_brought((name,)):
         if wanted not in _addresses:
             _addresses[wanted] = _load(scene, wanted)
-        scene.on_demand[wanted][0] = _addresses[wanted]
+        scene.lazy_kernels[wanted][0] = _addresses[wanted]
 
 
 def _load(scene, name: str) -> int:

@@ -26,7 +26,7 @@ class Stopped(Exception):
     """Another thread has ended the call that this one works for."""
 
 
-class Share:
+class Shard:
     """Worlds with numbers, each of which takes the steps that it would take by itself.
 
     Their steps write articulated inertias in one place. These are the largest part of what a step
