@@ -16,7 +16,7 @@ import math
 from hrpsim.collision.contacts import place_shape
 from hrpsim.collision.manifold import collide_simple
 from hrpsim.constraints.contact_rows import move_contact_rows, tangents
-from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at, turns_free_bodies
+from hrpsim.constraints.impact_rows import OPEN, RESTING, gap_at, separates
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
@@ -211,7 +211,7 @@ def _start_from(s, number, now, gap):
     impact.acceleration = row_velocity(normal, s.constrained.acceleration)
     if impact.state == RESTING:
         impact.settled += impact.rate - before
-        if turns_free_bodies(impact, now, s.settings[0].restitution_threshold):
+        if separates(impact, now, s.settings[0].restitution_threshold):
             impact.state = OPEN
     impact.offset = impact.gap = 0.0
     impact.gap = gap - gap_at(impact, now)

@@ -28,8 +28,16 @@ IMPACT_BODY = np.dtype(
     ]
 )
 
-# per body: a free ball
-BALL = np.dtype([("struck", "i8")])  # whether an impact concerns it
+# per body: a free ball that may be struck; -1 ends lists
+BALL = np.dtype(
+    [
+        ("first_contact", "i8"),  # as a row
+        ("next_ball", "i8"),  # of those of its island
+        ("next_struck", "i8"),  # of those that an impact concerns
+        ("struck", "i8"),  # whether it is one of these
+        ("next_impact", "f8"),  # when one of its contacts strikes or comes to rest next [s]
+    ]
+)
 
 
 class Impacts(NamedTuple):
@@ -37,4 +45,4 @@ class Impacts(NamedTuple):
 
     state: np.ndarray = state("counts of impacts", IMPACT_STATE, 1)
     bodies: np.ndarray = array("each body: its impacts", IMPACT_BODY, Axis.BODY)
-    balls: np.ndarray = array("each body: as a ball", BALL, Axis.BODY)
+    balls: np.ndarray = array("each body: its contacts as a ball", BALL, Axis.BODY)

@@ -167,10 +167,10 @@ def solve_by_newton_method(s, k, insists):
         if turn == 0:
             capacity = s.newton.capacity[0]
             limit = min(_MOST, _WORK // max(capacity.work, 1))
-            work_limit = max(_PATIENT_WORK // max(capacity.work, 1), 1)
-            capacity.factorisations, capacity.work_limit = (
+            iteration_limit = max(_PATIENT_WORK // max(capacity.work, 1), 1)
+            capacity.factorisations, capacity.iteration_limit = (
                 0,
-                work_limit if is_dense_island else _MOST,
+                iteration_limit if is_dense_island else _MOST,
             )
             if limit < _FEWEST and not insists:
                 return TOO_LARGE
