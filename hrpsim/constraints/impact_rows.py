@@ -44,6 +44,8 @@ IMPACT = np.dtype(
         ("floor", "f8"),  # slowest rate that an inelastic row asks for [m/s]
         ("placed", "f8"),  # time for which its point and normal were found [s]
         ("time", "f8"),  # when it strikes or comes to rest next, of free balls [s]
+        ("next_of_a", "i8"),  # the next contact of the first of these balls, as a row; -1 for none
+        ("next_of_b", "i8"),  # the same for the second
         ("before", "f8"),  # its row's velocity before the round, that of a tangent too [m/s]
         ("lower", "f8"),  # bounds of its impulse [Ns or Nms]
         ("upper", "f8"),

@@ -124,7 +124,11 @@ PER_BODY = np.dtype(
         ("impact_motion", "f8", (6,)),  # [m/s]
         ("undrifted", "i8"),  # whether it takes its forces at the start of a step (drift)
         ("timed", "i8"),  # whether impacts on a body that is alone happen at their times; 2: did so
-        ("struck", "i8"),  # whether an impact of free balls concerns it
+        ("first_contact", "i8"),  # of a free ball that may be struck, as a row; -1 ends such lists
+        ("next_ball", "i8"),  # of those of its island
+        ("next_struck", "i8"),  # of those that an impact concerns
+        ("struck", "i8"),  # whether it is one of these
+        ("next_impact", "f8"),  # when one of its contacts strikes or comes to rest next [s]
         ("earliest", "f8"),  # of a tree, in its root: fraction of the step after which it meets any
         ("cluster", "i8"),  # of a body: with whom its tree it stands still; -1: with the world
         ("since", "f8"),  # the same: since when it does [s]
