@@ -200,7 +200,6 @@ def draw(result: Result, figure) -> None:
     finest = max(rate for kind, rate in paths if kind == "rk4")
     shown = {
         "w 0.4 m, dt 1/50 s": (paths["sprung", 0.4], 50, "C1"),
-        "w 0.05 m, dt 1/50 s": (paths["sprung", SMALLEST], 50, "C2"),
         f"w 0.05 m, dt 1/{finest} s": (paths["sprung", finest], finest, "C0"),
     }
     for joint in range(2):
