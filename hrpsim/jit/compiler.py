@@ -4,9 +4,9 @@
 """Numba's compiler, but optimisation and machine code come once for each kernel.
 
 A step is hundreds of small functions. Numba optimises each of them together with all that it calls,
-and makes machine code of it, so that a deep call tree is compiled once for every level. Here a
-function stays as it was lowered until a kernel links all those that it calls, each once. Without
-that `find_contacts` and `solve_rows` take 1.9 times the processor time.
+and makes machine code of it, so that a deep call tree is compiled once for every level. Here an
+inner kernel stays as it was lowered until a kernel links all those that it calls, each once.
+Without that `find_contacts` and `solve_rows` take 1.9 times the processor time.
 
 The methods that are overridden are not public: `hrpsim.jit.numba_compiler` uses numba's own
 compiler where they do not fit the installed numba.
@@ -23,8 +23,8 @@ from numba.core.compiler import Compiler
 from numba.core.funcdesc import default_mangler
 
 
-class _LoweredCode(JITCodeLibrary):
-    """The code of one function as numba lowered it: not optimised, no machine code."""
+class _InnerCode(JITCodeLibrary):
+    """The code of an inner kernel as numba lowered it: not optimised, no machine code."""
 
     def finalize(self):
         """Leave the code as it is."""
@@ -44,8 +44,18 @@ class _LoweredCode(JITCodeLibrary):
     def set_env(self, env_name, env):
         """Drop an environment: kernels raise nothing, and to set it needs machine code."""
 
-    def linked(self) -> ModuleRef:
-        """Return LLVM's module of the function with all that it calls, optimised."""
+
+class KernelCode(_InnerCode):
+    """The code of a kernel with all that it calls, optimised; no machine code."""
+
+    @property
+    def module(self) -> ModuleRef:
+        """LLVM's module."""
+        return self._final_module
+
+    def finalize(self):
+        """Link what the kernel calls, each once, and optimise the whole."""
+        super().finalize()
         own = [function.name for function in self.get_defined_functions()]
         libraries = _callees(self, {})
         for part in filter(_is_part, libraries):
@@ -57,11 +67,10 @@ class _LoweredCode(JITCodeLibrary):
             # Last, as LLVM links of them only what is called already.
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._optimize_final_module()
-        return self._final_module
 
 
 def _callees(library, known: dict) -> dict:
-    """Return, as keys, what a library calls and what that calls; numba's own have theirs within."""
+    """Return, as keys, what a library calls, and what the inner kernels of these call."""
     for callee in library._linking_libraries:
         if callee not in known:
             known[callee] = None
@@ -71,7 +80,7 @@ def _callees(library, known: dict) -> dict:
 
 
 def _is_part(library) -> bool:
-    return isinstance(library, _LoweredCode)
+    return type(library) is _InnerCode
 
 
 def _short_name(name, types, *, abi_tags=(), uid=None):
@@ -82,13 +91,21 @@ def _short_name(name, types, *, abi_tags=(), uid=None):
 
 
 class KernelCompiler(Compiler):
-    """Numba's compiler of functions that stay as they were lowered, for `pipeline_class`."""
+    """Numba's compiler, for `pipeline_class`, of kernels."""
+
+    _library = KernelCode
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
         name = f"hrpsim_{next(_number)}"
-        library = library or _LoweredCode(targetctx.codegen(), name)
+        library = library or self._library(targetctx.codegen(), name)
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
         self.state.targetctx.mangler = _short_name  # a copy of numba's context, for one function
+
+
+class InnerKernelCompiler(KernelCompiler):
+    """Numba's compiler of what is only linked into kernels."""
+
+    _library = _InnerCode
 
 
 _number = itertools.count()

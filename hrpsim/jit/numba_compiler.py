@@ -60,13 +60,12 @@ def fits_numba() -> bool:
 
 
 def _compile(kernel: KernelFunction, arguments: tuple) -> MachineCode:
-    from hrpsim.jit.compiler import KernelCompiler
     from hrpsim.jit.spared_work import spared_work
 
-    dispatcher = dispatcher_of(kernel, KernelCompiler)
+    dispatcher = dispatcher_of(kernel)
     with _no_cyclic_collection(), spared_work():
         compiled = _compiled(dispatcher, arguments)
-        objects = (object_file(compiled.library.linked()),)
+        objects = (object_file(compiled.library.module),)
     function = compiled.fndesc.llvm_func_name
     if not kernel.called:
         return MachineCode(objects, function, "")
@@ -75,7 +74,7 @@ def _compile(kernel: KernelFunction, arguments: tuple) -> MachineCode:
 
 
 def _compile_plainly(kernel: KernelFunction, arguments: tuple) -> Loaded:
-    compiled = _compiled(dispatcher_of(kernel), arguments)
+    compiled = _compiled(dispatcher_of(kernel, plain=True), arguments)
     address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
     return Loaded(address, compiled.entry_point)
 
@@ -98,17 +97,21 @@ def _no_cyclic_collection() -> Iterator[None]:
             gc.enable()
 
 
-def dispatcher_of(kernel: KernelFunction, compiler: type | None = None):
-    """Return numba's dispatcher of a kernel; compiler: numba's own, or one for `pipeline_class`."""
+def dispatcher_of(kernel: KernelFunction, plain: bool = False):
+    """Return numba's dispatcher of a kernel; plain: with numba's own compiler and cache."""
     if kernel in _dispatchers:
         return _dispatchers[kernel]
     names: dict = {}
-    # Always given: a function that has no such option inherits that of its caller.
-    options = {**_OPTIONS, "forceinline": kernel.inline}
-    chosen = {} if compiler is None else {"pipeline_class": compiler}
-    dispatcher = numba.njit(_with_names(kernel.py_func, names, compiler), **chosen, **options)
+    options: dict = dict(_OPTIONS)
+    if kernel.inner:
+        options["forceinline"] = kernel.inline  # always: without it that of the caller is taken
+    if not plain:
+        from hrpsim.jit.compiler import InnerKernelCompiler, KernelCompiler
+
+        options["pipeline_class"] = InnerKernelCompiler if kernel.inner else KernelCompiler
+    dispatcher = numba.njit(_with_names(kernel.py_func, names, plain), **options)
     dispatcher.targetoptions["_nrt"] = False
-    if kernel.inner or compiler is not None:
+    if kernel.inner or not plain:
         dispatcher.targetoptions["no_cpython_wrapper"] = True
         dispatcher.targetoptions["no_cfunc_wrapper"] = True
     else:
@@ -116,7 +119,7 @@ def dispatcher_of(kernel: KernelFunction, compiler: type | None = None):
     _dispatchers[kernel] = dispatcher  # before what it calls, which may call it
     known = kernel.py_func.__globals__
     used = (name for name in kernel.py_func.__code__.co_names if name in known)
-    names.update({name: _for_numba(known[name], compiler) for name in used})
+    names.update({name: _for_numba(known[name], plain) for name in used})
     return dispatcher
 
 
@@ -129,10 +132,10 @@ def _let_numba_cache(dispatcher, kernel: KernelFunction) -> None:
         numba.config.CACHE_DIR = previous
 
 
-def _with_names(function, names: dict, compiler: type | None) -> FunctionType:
+def _with_names(function, names: dict, plain: bool) -> FunctionType:
     """Return a function that looks up its globals in `names`."""
     cells = function.__closure__ or ()
-    closure = tuple(CellType(_for_numba(cell.cell_contents, compiler)) for cell in cells)
+    closure = tuple(CellType(_for_numba(cell.cell_contents, plain)) for cell in cells)
     code = function.__code__
     names["__name__"] = function.__module__
     made = FunctionType(code, names, function.__name__, function.__defaults__, closure)
@@ -140,9 +143,9 @@ def _with_names(function, names: dict, compiler: type | None) -> FunctionType:
     return made
 
 
-def _for_numba(value, compiler: type | None):
+def _for_numba(value, plain: bool):
     if isinstance(value, KernelFunction):
-        return dispatcher_of(value, compiler)
+        return dispatcher_of(value, plain)
     return value.load() if isinstance(value, NumbaCode) else value
 
 
