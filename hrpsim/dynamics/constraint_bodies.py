@@ -157,7 +157,7 @@ def _number(forest, constrained_out):
     supports, of_dof, constrained = (
         constrained_out.supports,
         constrained_out.of_dof,
-        constrained_out.constrained,
+        constrained_out.bodies,
     )
     n = forest.bodies.shape[0]
     count = column = needed = root = 0
@@ -230,7 +230,7 @@ def _list_paths(forest, supports):
 @inlined_kernel
 def _find_lonely(forest, constrained_count, constrained_out):
     """Find the constraint bodies that are alone on their limb of a FREE base."""
-    supports, constrained = constrained_out.supports, constrained_out.constrained
+    supports, constrained = constrained_out.supports, constrained_out.bodies
     for number in range(constrained_count):
         supports[supports[constrained[number].body].limb].limb_constrained = 0
     for number in range(constrained_count):

@@ -44,7 +44,7 @@ def constrained_responses(forest, kinematics, articulated, constrained_count, co
     """
     supports = constrained_out.supports
     for number in range(constrained_count):
-        constraint_body = constrained_out.constrained[number]
+        constraint_body = constrained_out.bodies[number]
         base, limb = forest.bodies[constraint_body.body].root, supports[constraint_body.body].limb
         root = supports[base]
         floats = forest.bodies[base].joint_type == FREE
@@ -56,7 +56,7 @@ def constrained_responses(forest, kinematics, articulated, constrained_count, co
             _note_at_base(root.sweep, constraint_body, supports[constraint_body.body])
             _apply_inverse(articulated[base].root_inverse, root.sweep)
             for other in range(root.first_constrained, number):
-                if supports[constrained_out.constrained[other].body].limb != limb:
+                if supports[constrained_out.bodies[other].body].limb != limb:
                     _couple_limbs(other, base, constraint_body, root, constrained_out)
         if constraint_body.alone:
             _couple_with_itself(forest, articulated, constraint_body, root, constrained_out)
@@ -70,7 +70,7 @@ def constrained_responses(forest, kinematics, articulated, constrained_count, co
                 if i >= constraint_body.body:
                     _write_answer(forest.bodies[i], supports[i], number, root, constrained_out)
     for number in range(constrained_count):
-        constraint_body = constrained_out.constrained[number]
+        constraint_body = constrained_out.bodies[number]
         root = supports[forest.bodies[constraint_body.body].root]
         constraint_body.largest = _largest_response(
             constraint_body, root, constrained_out.inverse_inertia
@@ -208,7 +208,7 @@ def _couple_limbs(other, base, constraint_body, tree, constrained_out):
     The motions of the base under these are in its `sweep`.
     """
     earlier, block, width = (
-        constrained_out.constrained[other],
+        constrained_out.bodies[other],
         constrained_out.inverse_inertia,
         tree.tree_width,
     )
@@ -279,12 +279,12 @@ def _write_answer(body, here, number, tree, constrained_out):
     Those are rows of the constraint body's columns and, mirrored, columns of its rows. Earlier
     constraint bodies of the same body have them already.
     """
-    constraint_body = constrained_out.constrained[number]
+    constraint_body = constrained_out.bodies[number]
     column = constraint_body.offset - tree.tree_start
     columns = 6 if constraint_body.dof < 0 else 1
     block, width = constrained_out.inverse_inertia, tree.tree_width
     if here.constraint_body >= number:
-        row = constrained_out.constrained[here.constraint_body].offset - tree.tree_start
+        row = constrained_out.bodies[here.constraint_body].offset - tree.tree_start
         at, mirrored = (
             tree.tree_block + row * width + column,
             tree.tree_block + column * width + row,
@@ -300,7 +300,7 @@ def _write_answer(body, here, number, tree, constrained_out):
     if body.joint_type != FREE and body.joint_type != FIXED:
         other = constrained_out.of_dof[body.v_index]
         if other >= number:
-            row = constrained_out.constrained[other].offset - tree.tree_start
+            row = constrained_out.bodies[other].offset - tree.tree_start
             at = tree.tree_block + row * width + column
             mirrored = tree.tree_block + column * width + row
             for k in range(columns):
@@ -344,7 +344,7 @@ def constrained_velocities(forest, kinematics, velocity, constrained_count, cons
             own = plus(load(supports[body.parent].twist, 0), own)
         store(twist, 0, own)
     for number in range(constrained_count):
-        constraint_body = constrained_out.constrained[number]
+        constraint_body = constrained_out.bodies[number]
         if constraint_body.dof >= 0:
             constrained_out.velocity[constraint_body.offset] = velocity[constraint_body.dof]
         else:

@@ -22,9 +22,9 @@ from hrpsim.spatial.vector import speed_along
 from hrpsim.step.continuous.sweep import (
     FAR,
     are_looked_at,
-    ballistic,
     both_fly,
     bounce_in_flight,
+    is_ballistic,
     is_penalty,
     meeting_of,
     root_of,
@@ -47,7 +47,7 @@ def find_flying(s):
     for k in range(shapes.shape[0]):
         shape = shapes[k]
         if shape.ballistic == 0 and shape.kind != PLANE and shape.kind != MESH:
-            shape.ballistic = 1 if ballistic(s.forest, shape.body, shape) else 0
+            shape.ballistic = 1 if is_ballistic(s.forest, shape.body, shape) else 0
     for i in range(s.continuous.bodies.shape[0]):
         s.continuous.bodies[i].timed = 0
     s.continuous.state[0].ballistic = 1
@@ -113,7 +113,7 @@ def _write_contact(kinematics, shapes, speculative, feature, contact):
         shapes[speculative.shape_b].body,
     )
     contact.feature, contact.gap = feature, speculative.gap
-    contact.gap_offset = contact.rise = 0.0
+    contact.gap_offset = contact.push_out = 0.0
     for r in range(3):
         contact.point[r], contact.normal[r] = speculative.point[r], speculative.normal[r]
         contact.point_a[r], contact.point_b[r] = speculative.arm_a[r], speculative.arm_b[r]

@@ -107,7 +107,7 @@ def is_penalty(solver_choice, a, b):
 
 
 @inlined_kernel
-def ballistic(forest, body, shape):
+def is_ballistic(forest, body, shape):
     """Return whether a shape is a ball about the origin of a free body, or belongs to the world.
 
     What sleeps is taken for what it is awake.

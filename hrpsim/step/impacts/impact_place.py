@@ -21,7 +21,7 @@ from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 from hrpsim.step.continuous.drift import takes_start_force
-from hrpsim.step.continuous.sweep import ballistic
+from hrpsim.step.continuous.sweep import is_ballistic
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 # The time for which a contact is placed that was found where bodies are in the middle of the step.
@@ -48,7 +48,9 @@ def is_timed(forest, collision, rows, island):
     for k in range(island.first, island.contact_end):
         contact = collision.contacts[rows.island_rows[k] // 3]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        if not (ballistic(forest, contact.body_a, a) and ballistic(forest, contact.body_b, b)):
+        if not (
+            is_ballistic(forest, contact.body_a, a) and is_ballistic(forest, contact.body_b, b)
+        ):
             return False
         if a.ballistic < 0 or b.ballistic < 0:
             return False
