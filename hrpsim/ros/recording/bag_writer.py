@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sqlite3
 import time
@@ -28,6 +27,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hrpsim.bag.files import LOST_MESSAGES
 from hrpsim.errors import HrpsimError
+from hrpsim.ros.recording.message_types import definition_file
 from hrpsim.ros.recording.spooled_records import SpooledRecords
 
 _KEEP_SIZE = 1_000_000  # bytes that are handed over to the system at once, at most
@@ -131,21 +131,10 @@ class BagWriter:
         """Register the installed definition of a type and of the types it contains."""
         if type_name in self._types.fielddefs:
             return
-        definition = get_types_from_msg(_definition_file(type_name).read_text(), type_name)
+        definition = get_types_from_msg(definition_file(type_name).read_text(), type_name)
         for part in _types_within(definition):
             self._learn(part)
         self._types.register(definition)
-
-
-def _definition_file(type_name: str) -> Path:
-    """Return the .msg file of a type: in the share folder of the prefix its Python code is in."""
-    package, _, name = type_name.split("/")
-    code = Path(importlib.import_module(package).__file__)
-    inside = Path("share", package, "msg", f"{name}.msg")
-    for prefix in code.parents:
-        if (prefix / inside).is_file():
-            return prefix / inside
-    raise FileNotFoundError(f"there is no {inside} above {code}")
 
 
 def _types_within(definition) -> list[str]:

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
+from hrpsim.errors import HrpsimError
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.recording.bag_writer import BagWriter
+from hrpsim.ros.recording.message_types import message_type
 
 _SHARED_TOPICS = ("/clock", "/rosout")  # wanted whatever the namespace
 _DEPTH = 5000
@@ -133,7 +134,7 @@ class TopicRecorder:
         try:
             subscription = self._subscribe(topic, type_names[0], qos)
             self._bag.add_topic(topic, type_names[0], qos)
-        except (ImportError, AttributeError, FileNotFoundError) as error:
+        except (HrpsimError, ImportError, AttributeError) as error:
             logger.warning(f"{topic} of type {type_names[0]} is not recorded: {error}")
             self._skipped.add(topic)
             return
@@ -141,9 +142,7 @@ class TopicRecorder:
         self._counters[topic] = SequenceCounter()
 
     def _subscribe(self, topic: str, type_name: str, qos: QoSProfile) -> PolledSubscription:
-        package, _, name = type_name.split("/")
-        message_type = getattr(importlib.import_module(f"{package}.msg"), name)
-        return PolledSubscription(self._node, message_type, topic, qos, raw=True)
+        return PolledSubscription(self._node, message_type(type_name), topic, qos, raw=True)
 
     def _take_from(self, topic: str, subscription: PolledSubscription) -> int:
         counter = self._counters[topic]
