@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.control.balance.fall import FallWatch, tilt
+from hrpsim.control.balance.fall import FallWatch, clearance, tilt
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.stabilizing import kept
 from hrpsim.control.framework.control_loop import ControlLoop
@@ -84,7 +84,7 @@ def simulate_walk(
         after_fall: time that is simulated after a fall [s].
         each_tick: each_tick(time) is called before every tick, for disturbances.
     """
-    world, watch = robot.world, FallWatch()
+    world, watch = robot.world, FallWatch(lambda: clearance(robot))
     begin, fell_at = world.time, None
     times, q, wrenches, noted = [], [], {}, []
     touched: set[str] = set()

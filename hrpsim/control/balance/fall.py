@@ -1,41 +1,61 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tells from the pose of the base whether a humanoid has fallen."""
+"""Whether a humanoid has fallen: how its base is tilted, and how far it has sunk."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+
+from hrpsim.dynamics.functions import center_of_mass
+from hrpsim.world.objects.robot import Robot
 
 LARGEST_TILT = math.radians(45.0)
 LOWEST_HEIGHT_RATIO = 0.5
 
 
 class FallWatch:
-    """Watches the base: fallen once it leans by more than 45 degrees or sinks to half its height.
+    """Watches the base: fallen once it is tilted by more than 45 degrees or the robot has sunk.
 
-    The first height seen counts as standing.
+    It has sunk when its base is lower by more than half of the height of its centre of mass over
+    its lowest link, and that height has halved: neither stairs nor a base frame on the floor are
+    falls. The first call describes standing.
+
+    Args:
+        clearance: returns that height [m]. Without it the base's height stands for it.
     """
 
-    def __init__(self):
-        self.standing_height: float | None = None  # [m]
-        self.lowest_height = math.inf  # [m]
+    def __init__(self, clearance: Callable[[], float] | None = None):
+        self._clearance = clearance
+        self._standing_height: float | None = None  # of the base [m]
+        self._standing_clearance = 0.0  # [m]
+        self._sunk = False
+        self.lowest_height = math.inf  # of the base [m]
         self.largest_tilt = 0.0  # [rad]
 
     def add(self, height: float, quaternion: tuple[float, float, float, float]) -> None:
         """Take in the height of the base [m] and its orientation, xyzw."""
-        if self.standing_height is None:
-            self.standing_height = height
+        if self._standing_height is None:
+            self._standing_height = height
+            self._standing_clearance = height if self._clearance is None else self._clearance()
+        limit = LOWEST_HEIGHT_RATIO * self._standing_clearance
+        lowered = not self._standing_height - height < max(limit, 0.0)
+        if lowered and not (self._clearance is None and limit <= 0.0 and math.isfinite(height)):
+            self._sunk = self._sunk or self._clearance is None or not self._clearance() > limit
         self.lowest_height = min(self.lowest_height, height)
         self.largest_tilt = max(self.largest_tilt, tilt(quaternion))
 
     @property
     def fallen(self) -> bool:
         """Whether it has fallen at any time."""
-        if self.standing_height is None:
-            return False
-        sunk = not self.lowest_height > LOWEST_HEIGHT_RATIO * self.standing_height
-        return sunk or not self.largest_tilt < LARGEST_TILT
+        return self._sunk or not self.largest_tilt < LARGEST_TILT
+
+
+def clearance(robot: Robot) -> float:
+    """Return the height of a robot's centre of mass over the origin of its lowest link [m]."""
+    positions, _ = robot.link_poses()
+    return float(center_of_mass(robot.model, robot.q)[2] - positions[:, 2].min())
 
 
 def tilt(quaternion: tuple[float, float, float, float]) -> float:

@@ -12,7 +12,7 @@ from scipy.signal import butter, sosfiltfilt
 
 from hrpsim import Model, center_of_mass, link_pose, load_model
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
-from hrpsim.control.balance.fall import FallWatch
+from hrpsim.control.balance.fall import FallWatch, clearance
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.pattern import footsteps
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
@@ -73,7 +73,7 @@ def robot_model(bush_set: str | None) -> Model:
 def stepping(model: Model, pattern: WalkingPattern, **options) -> Stepping:
     """Play the pattern by joint PD with target-ZMP feedback; options of World."""
     world, robot = our_standing(model, **options)
-    controller, watch = Walk(pattern.sequence), FallWatch()
+    controller, watch = Walk(pattern.sequence), FallWatch(lambda: clearance(robot))
     wrenches, motion = [], []
     with ControlLoop(robot, controller) as loop:
         while not controller.finished:

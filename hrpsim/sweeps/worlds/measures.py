@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.control.balance.fall import FallWatch, tilt
+from hrpsim.control.balance.fall import FallWatch, clearance, tilt
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.walk_trial import step_ends
 from hrpsim.sweeps.framework.errors import SweepError
@@ -63,7 +63,7 @@ class Measures:
         self._world, self._period = world, period
         self._robot = None if robot is None else world.robots[robot]
         self.ticks = 0  # that have passed
-        self._watch = FallWatch()
+        self._watch = FallWatch(lambda: clearance(self._robot))
         self._fell_at = math.nan
         if self._robot is not None:
             self._moves = self._robot.model.base == "free"
