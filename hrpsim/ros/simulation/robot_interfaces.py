@@ -138,8 +138,10 @@ class RobotInterfaces:
         )
         if not links and not odometry:
             return None
+        logger = self._node.get_logger()
+        # By a line of its own: rclpy allows one severity for each line that logs.
         if not optional_module(
-            "tf2_msgs", "no transforms are published", self._node.get_logger().warning
+            "tf2_msgs", "no transforms are published", lambda text: logger.warning(text)
         ):
             return None
         from hrpsim.ros.simulation.transforms import TransformPublisher
