@@ -259,11 +259,11 @@ def test_lockstep_can_hold_the_last_command(simulations, listener):
         if stamp != answered:
             publisher.publish(stamped(stamp, 0.3))
             answered = stamp
-        return any("lockstep goes on after" in line for line in node.lines)
+        return any("lockstep continues after" in line for line in node.lines)
 
     assert listener.wait_for(answers, LIMIT)
     lines = node.lines  # where answers stay away again that is said again, once
-    goes_on = sum("lockstep goes on after" in line for line in lines)
+    goes_on = sum("lockstep continues after" in line for line in lines)
     assert sum("the last command holds" in line for line in lines) <= goes_on + 1
 
 

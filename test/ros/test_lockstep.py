@@ -152,7 +152,7 @@ def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, 
 
     answering.send(0)
     assert answering.reaches(5_000_000)
-    assert node.wait_for_line("lockstep goes on after", LIMIT)
+    assert node.wait_for_line("lockstep continues after", LIMIT)
     known = len(answering.rejections())
     answering.send(0)  # as a controller does that heard the state twice
     answering.send(5_000_000)
@@ -232,7 +232,7 @@ def test_a_killed_controller_is_missed_and_another_takes_over(simulations, liste
         return sum(text in line for line in node.lines)
 
     # A busy machine lets it wait at other ticks, too.
-    assert listener.wait_for(lambda: said("lockstep goes on after") == said("lockstep waits"))
+    assert listener.wait_for(lambda: said("lockstep continues after") == said("lockstep waits"))
     assert second.lines.count("initialize") == 1
 
     # A reset: the controller notices, and the second life is the first, bit for bit.
