@@ -214,8 +214,8 @@ class Lockstep(MessageQueue):
         """Log a stall: a warning, or only information if the controller has ended."""
         if self.publisher_count() == 0 and self._answered >= 0:
             self._logger.info(
-                f"the sender of {self.topic} has left; simulated time waits at {self._clock.stamp} s "
-                f"for another{consequence}"
+                f"the sender of {self.topic} has left; simulated time waits at "
+                f"{self._clock.stamp} s for another{consequence}"
             )
         else:
             self._logger.warning(self.describe_wait() + consequence)
