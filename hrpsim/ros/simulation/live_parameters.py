@@ -85,4 +85,4 @@ class LiveParameters:
                 for held in (robot.gains, robot.modes, robot.rates):
                     if held.knows(name):
                         held.change(name, value)
-            simulation.contents.tell()
+            simulation.contents.notify()
