@@ -123,15 +123,15 @@ class Replay:
 
     def __init__(self, recording: Recording, world: Path | None = None, **overrides: Any):
         self.recording = recording
-        told = recording.description
-        self.settings = _DEFAULTS | told.get("settings", {})
+        description = recording.description
+        self.settings = _DEFAULTS | description.get("settings", {})
         self.world = _world_of(recording, world, overrides)
         self.clock = SimulationClock(self.world.time_step)
         self.rejections = Rejections(_StderrLogger(), Faults(_StderrLogger))
         self._topics: list[RecordedTopic] = []
         self._inputs: list[RobotInput] = []
         self._states: dict[str, dict[int, State]] = {}  # by robot and step
-        described = {robot["name"]: robot for robot in told.get("robots", ())}
+        described = {robot["name"]: robot for robot in description.get("robots", ())}
         for name, prefix in recording.prefixes().items():
             robot = self._robot(name)
             self._set_up(robot, described.get(name, {}))
@@ -185,10 +185,10 @@ class Replay:
             raise WorldError(unknown_name("recorded robot", name, robots))
         return robots[name]
 
-    def _set_up(self, robot, told: dict[str, Any]) -> None:
+    def _set_up(self, robot, description: dict[str, Any]) -> None:
         """Set the recorded gains and modes of the joints."""
         gains = dict(zip(robot.joint_names, zip(*robot.gains)))
-        for joint in told.get("joints", ()):
+        for joint in description.get("joints", ()):
             name, recorded = joint["name"], tuple(joint["gains"])
             if name not in gains:
                 raise WorldError(unknown_name("recorded joint", name, gains))
@@ -200,7 +200,7 @@ class Replay:
             if joint["mode"] == "off":
                 robot.command(names=[name], efforts=[0.0])
 
-    def _inputs_of(self, robot, prefix: str, told: dict[str, Any]) -> list[RobotInput]:
+    def _inputs_of(self, robot, prefix: str, description: dict[str, Any]) -> list[RobotInput]:
         """Return one input for each topic, in the order in which they act in the node."""
         lockstep = self.settings["lockstep"]
         topics = {
@@ -216,14 +216,14 @@ class Replay:
         interpolates = self.settings["interpolate_commands"]
         made = RobotInputs(
             robot,
-            RobotFrames(robot.model, "odom", told.get("frames", "")),
+            RobotFrames(robot.model, "odom", description.get("frames", "")),
             self.clock,
             Report(self.rejections, _StderrLogger()),
             topics.__getitem__,
             in_lockstep=MessageQueue(topics[COMMANDS]) if lockstep else None,
             over=self.settings["control_period"] if interpolates else 0.0,
         )
-        off = {joint["name"] for joint in told.get("joints", ()) if joint["mode"] == "off"}
+        off = {joint["name"] for joint in description.get("joints", ()) if joint["mode"] == "off"}
         made.commands.off = made.trajectories.off = off
         made.wrenches.duration = self.settings["wrench_duration"]
         made.wrenches.ramp = self.settings["wrench_ramp"]
@@ -241,25 +241,25 @@ class _StderrLogger:
 
 def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]):
     """Return a new world of a file, or the recorded one."""
-    told = recording.description.get("world")
+    described = recording.description.get("world")
     if path is not None:
         return build_world(open_world(path), **overrides)
-    if not told:
+    if not described:
         raise BagError(
             f"{recording.bag} does not say what was simulated (simulation_description): "
             "give --world"
         )
-    texts = [text.partition(":=") for text in told["xacro_arguments"]]
+    texts = [text.partition(":=") for text in described["xacro_arguments"]]
     given = {
-        "time_step": told["time_step"],
-        "integrator": told["integrator"],
+        "time_step": described["time_step"],
+        "integrator": described["integrator"],
         "xacro_arguments": {name: value for name, _, value in texts},
     }
     given |= {name: value for name, value in overrides.items() if value}
-    if told["text"]:
-        reader = open_world_text(told["text"], "simulation_description")
+    if described["text"]:
+        reader = open_world_text(described["text"], "simulation_description")
     else:
         from hrpsim.ros.base.entities import located
 
-        reader = open_world(located(told["uri"], (".yaml", ".yml"), "a world is YAML"))
+        reader = open_world(located(described["uri"], (".yaml", ".yml"), "a world is YAML"))
     return build_world(reader, **given)
