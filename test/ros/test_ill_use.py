@@ -96,7 +96,7 @@ def test_commands_far_faster_than_steps(running):
         told = [m.status[1] for m in running.diagnostics]
         return any(
             status.level == WARN
-            and "commands come faster than they are taken" in status.message
+            and "commands arrive faster than they are read" in status.message
             and int(values_of(status)["dropped"]) > 100
             for status in told
         )
@@ -242,7 +242,7 @@ def test_lockstep_can_hold_the_last_command(simulations, listener):
     assert listener.wait_for(lambda: states and nanoseconds(states[-1]) > 500_000_000, LIMIT)
     assert np.isfinite(states[-1].position).all()
     assert listener.wait_for(lambda: diagnostics and diagnostics[-1].status[1].level == ERROR)
-    assert diagnostics[-1].status[1].message == "the last command holds: none comes"
+    assert diagnostics[-1].status[1].message == "the last command holds: none arrives"
 
     def ticks_without():
         return int(values_of(diagnostics[-1].status[1])["ticks without a command"])

@@ -263,7 +263,7 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert not any("Traceback" in line for line in dizzy.lines)
 
     assert slow.wait(LIMIT) == 1
-    assert "period is 0.007 s, and the simulation wants commands 0.005 s apart" in slow.lines[-1]
+    assert "period is 0.007 s, and the simulation expects commands 0.005 s apart" in slow.lines[-1]
 
     restless = start_controller(simulations, f"{FEEDBACK}:Restless")
     assert restless.wait_for_line("ready", LIMIT)
@@ -274,7 +274,7 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
 
 
 TOO_RARELY = (
-    "hrpsim_controller: the controller's period is 0.005 s, and the simulation wants commands "
+    "hrpsim_controller: the controller's period is 0.005 s, and the simulation expects commands "
     "0.01 s apart: start its node with -p control_period:=0.005"
 )
 

@@ -144,7 +144,7 @@ def test_a_rejected_message_has_done_nothing():
     assert "NaN in some fields, commanded by the others alone: j" in rig.log.lines[-1]
     rig.send(position=[np.nan])
     rig.commands.poll()
-    assert "nothing but NaN, command kept: j" in rig.log.lines[-1]
+    assert "only NaN, command kept: j" in rig.log.lines[-1]
     told = len(rig.log.lines)
     rig.send(position=[np.nan])
     rig.commands.poll()

@@ -132,7 +132,7 @@ class Entities:
         of a world file's `bodies`. With `allow_renaming` a taken or missing name is made unique.
         """
         if not uri and not text:
-            raise Refusal("NO_RESOURCE", "neither uri nor resource_string says what to spawn")
+            raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
         if name and not _NAME.fullmatch(name):
             raise Refusal(
                 "NAME_INVALID",
@@ -202,7 +202,7 @@ class Entities:
         if isinstance(entity, Robot) and entity.model.base == "fixed":
             raise Refusal(
                 "OPERATION_FAILED",
-                f"{entity.name!r} has a fixed base: it stands where its description says",
+                f"{entity.name!r} has a fixed base: its description defines its pose",
             )
         R = motion.pose.R
         q, v = entity.q.copy(), entity.v.copy()
@@ -238,7 +238,7 @@ class Entities:
         if not (self.limits.xacro or own) and is_xacro(text, path):
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
-                "xacro is not taken over ROS, because its expressions are evaluated: expand it "
+                "xacro is not accepted over ROS, because its expressions are evaluated: expand it "
                 "first, or set the parameter spawn_xacro",
             )
 
@@ -247,8 +247,8 @@ class Entities:
         if not self.limits.mjcf and format_of(*_text_of(source)) == "mjcf":
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
-                "MJCF is not taken over ROS, because MuJoCo's parser would read it: hrpsim convert "
-                "makes a URDF of it, or set the parameter spawn_mjcf",
+                "MJCF is not accepted over ROS, because MuJoCo's parser would read it: hrpsim "
+                "convert makes a URDF of it, or set the parameter spawn_mjcf",
             )
 
     def _spawn_robot(self, source, name: str, pose: Placement, allow_renaming: bool) -> Robot:
@@ -281,7 +281,7 @@ class Entities:
         elif not (np.allclose(pose.p, 0.0) and np.allclose(pose.R, np.eye(3))):
             raise Refusal(
                 "INVALID_POSE",
-                f"the root link of {model.name!r} is 'world': it stands where its description says",
+                f"the root link of {model.name!r} is 'world': its description defines its pose",
             )
         return self.world.add_robot(model, q=q, name=self._free(name or model.name, allow_renaming))
 
@@ -291,7 +291,7 @@ class Entities:
             reader, entry = read_body(text, str(source) if text != source else "resource_string")
             for given in ("position", "orientation"):
                 if given in entry:
-                    raise reader.fail(given, "the request says where it is")
+                    raise reader.fail(given, "the request defines its pose")
             shape = read_shape(reader, entry.pop("shape"), "")
         except (HrpsimError, OSError, UnicodeDecodeError) as error:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error

@@ -54,7 +54,7 @@ class AnsweringNode(Node):
             return
         if not delays:
             self.get_logger().warning(
-                f"{service.srv_name}: an answer is lost: the middleware does not find who asked"
+                f"{service.srv_name}: an answer is lost: the middleware does not know its client"
             )
             return
 

@@ -67,7 +67,7 @@ def warn_of_foreign_files(node: Node) -> None:
         names = list(_nodes_of(file)) if option == "--params-file" else []
         if names and not any(_pattern(name).fullmatch(own) for name in names):
             listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-            node.get_logger().warning(f"{file}: nothing in it is for {own}; it is for {listed}")
+            node.get_logger().warning(f"{file}: no entry for {own}, only for {listed}")
 
 
 def _nodes_of(file: str) -> Iterator[str]:

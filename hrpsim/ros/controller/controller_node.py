@@ -73,7 +73,7 @@ PARAMETERS = {
         Specification(
             "listeners",
             1,
-            "How many must listen to joint_commands until it is ready: 2 with a recorder",
+            "Number of subscribers to joint_commands until it is ready: 2 with a recorder",
             1,
             1000,
         ),
@@ -160,7 +160,7 @@ class ControllerNode:
             return self._wanted.describe_wait()
         if not self._is_heard:
             found = f"{self._commands.listener_count} of {self._listeners}"
-            return f"waiting for nodes that listen to joint_commands: {found}"
+            return f"waiting for subscribers to joint_commands: {found}"
         if self._last is None or not self._lockstep:
             return self._states.describe_lack()
         return (
@@ -212,7 +212,7 @@ class ControllerNode:
     def _other_period(self, wanted: float) -> str:
         period = self._controller.period
         return (
-            f"the controller's period is {period:g} s, and the simulation wants commands "
+            f"the controller's period is {period:g} s, and the simulation expects commands "
             f"{wanted:g} s apart: start its node with -p control_period:={period:g}"
         )
 

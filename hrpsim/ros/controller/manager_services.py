@@ -86,7 +86,7 @@ class ManagerServices:
         begin, end = list(request.activate_controllers), list(request.deactivate_controllers)
         strictness = request.strictness or BEST_EFFORT
         if strictness not in (BEST_EFFORT, STRICT, AUTO, FORCE_AUTO):
-            raise ControllerError(f"strictness {strictness} is none of 1 to 4")
+            raise ControllerError(f"strictness {strictness} is not one of 1 to 4")
         if strictness == BEST_EFFORT:
             begin, end = self._possible(begin), self._possible(end)
             if len(begin) + len(end) == 0:

@@ -76,6 +76,6 @@ async def make_steps(simulation: Simulation, steps: int) -> None:
 
 def _require_same(simulation: Simulation, era: int) -> None:
     if simulation.is_ending:
-        raise WorldError("the node is asked to end")
+        raise WorldError("the node was requested to end")
     if simulation.era != era:
         raise WorldError("the world was put into another state meanwhile")

@@ -41,7 +41,7 @@ def load_source(
     Raises Refusal with NO_RESOURCE, UNSUPPORTED_FORMAT, MISSING_ASSETS or RESOURCE_PARSE_ERROR.
     """
     if not uri and not text:
-        raise Refusal("NO_RESOURCE", "neither uri nor resource_string says which world to load")
+        raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
     source: str | Path = located(uri, KINDS, _FORMATS) if uri else text
     entities.refuse_large(source)
     with _refusals():

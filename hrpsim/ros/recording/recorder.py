@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--expect",
         nargs="*",
         metavar="TOPIC",
-        help="topics that must have delivered a message before it says ready "
+        help="topics that must have delivered a message before it is ready "
         "(/clock; with --namespace any topic in it)",
     )
     parser.add_argument(
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=not_negative,
         default=60.0,
         metavar="S",
-        help="give up if they are silent for so long [s, wall] (60)",
+        help="give up if they are silent for longer [s, wall] (60)",
     )
     parser.add_argument(
         "--time-limit",

@@ -136,7 +136,7 @@ class Recording:
                 text = f"{self.bag}: {names[0]}: {place or 'it'}: {error.errors[0].error_message}"
                 raise BagError(text) from None
             except (ValueError, RecursionError) as error:
-                raise BagError(f"{self.bag}: {names[0]} is no JSON: {error}") from None
+                raise BagError(f"{self.bag}: {names[0]} is not JSON: {error}") from None
         return {}
 
     def _read_clock(self) -> tuple[list[int], list[int]]:

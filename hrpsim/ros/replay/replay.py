@@ -246,7 +246,7 @@ def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]
         return build_world(open_world(path), **overrides)
     if not described:
         raise BagError(
-            f"{recording.bag} does not say what was simulated (simulation_description): "
+            f"{recording.bag} does not describe the simulated world (simulation_description): "
             "give --world"
         )
     texts = [text.partition(":=") for text in described["xacro_arguments"]]

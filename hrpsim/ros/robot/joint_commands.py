@@ -89,7 +89,7 @@ class JointCommands(RobotInput):
             return JointCommand(names, arrays, commanded, unset)
         if len(commanded) < len(names):
             lacking = sorted(set(names) - set(commanded))
-            raise WorldError(f"nothing but NaN for {', '.join(lacking)}")
+            raise WorldError(f"only NaN for {', '.join(lacking)}")
         return JointCommand(names, arrays, names, [])
 
     def accept(self, command: JointCommand) -> None:
@@ -111,7 +111,7 @@ class JointCommands(RobotInput):
             self._held = held
             if held:
                 joints = ", ".join(held)
-                self._logger.warning(f"{self.topic}: nothing but NaN, command kept: {joints}")
+                self._logger.warning(f"{self.topic}: only NaN, command kept: {joints}")
         if command.unset != self._unset:
             self._unset = command.unset
             if command.unset:

@@ -113,7 +113,7 @@ class Dashboard:
 
     def _rates(self, passed: float) -> str:
         """Return a table of the node's topics: messages a second of wall time, listeners."""
-        lines = ["| topic | Hz | heard by |", "| --- | ---: | ---: |"]
+        lines = ["| topic | Hz | subscribers |", "| --- | ---: | ---: |"]
         before, self._sent = self._sent, {}
         for publisher in sorted(self._node.publishers, key=lambda one: one.topic_name):
             topic = publisher.topic_name

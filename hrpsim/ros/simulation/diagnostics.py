@@ -124,7 +124,7 @@ class Diagnostics:
         if lockstep is None:
             values["dropped"] = commands.lost_count
             if self._is_more(f"{robot.robot.name} dropped", commands.lost_count):
-                _add(status, DiagnosticStatus.WARN, "commands come faster than they are taken")
+                _add(status, DiagnosticStatus.WARN, "commands arrive faster than they are read")
         if self._is_more(f"{robot.robot.name} rejected", robot.rejections.count):
             _add(status, DiagnosticStatus.WARN, robot.rejections.last)
         if lockstep is not None:
@@ -138,7 +138,7 @@ class Diagnostics:
             }
             if lockstep.is_stalled:
                 held = lockstep.policy == "hold"
-                text = "the last command holds: none comes" if held else lockstep.describe_wait()
+                text = "the last command holds: none arrives" if held else lockstep.describe_wait()
                 _add(status, DiagnosticStatus.ERROR, text)
         status.values = _values(values)
         return status

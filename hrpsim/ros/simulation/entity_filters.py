@@ -78,7 +78,7 @@ def name_filter(text: str, longest: int) -> Callable[[str], bool]:
         raise Refusal(
             "FEATURE_UNSUPPORTED",
             f"filter {text!r} is a regular expression, which needs google-re2 (pip install"
-            " google-re2); a part of a name needs nothing",
+            " google-re2); a part of a name does not",
         ) from error
     options = re2.Options()
     options.log_errors = False

@@ -100,7 +100,7 @@ class EntityServices:
 
     def _delete(self, request, response) -> str:
         count = self._simulation.contents.delete(request.entity)
-        return f"{count} connections went with it" if count else ""
+        return f"{count} connections were removed with it" if count else ""
 
     def _get_names(self, request, response) -> None:
         response.entities = [entity.name for entity in self._chosen(request)]

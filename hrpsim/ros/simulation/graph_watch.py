@@ -34,7 +34,7 @@ class GraphWatch:
         if name in clocks:
             clocks.remove(name)
         for other in sorted(set(clocks)):
-            found.append(f"{other} publishes /clock, too: time jumps for all who listen to it")
+            found.append(f"{other} publishes /clock, too: time jumps for all its subscribers")
         return self._report(name, found)
 
     def problems_of(self, robot: RobotInterface) -> list[str]:
@@ -53,11 +53,11 @@ class GraphWatch:
             if kinds and info.topic_type not in kinds:
                 taken = " or ".join(sorted(kinds))
                 found.append(
-                    f"{sends} {info.topic_type}, which is not heard here: it takes {taken}"
+                    f"{sends} {info.topic_type}, which is not received here: the type is {taken}"
                 )
             elif info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT:
                 found.append(
-                    f"{sends} best effort, which is not heard here: make its publisher reliable"
+                    f"{sends} best effort, which is not received here: make its publisher reliable"
                 )
         return found
 

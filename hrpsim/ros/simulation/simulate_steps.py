@@ -85,7 +85,7 @@ class SimulateStepsAction:
                     await NextTurn()
                     refuse_unless_paused(self._simulation)
                     if self._simulation.world is not world:
-                        raise Refusal("INCORRECT_STATE", "the world was taken away meanwhile")
+                        raise Refusal("INCORRECT_STATE", "the world was unloaded meanwhile")
                     end_of_turn = time.monotonic() + TURN
         finally:
             if self._simulation.world is world:

@@ -141,7 +141,7 @@ class SimulationNode:
         names = kernels.compile_ahead() if parameters.value_of(self.node, "compile_ahead") else ()
         if names:
             logger.info(
-                f"a process of low priority compiles {len(names)} kernels that steps may come to "
+                f"a process of low priority compiles {len(names)} kernels that steps may "
                 "need, once after an install or a change"
             )
 

@@ -141,7 +141,7 @@ class _Pair:
                 begun = begun or any(line.startswith("at ") for line in lines)
             if now - heard > (limit := patience if begun else START_LIMIT):
                 after = f", after {last!r}" if last else ""
-                raise SweepError(f"the node said nothing for {limit:g} s{after}")
+                raise SweepError(f"the node was silent for {limit:g} s{after}")
             if stopping():
                 raise SweepError("the sweep has ended before")
             if not absent and self._controller.exit_code is not None:

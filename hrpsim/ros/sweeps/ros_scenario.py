@@ -43,13 +43,13 @@ class RosScenario(Scenario):
 
     def __init__(self, scenario: Scenario, patience: float = PATIENCE):
         if not isinstance(scenario, WorldScenario):
-            raise SweepError("only a study of a world goes over ROS; this one has a function")
+            raise SweepError("only a study of a world can run over ROS; this one has a function")
         if scenario.controller is None:
-            raise SweepError("only a study with a controller goes over ROS; this one has none")
+            raise SweepError("only a study with a controller can run over ROS; this one has none")
         if len(scenario.robot_names) > 1:
             raise SweepError(
-                f"{scenario.path}: a study of one robot goes over ROS; in lockstep time waits for "
-                f"the commands of all: {', '.join(scenario.robot_names)}"
+                f"{scenario.path}: only a study of one robot can run over ROS; in lockstep "
+                f"time waits for the commands of all: {', '.join(scenario.robot_names)}"
             )
         self.in_process, self.patience = scenario, patience
         self.pairs: CellPairs | None = None
@@ -59,8 +59,8 @@ class RosScenario(Scenario):
             load_model(model.urdf, model.base)
         except HrpsimError as error:
             raise SweepError(
-                f"robot {scenario.robot!r} cannot go over ROS, where a controller has nothing but "
-                f"its description: {error}"
+                f"robot {scenario.robot!r} cannot run over ROS, where a controller has only its "
+                f"description: {error}"
             ) from error
         self._base = model.base
 
