@@ -92,7 +92,7 @@ def profiles_variable(rclpy_file: str, environment: Mapping[str, str]) -> dict[s
 
     rclpy_file: a file of rclpy; the package of the middleware is searched in the prefixes above
     it, then in those of AMENT_PREFIX_PATH. The dependencies in its package.xml determine the
-    release, which is unknown if the file cannot be read.
+    release; the result is also empty if the file cannot be read.
     """
     if any(environment.get(variable) for variable, _ in (_RELEASE_2, _RELEASE_3)):
         return {}

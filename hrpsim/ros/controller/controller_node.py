@@ -134,7 +134,7 @@ class ControllerNode:
 
     @property
     def rejected_count(self) -> int:
-        """How many messages held no valid state."""
+        """The number of messages without a valid state."""
         return self._states.rejections.count if self._states else 0
 
     def spin_once(self) -> bool:

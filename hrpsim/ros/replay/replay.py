@@ -144,7 +144,7 @@ class Replay:
 
     @property
     def accepted_count(self) -> int:
-        """How many messages were accepted."""
+        """The number of accepted messages."""
         return sum(one.accepted_count for one in self._inputs)
 
     def run(self, tolerance: float = 0.0, duration: float = 0.0) -> Comparison:

@@ -19,7 +19,7 @@ MODES = (COMMANDED, OFF, LOCKED)
 
 
 class JointModes(PartParameters):
-    """What drives each joint of one robot: parameters named `prefix` + joint.
+    """The drive of each joint of one robot: parameters named `prefix` + joint.
 
     "commanded": its actuator follows commands. "off": nothing drives it, and commands for it are
     ignored. "locked": it is welded where it is, whatever is commanded. `released` receives the

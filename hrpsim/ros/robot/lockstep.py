@@ -191,7 +191,7 @@ class Lockstep(MessageQueue):
 
     @property
     def _time_out_at(self) -> float:
-        """When the time-out of this tick ends [s, wall]."""
+        """The end of this tick's time-out [s, wall]."""
         if not self._stalled:
             return self._waiting_since + self.timeout
         return self._waiting_since + self._period if self.policy == "hold" else math.inf

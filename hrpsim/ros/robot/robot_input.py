@@ -41,7 +41,7 @@ class RobotInput(ABC):
 
     @property
     def lost_count(self) -> int:
-        """How many messages the middleware's queue, or the network, dropped; 0 if not counted."""
+        """The number of messages lost in the middleware or the network; 0 if not counted."""
         return self._queue.lost_count
 
     def poll(self) -> None:

@@ -123,7 +123,7 @@ class RobotInterface:
 
     @property
     def accepted_count(self) -> int:
-        """How many messages were accepted, on all topics."""
+        """The number of accepted messages, on all topics."""
         return sum(one.accepted_count for one in self.inputs)
 
     def publish(self, stamp: Stamp, period: int, everything: bool) -> None:

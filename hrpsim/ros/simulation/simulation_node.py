@@ -87,12 +87,12 @@ class SimulationNode:
 
     @property
     def accepted_count(self) -> int:
-        """How many messages were accepted, of all robots and topics."""
+        """The number of accepted messages, of all robots and topics."""
         return sum(robot.accepted_count for robot in self.robots)
 
     @property
     def rejected_count(self) -> int:
-        """How many messages were rejected, of all robots and topics."""
+        """The number of rejected messages, of all robots and topics."""
         return sum(robot.rejections.count for robot in self.robots)
 
     def run(self, stop_requested: Callable[[], bool]) -> None:
