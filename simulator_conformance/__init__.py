@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Examines any simulator by simulation_interfaces, the ROS 2 standard for simulators.
+"""Checks whether a simulator conforms to simulation_interfaces, the ROS 2 standard for simulators.
 
-It needs rclpy and the types of the standard, and nothing of hrpsim.
+It needs rclpy and the types of the standard, but not hrpsim.
 """

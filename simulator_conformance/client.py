@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The services of simulation_interfaces that a node offers, found by their types, and called."""
+"""A client of a node's simulation_interfaces services, which it finds by their types."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ PACKAGE = "simulation_interfaces"
 _FIRST = f"{PACKAGE}/srv/GetSimulatorFeatures"
 _ACTION = f"{PACKAGE}/action/SimulateSteps"
 _SPIN = 0.05  # [s, wall]
-_LATE = 30.0  # after a result, until the last feedback must be there [s, wall]
-_SETTLING = 1.0  # without a new service of the node: then all are discovered [s, wall]
+_LATE = 30.0  # longest wait for the last feedback after a result [s, wall]
+_SETTLING = 1.0  # without a new service of the node, until all count as discovered [s, wall]
 
 
 class Unanswered(ConformanceError):
-    """A request to which no answer came in time."""
+    """A request without an answer in time."""
 
 
 class Simulator:
-    """Calls what the node called `name` offers; without a name, the only simulator there is.
+    """Calls the services of the node `name`; without a name, of the only simulator.
 
-    Calls wait `timeout` [s, wall] for an answer, finding the node `discovery`. ConformanceError,
-    which names the simulators that were found, where it is not there.
+    Calls wait `timeout` [s, wall] for an answer, the constructor `discovery` for the node. Raises
+    ConformanceError, which names the simulators that were found, if it does not exist.
     """
 
     def __init__(self, name: str, timeout: float, discovery: float):
@@ -69,12 +69,12 @@ class Simulator:
         return kind in self._services or (kind == "SimulateSteps" and bool(self._action))
 
     def is_there(self) -> bool:
-        """Return whether the node is still found in the graph."""
+        """Return whether the node is still in the graph."""
         self._spin(4 * _SPIN)
         return self.name in self._names()
 
     def call(self, kind: str, request: Any = None, timeout: float | None = None) -> Any:
-        """Return the answer of a service; Unanswered for none in time [s, wall]."""
+        """Return the answer of a service; Unanswered after the time-out [s, wall]."""
         service_type = interface(kind)
         if kind not in self._clients:
             self._clients[kind] = self._node.create_client(service_type, self._services[kind])
@@ -89,28 +89,28 @@ class Simulator:
         return future.result()
 
     def simulate_steps(self, steps: int) -> tuple[bool, Any, list[Any]]:
-        """Return whether a goal was accepted, its result if so, and what was fed back."""
+        """Return whether a goal was accepted, its result if so, and the feedback."""
         kind = importlib.import_module(f"{PACKAGE}.action").SimulateSteps
         if self._steps is None:
             self._steps = ActionClient(self._node, kind, self._action)
             if not self.wait_for(self._steps.server_is_ready):
                 raise Unanswered(f"the action is not ready within {self.timeout:g} s")
             self._meet()
-        told: list[Any] = []
+        feedback: list[Any] = []
         sent = self._steps.send_goal_async(
-            kind.Goal(steps=steps), lambda message: told.append(message.feedback)
+            kind.Goal(steps=steps), lambda message: feedback.append(message.feedback)
         )
         self._expect(sent)
         goal = sent.result()
         if not goal.accepted:
-            return False, None, told
+            return False, None, feedback
         future = goal.get_result_async()
         self._expect(future)
         result = future.result().result
-        # Feedback may come after the result; of a goal that was refused there is none.
+        # Feedback may arrive after the result; a goal that failed may have none.
         if result.result.result == type(result.result).RESULT_OK:
-            self.wait_for(lambda: bool(told) and told[-1].completed_steps >= steps, _LATE)
-        return True, result, told
+            self.wait_for(lambda: bool(feedback) and feedback[-1].completed_steps >= steps, _LATE)
+        return True, result, feedback
 
     def wait_for(self, condition: Callable[[], bool], limit: float | None = None) -> bool:
         """Spin until a condition holds; return whether it did in time [s, wall]."""
@@ -122,9 +122,9 @@ class Simulator:
         return True
 
     def _meet(self) -> None:
-        """Return once the server has answered a new client: it knows what was made here before.
+        """Wait until the server has answered a new client: it then knows all earlier entities.
 
-        DDS tells of what is made in its order; who listens to feedback is among that.
+        DDS announces entities in the order of creation; the feedback subscription is one of them.
         """
         kind = _FIRST.rpartition("/")[2]
         client = self._node.create_client(interface(kind), self._services[kind])
@@ -144,7 +144,7 @@ class Simulator:
         self.wait_for(lambda: time.monotonic() > end, duration + 1.0)
 
     def _names(self) -> list[str]:
-        """Return the full names of the nodes that are seen."""
+        """Return the full names of the discovered nodes."""
         found = self._node.get_node_names_and_namespaces()
         return [f"{namespace.rstrip('/')}/{name}" for name, namespace in found]
 
@@ -198,7 +198,7 @@ class Simulator:
 
 
 def interface(kind: str) -> Any:
-    """Return the class of a service; ConformanceError where the installed release has none."""
+    """Return the class of a service; ConformanceError if the installed release has none."""
     services = importlib.import_module(f"{PACKAGE}.srv")
     if not hasattr(services, kind):
         raise ConformanceError(f"the installed {PACKAGE} has no {kind}")
@@ -206,7 +206,7 @@ def interface(kind: str) -> Any:
 
 
 def _usual_name(kind: str) -> str:
-    """Return what a service of this type is usually called: spawn_entity for SpawnEntity."""
+    """Return the usual name of a service of this type: spawn_entity for SpawnEntity."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
 
 

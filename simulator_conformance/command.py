@@ -9,9 +9,9 @@ import argparse
 import json
 from pathlib import Path
 
-EPILOG = """Any simulator that runs is examined: Gazebo, Isaac Sim, O3DE, hrpsim. Its services are
-found by their types. A law whose feature the simulator does not claim is "unsupported".
-It pauses, plays, resets, spawns, deletes, loads and unloads: what is simulated is lost.
+EPILOG = """It examines a running simulator: Gazebo, Isaac Sim, O3DE, hrpsim. Its services are found
+by their types. A law whose feature the simulator does not claim is "unsupported".
+It pauses, plays, resets, spawns, deletes, loads and unloads: the simulated state is lost.
 
   hrpsim check-simulation-interfaces --node /hrpsim
   hrpsim check-simulation-interfaces --node /gzserver --resource model.sdf --markdown report.md

@@ -18,7 +18,7 @@ from simulator_conformance.session import (
 )
 
 _STEPS = 5
-_GOALS = 5  # of which one must tell of all its steps
+_GOALS = 5  # one of them must report all its steps
 _PART_OF = {
     "SIMULATION_RESET_TIME": "SIMULATION_RESET",
     "SIMULATION_RESET_STATE": "SIMULATION_RESET",
@@ -31,18 +31,18 @@ _PART_OF = {
 }
 
 
-def tells_known_features(session: Session) -> None:
+def reports_known_features(session: Session) -> None:
     """GetSimulatorFeatures: each is in the standard, listed once, and with the feature it needs."""
-    told = list(session.ask("GetSimulatorFeatures").features.features)
-    unknown = sorted(set(told) - set(constants_of(message("SimulatorFeatures")).values()))
+    listed = list(session.ask("GetSimulatorFeatures").features.features)
+    unknown = sorted(set(listed) - set(constants_of(message("SimulatorFeatures")).values()))
     demand(not unknown, f"numbers of no feature: {unknown}")
-    demand(len(set(told)) == len(told), "a feature is told twice")
+    demand(len(set(listed)) == len(listed), "a feature is listed twice")
     for part, whole in _PART_OF.items():
         if session.claims(part):
             demand(session.claims(whole), f"{part} is claimed without {whole}")
 
 
-def tells_its_state(session: Session) -> None:
+def reports_its_state(session: Session) -> None:
     """GetSimulationState: the state is one of the standard's."""
     state = session.state()
     demand(state in range(6), f"state {state}")
@@ -96,20 +96,20 @@ def makes_no_step_while_playing(session: Session) -> None:
 def acts_in_steps(session: Session) -> None:
     """SimulateSteps: all steps are made, and feedback counts them.
 
-    A result may overtake feedback, which the client then drops: one goal of a few must tell of all.
+    A result may overtake feedback, which the client then drops: one of a few goals must report all.
     """
     session.pause()
     for _ in range(_GOALS):
-        accepted, result, told = session.simulator.simulate_steps(_STEPS)
+        accepted, result, feedback = session.simulator.simulate_steps(_STEPS)
         demand(accepted, "the goal is rejected")
         session.expect(result)
-        if told and told[-1].completed_steps == _STEPS:
+        if feedback and feedback[-1].completed_steps == _STEPS:
             break
     session.note(code_name(result, type(result)))
-    demand(bool(told), "there is no feedback")
-    sums = {feedback.completed_steps + feedback.remaining_steps for feedback in told}
+    demand(bool(feedback), "there is no feedback")
+    sums = {one.completed_steps + one.remaining_steps for one in feedback}
     demand(sums == {_STEPS}, f"completed and remaining steps add up to {sorted(sums)}")
-    demand(told[-1].completed_steps == _STEPS, "the last feedback is not that of the last step")
+    demand(feedback[-1].completed_steps == _STEPS, "the last feedback is not that of the last step")
 
 
 def acts_not_while_playing(session: Session) -> None:

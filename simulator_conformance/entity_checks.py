@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Laws about entities: spawn, find, look, move, tell of, delete."""
+"""Laws about entities: spawn, find, query, move, delete."""
 
 from __future__ import annotations
 
@@ -153,21 +153,21 @@ def finds_in_a_hull(session: Session) -> None:
     )
 
 
-def tells_states(session: Session) -> None:
-    """GetEntityState: the state of one, in a frame; of none NOT_FOUND."""
+def reports_states(session: Session) -> None:
+    """GetEntityState: the state of an entity, in a frame; an unknown name is NOT_FOUND."""
     name = session.entity()
     session.expect(session.ask("GetEntityState", session.request("GetEntityState", entity=name)))
     unknown = session.request("GetEntityState", entity=UNKNOWN)
     session.expect(session.ask("GetEntityState", unknown), NOT_FOUND)
 
 
-def tells_all_states(session: Session) -> None:
+def reports_all_states(session: Session) -> None:
     """GetEntitiesStates: as many states as entities, those of GetEntities."""
     name = session.entity()
     answer = session.expect(session.ask("GetEntitiesStates"))
     demand(len(answer.states) == len(answer.entities), "states and entities are not as many")
     demand(name in answer.entities, f"{name!r} is not there")
-    demand(sorted(answer.entities) == sorted(session.names()), "GetEntities tells others")
+    demand(sorted(answer.entities) == sorted(session.names()), "GetEntities reports others")
 
 
 def sets_a_pose(session: Session) -> None:
@@ -193,7 +193,7 @@ def sets_only_what_is_flagged(session: Session) -> None:
 
 
 def refuses_states(session: Session) -> None:
-    """SetEntityState: of no entity NOT_FOUND; a quaternion of length 0 is INVALID_POSE."""
+    """SetEntityState: an unknown name is NOT_FOUND; a quaternion of length 0 is INVALID_POSE."""
     _, request = _moving(session)
     if hasattr(request, "set_pose"):
         request.set_pose = True
@@ -204,8 +204,8 @@ def refuses_states(session: Session) -> None:
     session.expect(session.ask("SetEntityState", request), NOT_FOUND)
 
 
-def tells_infos(session: Session) -> None:
-    """GetEntityInfo: a category of the standard; of no entity NOT_FOUND."""
+def reports_infos(session: Session) -> None:
+    """GetEntityInfo: a category of the standard; an unknown name is NOT_FOUND."""
     name = session.entity()
     answer = session.ask("GetEntityInfo", session.request("GetEntityInfo", entity=name))
     category = session.expect(answer).info.category.category
@@ -215,7 +215,7 @@ def tells_infos(session: Session) -> None:
 
 
 def sets_infos(session: Session) -> None:
-    """SetEntityInfo: the new info is returned, and its tags are found; of no entity NOT_FOUND."""
+    """SetEntityInfo: the new info is returned, its tags are found; an unknown name is NOT_FOUND."""
     name = session.entity()
     request = session.request("SetEntityInfo", entity=name)
     request.info.category.category = 4
@@ -223,7 +223,7 @@ def sets_infos(session: Session) -> None:
     request.info.tags = ["conformance_tag"]
     session.expect(session.ask("SetEntityInfo", request))
     answer = session.ask("GetEntityInfo", session.request("GetEntityInfo", entity=name))
-    demand(session.expect(answer).info == request.info, "GetEntityInfo tells another")
+    demand(session.expect(answer).info == request.info, "GetEntityInfo reports another")
     if session.claims("ENTITY_TAGS"):
         tags = message("TagsFilter")()
         tags.tags = ["conformance_tag"]
@@ -232,8 +232,8 @@ def sets_infos(session: Session) -> None:
     session.expect(session.ask("SetEntityInfo", request), NOT_FOUND)
 
 
-def tells_bounds(session: Session) -> None:
-    """GetEntityBounds: a box whose first corner is the upper one; of no entity NOT_FOUND."""
+def reports_bounds(session: Session) -> None:
+    """GetEntityBounds: a box whose first corner is the upper one; an unknown name is NOT_FOUND."""
     name = session.entity()
     answer = session.ask("GetEntityBounds", session.request("GetEntityBounds", entity=name))
     bounds = session.expect(answer).bounds
@@ -266,12 +266,12 @@ def _finds_inside(session: Session, kind: int, points: Any) -> None:
         for x, y, z in points(at.x + offset, at.y, at.z, 1.0):
             bounds.points.append(Vector3(x=x, y=y, z=z))
         inside = name in session.names(bounds=bounds)
-        where = "about it" if found else f"{offset:g} m beside it"
+        where = "about it" if found else f"{offset:g} m from it"
         demand(inside == found, f"bounds {where} {'do not find it' if found else 'find it'}")
 
 
 def _moving(session: Session) -> tuple[str, Any]:
-    """Return an entity and a request that would set it elsewhere, nothing flagged."""
+    """Return an entity and a request to move it, without flags."""
     name = session.entity()
     request = session.request("SetEntityState", entity=name)
     request.state.pose = session.pose_of(name)

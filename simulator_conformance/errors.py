@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The error of an examination that cannot be made."""
+"""The error of an examination that is not possible."""
 
 
 class ConformanceError(Exception):

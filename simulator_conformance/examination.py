@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which laws are examined, in which order, and what comes of it."""
+"""The examination: the laws in their order, and the results."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from simulator_conformance.session import (
     Session,
 )
 
-# (feature, or "" for what every simulator must have; the law), as others need what comes first.
+# (feature, or "" for a mandatory one; the law); laws come after those that they depend on.
 _LAWS: list[tuple[str, Check]] = [
-    ("", control_checks.tells_known_features),
-    ("SIMULATION_STATE_GETTING", control_checks.tells_its_state),
+    ("", control_checks.reports_known_features),
+    ("SIMULATION_STATE_GETTING", control_checks.reports_its_state),
     ("SIMULATION_STATE_PAUSE", control_checks.pauses),
     ("SIMULATION_STATE_SETTING", control_checks.plays),
     ("SIMULATION_STATE_SETTING", control_checks.stops),
@@ -49,26 +49,26 @@ _LAWS: list[tuple[str, Check]] = [
     ("ENTITY_BOUNDS", entity_checks.finds_in_a_sphere),
     ("ENTITY_BOUNDS_BOX", entity_checks.finds_in_a_box),
     ("ENTITY_BOUNDS_CONVEX", entity_checks.finds_in_a_hull),
-    ("ENTITY_STATE_GETTING", entity_checks.tells_states),
-    ("ENTITY_STATE_GETTING", entity_checks.tells_all_states),
+    ("ENTITY_STATE_GETTING", entity_checks.reports_states),
+    ("ENTITY_STATE_GETTING", entity_checks.reports_all_states),
     ("ENTITY_STATE_SETTING", entity_checks.sets_a_pose),
     ("ENTITY_STATE_SETTING", entity_checks.sets_only_what_is_flagged),
     ("ENTITY_STATE_SETTING", entity_checks.refuses_states),
-    ("ENTITY_INFO_GETTING", entity_checks.tells_infos),
+    ("ENTITY_INFO_GETTING", entity_checks.reports_infos),
     ("ENTITY_INFO_SETTING", entity_checks.sets_infos),
-    ("ENTITY_BOUNDS", entity_checks.tells_bounds),
+    ("ENTITY_BOUNDS", entity_checks.reports_bounds),
     ("DELETING", entity_checks.deletes),
-    ("SPAWNABLES", world_checks.tells_spawnables),
-    ("NAMED_POSES", world_checks.tells_poses),
-    ("POSE_BOUNDS", world_checks.tells_pose_bounds),
+    ("SPAWNABLES", world_checks.reports_spawnables),
+    ("NAMED_POSES", world_checks.reports_poses),
+    ("POSE_BOUNDS", world_checks.reports_pose_bounds),
     ("SIMULATION_RESET_STATE", control_checks.resets_state),
     ("SIMULATION_RESET_SPAWNED", control_checks.resets_spawned),
     ("SIMULATION_RESET_TIME", control_checks.resets_time),
     ("SIMULATION_RESET", control_checks.refuses_unclaimed_scopes),
     ("SIMULATION_RESET", control_checks.resets_all),
-    ("AVAILABLE_WORLDS", world_checks.tells_worlds),
+    ("AVAILABLE_WORLDS", world_checks.reports_worlds),
     ("WORLD_TAGS", world_checks.finds_worlds_by_tags),
-    ("WORLD_INFO_GETTING", world_checks.tells_the_world),
+    ("WORLD_INFO_GETTING", world_checks.reports_the_world),
     ("WORLD_LOADING", world_checks.refuses_no_world),
     ("WORLD_RESOURCE_STRING", world_checks.refuses_what_is_no_world),
     ("WORLD_LOADING", world_checks.loads),
@@ -78,10 +78,10 @@ _LAST = ("SIMULATION_STATE_SETTING", control_checks.quits)
 
 
 class Row(NamedTuple):
-    """What came of one law."""
+    """The result of one law."""
 
-    interface: str  # the service or action that it is about
-    feature: str  # that the simulator must claim; "" for what every simulator must have
+    interface: str  # the service or action
+    feature: str  # that the simulator must claim; "" for a mandatory one
     law: str
     codes: str  # that the interface answered, each once
     verdict: str  # passed, failed, unsupported (not claimed), skipped (could not be tried)
@@ -89,18 +89,18 @@ class Row(NamedTuple):
 
 
 def examine(
-    simulator: Simulator, options: Options, told: Callable[[Row], None], *, quits: bool = False
+    simulator: Simulator, options: Options, report: Callable[[Row], None], *, quits: bool = False
 ) -> list[Row]:
-    """Return a Row for each law of the standard; `told` has each at once.
+    """Return a Row for each law of the standard; `report` receives each at once.
 
-    It pauses, plays, stops, resets, spawns, deletes, loads and unloads: what is simulated is lost.
-    With `quits` the simulator is asked to end at last.
+    It pauses, plays, stops, resets, spawns, deletes, loads and unloads: the simulated state is
+    lost. With `quits` the simulator is requested to quit at the end.
     """
     session = Session(simulator, options)
     rows = []
     for row in _rows(session, [*_LAWS, *([_LAST] if quits else [])]):
         rows.append(row)
-        told(row)
+        report(row)
     return rows
 
 
@@ -121,7 +121,7 @@ def _rows(session: Session, laws: list[tuple[str, Check]]) -> Iterator[Row]:
 
 
 def _outcome(session: Session, kind: str, check: Check) -> tuple[str, str]:
-    """Return the verdict of one law, and why it is so."""
+    """Return the verdict of one law, and the reason."""
     try:
         if kind != "SimulateSteps":
             interface(kind)

@@ -21,7 +21,7 @@ def line_of(row: Row) -> str:
 
 
 def summary_of(rows: Sequence[Row]) -> str:
-    """Return how many laws passed, failed, are not claimed and could not be tried."""
+    """Return how many laws passed, failed, are not claimed and could not be tested."""
     counts = Counter(row.verdict for row in rows)
     return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
 
@@ -37,5 +37,5 @@ def markdown_of(rows: Sequence[Row]) -> str:
 
 
 def data_of(rows: Sequence[Row]) -> list[dict[str, str]]:
-    """Return what JSON can hold."""
+    """Return the table as JSON data."""
     return [row._asdict() for row in rows]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the checks share: calls whose result codes are noted, entities to try things on."""
+"""Shared by the checks: calls with recorded result codes, and entities for tests."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _TEXTS = {"urdf": BOX, "sdf": SDF_BOX}
 
 
 class Broken(Exception):
-    """A law of the standard that the simulator does not keep."""
+    """A law of the standard that the simulator breaks."""
 
 
 class NotTried(Exception):
-    """What a check needs is not there."""
+    """A prerequisite of a check is missing."""
 
 
 class Options(NamedTuple):
-    """What to try things with: URIs, or nothing for what the simulator itself offers."""
+    """The URIs to test with; empty for those that the simulator offers."""
 
     resource: str = ""  # of an entity
     world: str = ""
@@ -57,12 +57,12 @@ class Session:
         self.options = options
         self.features: set[int] = set()
         self.formats: list[str] = []
-        self.about = ""  # the interface of the law that is examined
+        self.about = ""  # the interface of the present law
         self.codes: list[str] = []  # result codes that it gave
         self._spawned = 0
 
     def claims(self, feature: str) -> bool:
-        """Return whether the simulator says that it has a feature."""
+        """Return whether the simulator claims a feature."""
         return getattr(message("SimulatorFeatures"), feature, -1) in self.features
 
     def request(self, kind: str, **fields: Any) -> Any:
@@ -70,14 +70,14 @@ class Session:
         return interface(kind).Request(**fields)
 
     def ask(self, kind: str, request: Any = None, timeout: float | None = None) -> Any:
-        """Return the answer to a request, whose code is noted."""
+        """Return the answer to a request; note its result code."""
         answer = self.simulator.call(kind, request, timeout)
         if kind == self.about:
             self.note(code_name(answer, type(answer)))
         return answer
 
     def note(self, code: str) -> None:
-        """Note a result code of the law that is examined, once."""
+        """Record a result code of the present law, once."""
         if code not in self.codes:
             self.codes.append(code)
 
@@ -122,7 +122,7 @@ class Session:
         return made
 
     def entity(self) -> str:
-        """Return the name of an entity to try things on: a new one, or any there is."""
+        """Return the name of an entity for tests: a new one, or else any existing one."""
         if self.claims("SPAWNING"):
             return self.expect(self.ask("SpawnEntity", self.spawning())).entity_name
         found = self.names()
@@ -131,7 +131,7 @@ class Session:
         return found[0]
 
     def set_state(self, state: str) -> None:
-        """Bring the simulation into a state, such as PAUSED, if it is not in it."""
+        """Bring the simulation into a state, such as PAUSED, unless it is in it."""
         number = getattr(message("SimulationState"), f"STATE_{state}")
         request = self.request("SetSimulationState")
         request.state.state = number
@@ -142,7 +142,7 @@ class Session:
         return self.expect(self.ask("GetSimulationState")).state.state
 
     def pause(self) -> None:
-        """Let the simulation stand still, where it can."""
+        """Pause the simulation, if it can be paused."""
         if self.claims("SIMULATION_STATE_PAUSE"):
             self.set_state("PAUSED")
 
@@ -152,7 +152,7 @@ class Session:
         return self.expect(answer).state.pose
 
     def clear(self) -> None:
-        """Take away what was spawned; whatever is refused stays."""
+        """Delete the spawned entities; those whose deletion is refused stay."""
         if not (self.claims("DELETING") and self.simulator.offers("DeleteEntity")):
             return
         for name in self.simulator.call("GetEntities").entities:
@@ -160,7 +160,7 @@ class Session:
                 self.simulator.call("DeleteEntity", self.request("DeleteEntity", entity=name))
 
     def _resource(self) -> tuple[str, str]:
-        """Return URI and text of something to spawn."""
+        """Return URI and text of an entity to spawn."""
         if self.options.resource:
             return self.options.resource, ""
         if self.claims("SPAWNING_RESOURCE_STRING"):
@@ -174,7 +174,7 @@ class Session:
 
 
 def resource_of(message: Any) -> Any:
-    """Return what has `uri` and `resource_string`: a field, or the message itself before 2.1."""
+    """Return the part with `uri` and `resource_string`: a field, or before 2.1 the message."""
     for name in ("entity_resource", "world_resource", "level_resource"):
         if hasattr(message, name):
             return getattr(message, name)
@@ -182,7 +182,7 @@ def resource_of(message: Any) -> Any:
 
 
 def demand(holds: bool, text: str) -> None:
-    """Raise Broken with a text unless something holds."""
+    """Raise Broken with a text unless a condition holds."""
     if not holds:
         raise Broken(text)
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Laws about worlds: which there are, load, unload, poses with names, what can be spawned."""
+"""Laws about worlds: list, load, unload, named poses, spawnables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator_conformance.client import message
 from simulator_conformance.session import NOT_FOUND, UNKNOWN, NotTried, Session, demand, resource_of
 
 
-def tells_spawnables(session: Session) -> None:
+def reports_spawnables(session: Session) -> None:
     """GetSpawnables: each has a URI or a text; an unknown source is no obstacle."""
     found = session.expect(session.ask("GetSpawnables")).spawnables
     for one in found:
@@ -22,7 +22,7 @@ def tells_spawnables(session: Session) -> None:
     demand(len(with_unknown) >= len(found), "with an unknown source there are fewer")
 
 
-def tells_poses(session: Session) -> None:
+def reports_poses(session: Session) -> None:
     """GetNamedPoses: names are unique; an unused tag finds none."""
     names = [pose.name for pose in session.expect(session.ask("GetNamedPoses")).poses]
     demand(len(set(names)) == len(names), "two poses have one name")
@@ -31,8 +31,8 @@ def tells_poses(session: Session) -> None:
     demand(not session.expect(session.ask("GetNamedPoses", request)).poses, "a tag does not filter")
 
 
-def tells_pose_bounds(session: Session) -> None:
-    """GetNamedPoseBounds: bounds of every named pose, of an unknown one NOT_FOUND."""
+def reports_pose_bounds(session: Session) -> None:
+    """GetNamedPoseBounds: bounds of every named pose; an unknown name is NOT_FOUND."""
     for pose in session.expect(session.ask("GetNamedPoses")).poses:
         request = session.request("GetNamedPoseBounds", name=pose.name)
         bounds = session.expect(session.ask("GetNamedPoseBounds", request)).bounds
@@ -43,7 +43,7 @@ def tells_pose_bounds(session: Session) -> None:
     session.expect(session.ask("GetNamedPoseBounds", request), NOT_FOUND)
 
 
-def tells_worlds(session: Session) -> None:
+def reports_worlds(session: Session) -> None:
     """GetAvailableWorlds: each has a resource."""
     for world in _worlds(session):
         resource = resource_of(world)
@@ -58,7 +58,7 @@ def finds_worlds_by_tags(session: Session) -> None:
     demand(not found, f"{len(found)} worlds with a tag that none has")
 
 
-def tells_the_world(session: Session) -> None:
+def reports_the_world(session: Session) -> None:
     """GetCurrentWorld: the loaded world has a name or a resource."""
     world = session.expect(session.ask("GetCurrentWorld")).world
     resource = resource_of(world)
@@ -79,7 +79,7 @@ def loads(session: Session) -> None:
     if session.claims("WORLD_INFO_GETTING"):
         current = resource_of(session.expect(session.ask("GetCurrentWorld")).world)
         same = (current.uri, current.resource_string) == (resource.uri, resource.resource_string)
-        demand(same, f"GetCurrentWorld tells another: {current.uri!r}")
+        demand(same, f"GetCurrentWorld reports another: {current.uri!r}")
 
 
 def refuses_no_world(session: Session) -> None:
@@ -125,7 +125,7 @@ def _worlds(session: Session) -> list[Any]:
 
 
 def _loadable(session: Session) -> tuple[str, str]:
-    """Return URI and text of a world: the one that is asked for, the current, or any."""
+    """Return URI and text of a world: the requested, the current, or any."""
     if session.options.world:
         return session.options.world, ""
     if session.claims("WORLD_INFO_GETTING"):

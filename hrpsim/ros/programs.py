@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The programs that are installed: each says what is missing before it imports what needs it."""
+"""The installed programs: each reports missing packages before it imports what needs them."""
 
 from __future__ import annotations
 

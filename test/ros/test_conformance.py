@@ -175,9 +175,11 @@ def test_a_wrong_simulator_fails(wrong):
         "a quaternion of length 0 is INVALID_POSE": "INVALID_POSE (109)",
         "initial_pose is where the entity then is": "elsewhere",
         "the filter is a regular expression of POSIX": "a name that nobody has is found",
-        "the state of one": "NOT_FOUND (2) is due",
-        "a category of the standard; of no entity NOT_FOUND": "no answer within 15 s",
-        "a box whose first corner is the upper one; of no entity NOT_FOUND": "no GetEntityBounds",
+        "the state of an entity": "NOT_FOUND (2) is due",
+        "a category of the standard; an unknown name is NOT_FOUND": "no answer within 15 s",
+        "a box whose first corner is the upper one; an unknown name is NOT_FOUND": (
+            "no GetEntityBounds"
+        ),
         "the entity is removed; a second deletion is NOT_FOUND": "still there",
         "names are unique; an unused tag finds none": "two poses have one name",
         "as many states as entities": "no GetEntitiesStates is offered",

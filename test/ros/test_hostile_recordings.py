@@ -58,8 +58,8 @@ def without(key):
 @pytest.mark.parametrize(
     "description, named",
     [
-        ("{", "no JSON"),
-        ("[" * 100_000, "no JSON"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
         ("[1]", "simulation_description"),
         ("{}", "required key not provided"),
         (SOUND | {"version": 2}, "version"),

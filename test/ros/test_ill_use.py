@@ -96,7 +96,7 @@ def test_commands_far_faster_than_steps(running):
         told = [m.status[1] for m in running.diagnostics]
         return any(
             status.level == WARN
-            and "commands come faster than they are taken" in status.message
+            and "commands arrive faster than they are read" in status.message
             and int(values_of(status)["dropped"]) > 100
             for status in told
         )
@@ -242,7 +242,7 @@ def test_lockstep_can_hold_the_last_command(simulations, listener):
     assert listener.wait_for(lambda: states and nanoseconds(states[-1]) > 500_000_000, LIMIT)
     assert np.isfinite(states[-1].position).all()
     assert listener.wait_for(lambda: diagnostics and diagnostics[-1].status[1].level == ERROR)
-    assert diagnostics[-1].status[1].message == "the last command holds: none comes"
+    assert diagnostics[-1].status[1].message == "the last command holds: none arrives"
 
     def ticks_without():
         return int(values_of(diagnostics[-1].status[1])["ticks without a command"])
@@ -259,11 +259,11 @@ def test_lockstep_can_hold_the_last_command(simulations, listener):
         if stamp != answered:
             publisher.publish(stamped(stamp, 0.3))
             answered = stamp
-        return any("lockstep goes on after" in line for line in node.lines)
+        return any("lockstep continues after" in line for line in node.lines)
 
     assert listener.wait_for(answers, LIMIT)
     lines = node.lines  # where answers stay away again that is said again, once
-    goes_on = sum("lockstep goes on after" in line for line in lines)
+    goes_on = sum("lockstep continues after" in line for line in lines)
     assert sum("the last command holds" in line for line in lines) <= goes_on + 1
 
 

@@ -58,6 +58,6 @@ def test_in_lockstep_either_side_may_come_late(simulations, listener):
     assert [line for line in waits if "0 publishers connected" in line] == waits[:1]
     stamps = [re.search(r"the stamp (\S+) s", line)[1] for line in waits]
     assert stamps[0] == "0.000000000" and len(stamps) == len(set(stamps))
-    goes_on = [line for line in early_node.lines if "lockstep goes on after" in line]
+    goes_on = [line for line in early_node.lines if "lockstep continues after" in line]
     assert 1 <= len(goes_on) <= len(waits) <= len(goes_on) + 1
     assert early_controller.lines.count("waiting for robot_description") == 1

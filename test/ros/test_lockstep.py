@@ -152,7 +152,7 @@ def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, 
 
     answering.send(0)
     assert answering.reaches(5_000_000)
-    assert node.wait_for_line("lockstep goes on after", LIMIT)
+    assert node.wait_for_line("lockstep continues after", LIMIT)
     known = len(answering.rejections())
     answering.send(0)  # as a controller does that heard the state twice
     answering.send(5_000_000)
@@ -232,7 +232,7 @@ def test_a_killed_controller_is_missed_and_another_takes_over(simulations, liste
         return sum(text in line for line in node.lines)
 
     # A busy machine lets it wait at other ticks, too.
-    assert listener.wait_for(lambda: said("lockstep goes on after") == said("lockstep waits"))
+    assert listener.wait_for(lambda: said("lockstep continues after") == said("lockstep waits"))
     assert second.lines.count("initialize") == 1
 
     # A reset: the controller notices, and the second life is the first, bit for bit.
@@ -263,7 +263,7 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert not any("Traceback" in line for line in dizzy.lines)
 
     assert slow.wait(LIMIT) == 1
-    assert "period is 0.007 s, and the simulation wants commands 0.005 s apart" in slow.lines[-1]
+    assert "period is 0.007 s, and the simulation expects commands 0.005 s apart" in slow.lines[-1]
 
     restless = start_controller(simulations, f"{FEEDBACK}:Restless")
     assert restless.wait_for_line("ready", LIMIT)
@@ -274,7 +274,7 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
 
 
 TOO_RARELY = (
-    "hrpsim_controller: the controller's period is 0.005 s, and the simulation wants commands "
+    "hrpsim_controller: the controller's period is 0.005 s, and the simulation expects commands "
     "0.01 s apart: start its node with -p control_period:=0.005"
 )
 

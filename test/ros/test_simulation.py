@@ -144,7 +144,7 @@ def test_a_rejected_message_has_done_nothing():
     assert "NaN in some fields, commanded by the others alone: j" in rig.log.lines[-1]
     rig.send(position=[np.nan])
     rig.commands.poll()
-    assert "nothing but NaN, command kept: j" in rig.log.lines[-1]
+    assert "only NaN, command kept: j" in rig.log.lines[-1]
     told = len(rig.log.lines)
     rig.send(position=[np.nan])
     rig.commands.poll()
@@ -187,7 +187,7 @@ def test_a_reset_ends_a_stall_and_says_so():
     assert rig.lockstep.is_stalled
     rig.simulation.reset()
     assert not rig.lockstep.is_stalled
-    assert rig.log.lines[-1].startswith("lockstep goes on after")
+    assert rig.log.lines[-1].startswith("lockstep continues after")
 
 
 def test_a_step_that_fails_pauses_and_is_named():
@@ -230,7 +230,7 @@ def test_the_end_of_a_controller_is_no_fault():
     with pytest.raises(WorldError):
         rig.simulation.advance(1)
     (told,) = rig.log.lines
-    assert "who sent /joint_commands has left; simulated time waits at 0.005" in told
+    assert "the sender of /joint_commands has left; simulated time waits at 0.005" in told
 
 
 def test_commands_beyond_limits_are_counted_and_named_once_a_second():

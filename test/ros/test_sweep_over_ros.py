@@ -162,7 +162,7 @@ def test_what_hangs_is_an_error_of_its_cell():
     found = through_ros(faulty(), design, count=1, patience=2.0)
     assert found["status"].values.tolist() == [2, 2]
     for error in found["error"].values:
-        assert "lockstep waits for" in error or "said nothing for 2 s" in error
+        assert "lockstep waits for" in error or "was silent for 2 s" in error
     assert not ours()
 
 

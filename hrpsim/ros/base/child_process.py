@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Child processes with log files, a time limit for everything and nothing left behind."""
+"""Child processes with log files, time limits and complete cleanup."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from hrpsim.orphans import VARIABLE, signal_at_parent_end
 _FOLDER = Path("/dev/shm")
 _SHARED_MEMORY = re.compile(r"/dev/shm/(fast(?:rtps|dds)_\w+)")  # Fast DDS 2 and 3
 _PORT = "_port"
-_LAST_WORDS = 10.0  # [s] that are waited for its lines after its end; others may hold the pipe
+_LAST_WORDS = 10.0  # [s] to wait for its lines after its end; others may hold the pipe open
 
 
 class ChildProcess:
-    """Runs `command`, writes what it prints to `log`, and ends with its parent at the latest."""
+    """Runs `command` with its output in `log`; it ends with its parent at the latest."""
 
     def __init__(
         self, name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]
@@ -61,11 +61,11 @@ class ChildProcess:
 
     @property
     def lines(self) -> list[str]:
-        """What it has printed so far; after its end, all."""
+        """The lines it has printed so far; after its end, all."""
         return self.lines_from(0)
 
     def lines_from(self, first: int) -> list[str]:
-        """Return what it has printed but for so many lines; after its end, all of that."""
+        """Return the lines it has printed from index `first` on; after its end, all of them."""
         if self.exit_code is not None:
             self._reader.join(_LAST_WORDS)
         with self._news:
@@ -98,9 +98,9 @@ class ChildProcess:
         self._process.send_signal(number)
 
     def stop(self, timeout: float = 60.0) -> int:
-        """Ask it to end by SIGINT, then SIGTERM, then kill it; return the exit code.
+        """Send SIGINT, then SIGTERM, then kill it; return the exit code.
 
-        It has `timeout` [s] after the first signal and half of that after the second.
+        It has `timeout` [s] to end after the first signal and half of that after the second.
         """
         for number, patience in ((signal.SIGINT, timeout), (signal.SIGTERM, timeout / 2)):
             if self.exit_code is None:
@@ -128,34 +128,34 @@ class ChildProcess:
 
 
 class Processes:
-    """Starts programs, whose logs are in a folder, and ends them all."""
+    """Starts programs with logs in a folder, and ends them all."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]):
         self.all: list[ChildProcess] = []
         self._folder, self._environment = folder, environment
 
     def start(self, name: str, *command: str) -> ChildProcess:
-        """Start a program of any kind."""
+        """Start a program."""
         log = self._folder / f"{name}.log"
         self.all.append(ChildProcess(name, command, log, self._environment))
         return self.all[-1]
 
     def start_module(self, name: str, module: str, *arguments: str) -> ChildProcess:
-        """Start a module in a Python of its own."""
+        """Start a module in its own Python process."""
         return self.start(name, sys.executable, "-m", module, *arguments)
 
     def stop(self, timeout: float) -> list[tuple[ChildProcess, int]]:
         """End them, the last one first, and return exit codes; see ChildProcess.stop."""
         used = set().union(*(mapped_shared_memory(child.pid) for child in self.all))
         ended = [(child, child.stop(timeout)) for child in reversed(self.all)]
-        remove_abandoned_memory(used)  # of one that was killed
+        remove_abandoned_memory(used)  # of a process that was killed
         return ended
 
 
 def own_shared_memory(pid: int) -> list[Path]:
-    """Return the DDS shared-memory files that belong to this process alone.
+    """Return the DDS shared-memory files that only this process uses.
 
-    A process that is killed leaves them behind; those that others use as well are theirs to keep.
+    A process that is killed leaves them behind.
     """
     own = mapped_shared_memory(pid)
     for entry in Path("/proc").glob("[0-9]*"):
@@ -173,9 +173,9 @@ def mapped_shared_memory(pid: int) -> set[str]:
 
 
 def remove_abandoned_memory(names: Iterable[str]) -> None:
-    """Remove those of these shared-memory files whose owner, which kept them locked, has ended.
+    """Remove the shared-memory files whose owner, which held their lock, has ended.
 
-    Ports are left: the next process of their domain takes them over.
+    Ports stay: the next process of their domain uses them.
     """
     for name in names:
         lock = _FOLDER / f"{name}_el"

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What processes tell DDS by their environment.
+"""Environment variables that configure DDS.
 
-Private ROS domains, in which processes meet only each other, on this machine; and the profiles of
-Fast DDS, whose release 3 (ROS 2 Kilted and later) names variable and settings anew.
+Private ROS domains, which isolate processes on this machine from all others; and the profiles of
+Fast DDS, whose release 3 (ROS 2 Kilted and later) renamed the variable and the settings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hrpsim.resources import share_path
 _BASE_PORT = 7400
 _PORTS_PER_DOMAIN = 250
 _RESERVATION = 249  # no participant of the domain uses its last port
-_DOMAINS = range(1, 102)  # above lie the ports that Linux hands out to clients
+_DOMAINS = range(1, 102)  # higher domains use ports that Linux assigns to clients
 
 _MIDDLEWARE = "share/rmw_fastrtps_shared_cpp/package.xml"
 _RELEASE_2 = ("FASTRTPS_DEFAULT_PROFILES_FILE", "config/fastdds_profiles.xml")
@@ -31,8 +31,8 @@ _RELEASE_3 = ("FASTDDS_DEFAULT_PROFILES_FILE", "config/fastdds_3_profiles.xml")
 class PrivateDomain:
     """A ROS domain id that no other `PrivateDomain` on this machine has, until `release`.
 
-    The id is held by a bound socket, so a process that dies gives it back. Domains in which a DDS
-    participant listens already are passed over.
+    The id is reserved by a bound socket, so a process that dies releases it. Domains in which a DDS
+    participant already listens are skipped.
     """
 
     def __init__(self):
@@ -54,7 +54,7 @@ class PrivateDomain:
         }
 
     def release(self) -> None:
-        """Let others use the id."""
+        """Release the id."""
         self._holder.close()
 
     def __enter__(self) -> PrivateDomain:
@@ -88,11 +88,11 @@ def _is_taken(port: int) -> bool:
 
 
 def profiles_variable(rclpy_file: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable that gives Fast DDS our profiles, or none where one names others.
+    """Return the variable that names our Fast DDS profiles; empty if the user has set one.
 
-    rclpy_file: a file of rclpy; the package of the middleware is looked for in the prefixes above
-    it, then in those of AMENT_PREFIX_PATH. What its package.xml depends on tells the release; one
-    that cannot be read tells none.
+    rclpy_file: a file of rclpy; the package of the middleware is searched in the prefixes above
+    it, then in those of AMENT_PREFIX_PATH. The dependencies in its package.xml determine the
+    release; the result is also empty if the file cannot be read.
     """
     if any(environment.get(variable) for variable, _ in (_RELEASE_2, _RELEASE_3)):
         return {}

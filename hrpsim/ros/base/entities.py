@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Robots and bodies that come and go while a node runs. Needs no ROS.
+"""Robots and bodies that are spawned and deleted while a node runs. Needs no ROS.
 
-Refusals carry the names of the result codes of simulation_interfaces.
+Refusals have the names of the result codes of simulation_interfaces.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORLD_FRAMES = ("", "world")
 
 
 class Refusal(WorldError):
-    """A request that cannot be granted; `code` names the cause, such as NAME_NOT_UNIQUE."""
+    """A request that is refused; `code` names the cause, such as NAME_NOT_UNIQUE."""
 
     def __init__(self, code: str, text: str):
         super().__init__(text)
@@ -46,13 +46,13 @@ class Refusal(WorldError):
 
 @dataclass
 class SpawnLimits:
-    """How much may come into a world over ROS, and of what kind."""
+    """Limits on the number, size and format of entities that are spawned over ROS."""
 
-    entities: int = 1000  # that there are then, in all
+    entities: int = 1000  # in the world, in all
     links: int = 1000  # of one robot
-    text: int = 10_000_000  # bytes of a description, those of its meshes apart
-    xacro: bool = False  # whether its expressions are evaluated, but in what hrpsim ships
-    mjcf: bool = False  # whether MuJoCo's parser reads what is sent
+    text: int = 10_000_000  # bytes of a description without its meshes
+    xacro: bool = False  # whether to evaluate xacro other than the files that hrpsim ships
+    mjcf: bool = False  # whether MuJoCo's parser may read a sent description
 
 
 class EntityMotion(NamedTuple):
@@ -75,7 +75,7 @@ class Entities:
         self.hold(world)
 
     def hold(self, world, notes: Mapping[str, EntityNotes] | None = None) -> None:
-        """Turn to another world, in its first state; `notes` tell of entities in it, by name."""
+        """Switch to another world in its initial state; `notes` describe its entities, by name."""
         self.world = world
         self._first_state = world.snapshot()
         self._spawned: list[Entity] = []
@@ -83,7 +83,7 @@ class Entities:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Take back what a request did to the world before it was refused, whatever it raises."""
+        """Undo the changes of a request to the world if it raises anything."""
         before, kept = dict(self.world.entities), self.world.snapshot()
         try:
             yield
@@ -97,7 +97,7 @@ class Entities:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """What `spawn` takes."""
+        """The formats that `spawn` accepts."""
         more = [kind for kind in ("xacro", "mjcf") if getattr(self.limits, kind)]
         return ("urdf", *more, "hrpsim")
 
@@ -109,11 +109,11 @@ class Entities:
         return entities[name]
 
     def notes(self, entity: Entity) -> EntityNotes:
-        """Return what is said of an entity."""
+        """Return the notes on an entity."""
         return self._notes.get(entity.name, EntityNotes())
 
     def note(self, entity: Entity, notes: EntityNotes) -> None:
-        """Say something of an entity, in place of what was said before."""
+        """Replace the notes on an entity."""
         texts = [notes.description, *notes.tags]
         if len(notes.tags) > _MOST_TAGS or max(map(len, texts)) > _LONGEST_TEXT:
             raise Refusal(
@@ -126,13 +126,13 @@ class Entities:
     def spawn(
         self, name: str, uri: str, text: str, pose: Placement, *, allow_renaming: bool = False
     ) -> Entity:
-        """Add what `uri`, or else `text`, describes, with its frame at `pose`; return it.
+        """Add the entity that `uri`, or else `text`, describes with its frame at `pose`; return it.
 
         A URDF or xacro is a robot, free unless its root link is called "world". YAML is an entry
         of a world file's `bodies`. With `allow_renaming` a taken or missing name is made unique.
         """
         if not uri and not text:
-            raise Refusal("NO_RESOURCE", "neither uri nor resource_string says what to spawn")
+            raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
         if name and not _NAME.fullmatch(name):
             raise Refusal(
                 "NAME_INVALID",
@@ -155,7 +155,7 @@ class Entities:
         return entity
 
     def delete(self, name: str) -> int:
-        """Take an entity out of the world; return how many connections went with it."""
+        """Remove an entity from the world; return how many connections were removed with it."""
         entity = self.named(name)
         before = len(self.world.connections)
         self.world.remove(entity)
@@ -164,7 +164,7 @@ class Entities:
         return before - len(self.world.connections)
 
     def delete_spawned(self) -> int:
-        """Take out all that was spawned; return how many there were."""
+        """Remove all spawned entities; return how many there were."""
         count = len(self._spawned)
         for entity in self._spawned:
             self.world.remove(entity)
@@ -173,10 +173,10 @@ class Entities:
         return count
 
     def restore_first(self) -> None:
-        """Put all that is there back to its first state.
+        """Restore the initial state of all entities.
 
-        To that of the whole world bit for bit, unless something was spawned that is still there or
-        deleted since: then each entity returns to the state that it came with.
+        The whole world is restored bit for bit, unless entities have been spawned that are still
+        there, or deleted: then each entity returns to the state that it was added with.
         """
         try:
             self.world.restore(self._first_state)
@@ -198,11 +198,11 @@ class Entities:
         return EntityMotion(pose, entity.velocity, entity.angular_velocity)
 
     def move(self, entity: Entity, motion: EntityMotion) -> None:
-        """Give an entity's frame a pose and a velocity; joints keep theirs."""
+        """Set the pose and velocity of an entity's frame; its joints keep theirs."""
         if isinstance(entity, Robot) and entity.model.base == "fixed":
             raise Refusal(
                 "OPERATION_FAILED",
-                f"{entity.name!r} has a fixed base: it stands where its description says",
+                f"{entity.name!r} has a fixed base: its description defines its pose",
             )
         R = motion.pose.R
         q, v = entity.q.copy(), entity.v.copy()
@@ -212,7 +212,7 @@ class Entities:
         entity.v = v
 
     def frame(self, name: str) -> Placement:
-        """Return where a frame is in the world: "world", the odom frame, or an entity's."""
+        """Return the pose in the world of "world", the odom frame, or an entity's frame."""
         if name in self._world_frames:
             return IDENTITY
         if name in self.world.entities:
@@ -238,7 +238,7 @@ class Entities:
         if not (self.limits.xacro or own) and is_xacro(text, path):
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
-                "xacro is not taken over ROS, because its expressions are evaluated: expand it "
+                "xacro is not accepted over ROS, because its expressions are evaluated: expand it "
                 "first, or set the parameter spawn_xacro",
             )
 
@@ -247,8 +247,8 @@ class Entities:
         if not self.limits.mjcf and format_of(*_text_of(source)) == "mjcf":
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
-                "MJCF is not taken over ROS, because MuJoCo's parser would read it: hrpsim convert "
-                "makes a URDF of it, or set the parameter spawn_mjcf",
+                "MJCF is not accepted over ROS, because MuJoCo's parser would read it: hrpsim "
+                "convert makes a URDF of it, or set the parameter spawn_mjcf",
             )
 
     def _spawn_robot(self, source, name: str, pose: Placement, allow_renaming: bool) -> Robot:
@@ -281,7 +281,7 @@ class Entities:
         elif not (np.allclose(pose.p, 0.0) and np.allclose(pose.R, np.eye(3))):
             raise Refusal(
                 "INVALID_POSE",
-                f"the root link of {model.name!r} is 'world': it stands where its description says",
+                f"the root link of {model.name!r} is 'world': its description defines its pose",
             )
         return self.world.add_robot(model, q=q, name=self._free(name or model.name, allow_renaming))
 
@@ -291,7 +291,7 @@ class Entities:
             reader, entry = read_body(text, str(source) if text != source else "resource_string")
             for given in ("position", "orientation"):
                 if given in entry:
-                    raise reader.fail(given, "the request says where it is")
+                    raise reader.fail(given, "the request defines its pose")
             shape = read_shape(reader, entry.pop("shape"), "")
         except (HrpsimError, OSError, UnicodeDecodeError) as error:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What goes wrong while a node answers: told to who asked, counted, logged without flooding.
+"""Errors in a node's callbacks: reported to the client, counted, logged at a limited rate.
 
-It never ends the node. Needs no ROS.
+They never end the node. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from hrpsim.errors import HrpsimError
 from hrpsim.ros.base.service_results import failed_response, noted
 
 _REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
-_LONGEST = 2000  # letters of a message that quotes what was sent
+_LONGEST = 2000  # letters of a message that quotes a request
 
 
 class RepeatFilter:
-    """Lets a text pass once every `period` [s, wall], and `capacity` different ones at most."""
+    """Passes a text once every `period` [s, wall], and at most `capacity` different ones."""
 
     def __init__(self, period: float, capacity: int = 16, clock=time.monotonic):
         self._period = period
@@ -42,11 +42,11 @@ class RepeatFilter:
 
 
 class Faults:
-    """Explains errors; logs and counts those that are the node's own and nobody else's.
+    """Explains errors; logs and counts those of the node itself.
 
-    A refusal (HrpsimError) and a request that memory or the interpreter's depth cannot hold are the
-    asker's. Everything else is a fault of the node: `count` of them so far, `last` in one line.
-    Errors of the classes `ending` end the node's loop: they are nobody's fault.
+    A refusal (HrpsimError), and a request that exceeds memory or the recursion limit, are errors of
+    the client. All others are faults of the node: `count` of them so far, `last` in one line.
+    Errors of the classes `ending` end the node's loop and are not counted.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Faults:
         self.last = ""
 
     def explain(self, error: Exception, where: str) -> str:
-        """Return what to answer for an error that `where` raised, in a length that can be sent."""
+        """Return the answer to an error that `where` raised, short enough to be sent."""
         if isinstance(error, HrpsimError):
             return shortened(str(error))
         if isinstance(error, RecursionError):
@@ -74,7 +74,7 @@ class Faults:
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:
-        """Keep what is raised within from its caller, but for what is to end the loop."""
+        """Catch and explain errors, except those that end the loop."""
         try:
             yield
         except self._ending:
@@ -85,7 +85,7 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return a service's callback that answers what `callback` returns (`noted`) or raises.
+        """Return a service callback that answers with the result (`noted`) or error of `callback`.
 
         It is a coroutine function where `callback` is one.
         """
@@ -108,7 +108,7 @@ class Faults:
         return answer_cooperatively if inspect.iscoroutinefunction(callback) else answer
 
     def hearing(self, name: str, callback: Callable) -> Callable:
-        """Return a callback, of a subscription or a timer, that raises nothing."""
+        """Return a subscription or timer callback that raises nothing."""
 
         def hear(*arguments):
             with self.held(name):
@@ -117,7 +117,7 @@ class Faults:
         return hear
 
     def say(self, text: str) -> None:
-        """Log an error that was explained already."""
+        """Log an error that was already explained."""
         self._logger().error(text)
 
     def _report(self, error: Exception, where: str) -> None:
@@ -129,9 +129,9 @@ class Faults:
 
 
 class Rejections:
-    """Counts what was rejected and warns: each cause once a second, 16 a topic at most.
+    """Counts rejected messages and warns: each cause once a second, at most 16 for each topic.
 
-    A flood on one topic hides nothing that is wrong on another.
+    Many rejections on one topic do not suppress the warnings of another.
     """
 
     def __init__(self, logger, faults: Faults):
@@ -142,14 +142,14 @@ class Rejections:
         self.last = ""
 
     def note(self, error: Exception, topic: str, consequence: str = "") -> None:
-        """Count a message on `topic` that raised `error`, whatever that is.
+        """Count a message on `topic` that raised `error`.
 
-        consequence: what holds instead, such as "the base stays".
+        consequence: the effect of the rejection, such as "the base stays".
         """
         self.report(topic, consequence, self._faults.explain(error, topic))
 
     def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:
-        """Count one message on `topic`; `kind` is what counts as one cause, its text by default."""
+        """Count one message on `topic`; `kind` identifies the cause, its text by default."""
         self.count += 1
         self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
         if topic not in self._filters:
@@ -159,7 +159,7 @@ class Rejections:
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Return a text without what stands in its middle, if it is longer than `longest`."""
-    text = text.encode("utf-8", "backslashreplace").decode()  # what came may be no Unicode
+    """Return a text without its middle, if it is longer than `longest`."""
+    text = text.encode("utf-8", "backslashreplace").decode()  # it may hold invalid Unicode
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Between messages of geometry and numbers. Imports ROS where it needs it."""
+"""Conversions between geometry messages and numbers. Imports ROS where it needs it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from hrpsim.world.objects.body import rotation_matrix
 if TYPE_CHECKING:
     from geometry_msgs.msg import Pose, Vector3
 
-_FARTHEST = 1e4  # [m]; there positions are still exact to 2e-12 m
+_FARTHEST = 1e4  # [m]; positions are then still exact to 2e-12 m
 
 
 def placement_of(pose: Pose) -> Placement:
-    """Return the placement that a pose means; Refusal INVALID_POSE for one that means none."""
+    """Return a pose as a placement; Refusal INVALID_POSE for an invalid one."""
     p, quaternion = np.split(pose_of(pose), [3])
     return Placement(rotation_matrix(quaternion / np.linalg.norm(quaternion)), p)
 
 
 def pose_of(pose: Pose) -> np.ndarray:
-    """Return position [m] and quaternion x y z w (7,); Refusal INVALID_POSE where it is no pose."""
+    """Return position [m] and quaternion x y z w (7,); Refusal INVALID_POSE for an invalid pose."""
     p = numbers_of(pose.position)
     turn = pose.orientation
     quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
@@ -53,7 +53,7 @@ def numbers_of(message) -> np.ndarray:
 
 
 def fill(message, numbers: Sequence[float] | np.ndarray) -> None:
-    """Write numbers to x, y, z and w of a message, as many as there are."""
+    """Write three or four numbers to x, y, z and w of a message."""
     for axis, number in zip("xyzw", numbers):
         setattr(message, axis, float(number))
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Nodes whose answers reach who asked, and that go on whatever their callbacks raise."""
+"""Nodes that resend lost answers, and that survive errors in their callbacks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rclpy.service import Service
 
 from hrpsim.ros.base.faults import Faults
 
-_AGAIN_AFTER = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # from one try to send an answer to the next [s]
+_AGAIN_AFTER = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # between attempts to send an answer [s]
 _UNSENT = "failed to send response"
 _watching_warnings = threading.Lock()
 
 
 class CountingPublisher(Publisher):
-    """A publisher; `sent` holds how many messages went out, in a list that templates share."""
+    """A publisher that counts messages in `sent`, a list of one number that templates share."""
 
     def __init__(self, *arguments, **options):
         self.sent = [0]
@@ -36,11 +36,11 @@ class CountingPublisher(Publisher):
 
 
 class AnsweringNode(Node):
-    """Sends an answer again while the middleware does not know where to.
+    """Resends an answer until the middleware has discovered the client.
 
-    DDS matches a client's reader apart from its writer. Where a datagram of discovery is lost, a
-    request can come first by seconds; the middleware then gives the answer up after 0.1 s, and
-    rclpy warns only: https://github.com/ros2/rmw_fastrtps/issues/842.
+    DDS matches a client's reader and writer separately. If a discovery datagram is lost, a request
+    can arrive seconds before the match; the middleware then drops the answer after 0.1 s, and
+    rclpy only warns: https://github.com/ros2/rmw_fastrtps/issues/842.
     """
 
     def create_service(self, srv_type, srv_name, callback, **options):
@@ -54,7 +54,7 @@ class AnsweringNode(Node):
             return
         if not delays:
             self.get_logger().warning(
-                f"{service.srv_name}: an answer is lost: the middleware does not find who asked"
+                f"{service.srv_name}: an answer is lost: the middleware does not know its client"
             )
             return
 
@@ -66,19 +66,19 @@ class AnsweringNode(Node):
 
 
 def _is_sent(service: Service, response, header) -> bool:
-    """Send an answer; return whether there was somebody to send it to."""
-    with _watching_warnings, warnings.catch_warnings(record=True) as told:
+    """Send an answer; return whether the middleware knew its client."""
+    with _watching_warnings, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Service.send_response(service, response, header)
-    return not any(_UNSENT in str(one.message) for one in told)
+    return not any(_UNSENT in str(one.message) for one in caught)
 
 
 class GuardedNode(AnsweringNode):
-    """Wraps every callback where it is made: services, subscriptions, timers.
+    """Wraps every callback at creation: services, subscriptions, timers.
 
-    A service answers an error with what it says, the services of parameters too; a message or a
-    turn of a timer that cannot be dealt with is left out. `faults` counts what was the node's own
-    doing and logs it with its traceback.
+    A service, also of parameters, answers an error with its message; a message or a timer event
+    whose callback fails is skipped. `faults` counts the node's own errors and logs them with their
+    tracebacks.
     """
 
     def __init__(self, name: str, **options):
@@ -86,21 +86,21 @@ class GuardedNode(AnsweringNode):
         super().__init__(name, **options)
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service that answers whatever `callback` raises."""
+        """Make a service that answers with the error that `callback` raises."""
         answer = self.faults.answering(srv_type, srv_name, callback)
         return super().create_service(srv_type, srv_name, answer, **options)
 
     def create_subscription(self, msg_type, topic, callback, qos_profile, **options):
-        """Make a subscription that passes over messages that `callback` cannot bear."""
+        """Make a subscription that skips messages for which `callback` fails."""
         hear = self.faults.hearing(topic, callback)
         return super().create_subscription(msg_type, topic, hear, qos_profile, **options)
 
     def create_publisher(self, msg_type, topic, qos_profile, **options):
-        """Make a publisher that counts what it sends."""
+        """Make a publisher that counts its messages."""
         options.setdefault("publisher_class", CountingPublisher)
         return super().create_publisher(msg_type, topic, qos_profile, **options)
 
     def create_timer(self, timer_period_sec, callback, *arguments, **options):
-        """Make a timer whose turns that fail are left out."""
+        """Make a timer that continues if its callback fails."""
         turn = self.faults.hearing("a timer", callback)
         return super().create_timer(timer_period_sec, turn, *arguments, **options)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Something told at regular times while a thread is busy with something else. Needs no ROS."""
+"""Regular calls from a thread of their own while the caller is busy. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 
 class Heartbeat:
-    """Within a `with`, calls `beat(seconds)` every `period` [s, wall] from a thread of its own.
+    """In a `with`, calls `beat(seconds)` every `period` [s, wall] from a thread of its own.
 
     `seconds` is the time since it began.
     """

@@ -11,7 +11,7 @@ from types import ModuleType
 
 
 def optional_module(name: str, consequence: str, log: Callable[[str], object]) -> ModuleType | None:
-    """Return a module; None, and `log` is told the consequence, where its package is missing."""
+    """Return a module, or None after a `log` of the consequence if its package is missing."""
     package = name.partition(".")[0]
     try:
         return importlib.import_module(name)

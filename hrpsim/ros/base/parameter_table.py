@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What parameters the node has: one table with type, default, range and meaning of each."""
+"""The node's parameters: one table with type, default, range and meaning of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 
 @dataclass(frozen=True)
 class Specification:
-    """What a parameter is: its default gives the type; a range holds for numbers."""
+    """A parameter: its default gives the type; a range applies to numbers."""
 
     name: str
     default: Any
@@ -40,7 +40,7 @@ class Specification:
         return descriptor
 
     def problem(self, value: Any) -> str:
-        """Return what is wrong with a value that is of the right type and in the range, if any."""
+        """Return what is wrong with a value of the right type and range, or ""."""
         if not self.choices or value in self.choices:
             return ""
         allowed = "one of: " + ", ".join(map(repr, self.choices))
@@ -48,7 +48,7 @@ class Specification:
 
 
 def _live(name: str, default: Any, text: str, *bounds: float) -> Specification:
-    """Return a parameter that may be set while the program runs."""
+    """Return a parameter that can be set while the program runs."""
     return Specification(name, default, text, *bounds, read_only=False)
 
 
@@ -267,6 +267,6 @@ SPECIFICATIONS = (
 
 
 def describe(specifications: Iterable[Specification]) -> str:
-    """Return parameters as text for --help: each name with its default, and what it means."""
+    """Return parameters as text for --help: each name with its default and its meaning."""
     lines = (f"  {s.name} ({s.default!r})\n      {s.description}" for s in specifications)
     return "\n".join(["Parameters, with their defaults:\n", *lines])

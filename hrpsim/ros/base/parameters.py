@@ -24,11 +24,11 @@ _SHOWN = 5  # nodes of a file of parameters, in a warning
 
 
 class ParameterError(HrpsimError, ValueError):
-    """A parameter that a program cannot take; the message names it."""
+    """An invalid parameter of a program; the message names it."""
 
 
 def declare(node: Node, specifications: Iterable[Specification]) -> dict[str, Any]:
-    """Declare parameters; return their values, those of the command line and of files included.
+    """Declare parameters; return their values, including those of the command line and files.
 
     Raises ParameterError for one of another type, out of its range or not among its choices.
     """
@@ -49,32 +49,32 @@ def declare(node: Node, specifications: Iterable[Specification]) -> dict[str, An
 
 
 def _as_meant(parameter: Parameter) -> Parameter:
-    """Return the mode off where it came as false, which YAML, and so `ros2 param`, makes of it."""
+    """Return the mode "off" for false: YAML, and so `ros2 param`, reads off as false."""
     if parameter.value is False and parameter.name.startswith("modes."):
         return Parameter(parameter.name, Parameter.Type.STRING, "off")
     return parameter
 
 
 def given_to(node: Node) -> list[str]:
-    """Return the names of all parameters that the command line and files give the node."""
+    """Return the names of the node's parameters in the command line and files."""
     return list(getattr(node, "_parameter_overrides", {}))  # rclpy has no other way to ask
 
 
 def warn_of_foreign_files(node: Node) -> None:
-    """Warn of files of parameters, given on the command line, in which nothing is for the node."""
+    """Warn of parameter files on the command line that have no entry for the node."""
     own = node.get_fully_qualified_name()
     for option, file in zip(sys.argv, sys.argv[1:]):
         names = list(_nodes_of(file)) if option == "--params-file" else []
         if names and not any(_pattern(name).fullmatch(own) for name in names):
             listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-            node.get_logger().warning(f"{file}: nothing in it is for {own}; it is for {listed}")
+            node.get_logger().warning(f"{file}: no entry for {own}, only for {listed}")
 
 
 def _nodes_of(file: str) -> Iterator[str]:
-    """Return the nodes, or patterns, that a file of parameters names; none if it cannot be read."""
+    """Yield the node names, or patterns, in a parameter file; nothing if it cannot be read."""
     try:
         entries = [("", read_yaml(Path(file), HrpsimError).data)]
-    except HrpsimError:  # rcl has read it, and knows better
+    except HrpsimError:  # rcl has read it and reports errors
         return
     while entries:
         path, values = entries.pop(0)
@@ -86,7 +86,7 @@ def _nodes_of(file: str) -> Iterator[str]:
 
 
 def _pattern(name: str) -> re.Pattern:
-    """Return what a name in a file of parameters matches: "/**" any names, "/*" one."""
+    """Return the pattern of a node name in a parameter file: "/**" matches any names, "/*" one."""
     parts = {"**": r"(/\w+)*", "*": r"/\w+"}
     return re.compile(
         "".join(parts.get(part, f"/{re.escape(part)}") for part in name[1:].split("/"))
@@ -96,9 +96,9 @@ def _pattern(name: str) -> re.Pattern:
 def warn_of_unknown(
     node: Node, declared: Iterable[str], later: Callable[[str], bool] = lambda name: False
 ) -> None:
-    """Warn of parameters that are given and that nobody asks for, with a name that resembles.
+    """Warn of given parameters that are not declared, with a similar name.
 
-    later: says of a name whether somebody may ask for it later.
+    later: returns whether a name may be declared later.
     """
     warn_of_foreign_files(node)
     for name in given_to(node):
@@ -108,10 +108,10 @@ def warn_of_unknown(
 
 
 def refuse_unknown(node: Node) -> None:
-    """Raise ParameterError for gains of a joint that there is not; warn of other unknown names.
+    """Raise ParameterError for gains of an unknown joint; warn of other unknown names.
 
     Those of a robot that is spawned later, gains.<robot>.<joint>, modes. and rates., may be given
-    before.
+    in advance.
     """
     kinds = {"gains": "joint", "modes": "joint", "rates": "sensor"}
     for name in given_to(node):
@@ -142,10 +142,10 @@ def named_values(parameter: str, texts: list[str]) -> dict[str, str]:
 def on_change(
     node: Node, check: Callable[[str, Any], str], react: Callable[[str, Any], None]
 ) -> None:
-    """Call `react(name, value)` after a parameter was set at run time, any that is declared.
+    """Call `react(name, value)` after any declared parameter has been set at run time.
 
-    Before that `check(name, value)` says what is wrong with a value that the table does not know
-    to be wrong; the whole request is then refused with what it says.
+    Before that, `check(name, value)` returns what is wrong with a value that the table allows, or
+    ""; the whole request is then refused with this reason.
     """
     specifications = {specification.name: specification for specification in SPECIFICATIONS}
 

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Subscriptions that are read when the caller chooses, without an executor.
+"""Subscriptions that the caller reads, without an executor.
 
-A stepping loop at 1 kHz cannot afford an executor turn (100 to 200 us) before every step; taking
-from one subscription that has nothing to say costs about 2 us.
+An executor turn (100 to 200 us) before every step is too slow for a stepping loop at 1 kHz; reading
+one subscription without messages costs about 2 us.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from rclpy.qos import QoSProfile
 
 
 class PolledGroup(CallbackGroup):
-    """A callback group that no executor may serve; its subscriptions are read by `take` only."""
+    """A callback group that no executor serves; its subscriptions are read by `take` only."""
 
     def can_execute(self, entity) -> bool:
-        """Return False: executors leave every member alone."""
+        """Return False: executors skip every member."""
         return False
 
     def beginning_execution(self, entity) -> bool:
-        """Return False: executors may not begin a member."""
+        """Return False: executors may not run a member."""
         return False
 
     def ending_execution(self, entity) -> None:
-        """Do nothing: no member is ever begun."""
+        """Do nothing: no member is ever run."""
 
 
 def _unused(message) -> None:
@@ -40,7 +40,7 @@ def _unused(message) -> None:
 class PolledSubscription:
     """A subscription whose messages wait in the middleware until `take` is called.
 
-    With `raw` the messages are serialised bytes, as they came over the wire.
+    With `raw` the messages are serialised bytes, as received.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class PolledSubscription:
         return self.subscription.topic_name
 
     def publisher_count(self) -> int:
-        """Return how many publishers this subscription is matched with."""
+        """Return the number of matched publishers."""
         return self.subscription.get_publisher_count()
 
     def take(self) -> tuple[Any, dict[str, int]] | None:
@@ -77,7 +77,7 @@ class PolledSubscription:
         return self._handle.take_message(self._message_type, self._raw)
 
     def wait(self, longest: float) -> None:
-        """Return once a message is there to take, or after `longest` [s, wall]."""
+        """Return once a message has arrived, or after `longest` [s, wall]."""
         context = self._node.context.handle
         with self._handle, context:
             wait_set = rclpy_implementation.WaitSet(1, 0, 0, 0, 0, 0, context)
@@ -86,7 +86,7 @@ class PolledSubscription:
             wait_set.wait(round(longest * 1e9))
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, int]]]:
-        """Yield the waiting messages, oldest first; those that cannot be decoded are left out."""
+        """Yield the waiting messages, oldest first; those that cannot be decoded are skipped."""
         while True:
             try:
                 taken = self.take()

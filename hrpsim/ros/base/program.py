@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The life of a program of ROS: signals, rclpy's start and end, exit codes."""
+"""Run a ROS program: signals, rclpy's start and end, exit codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hrpsim.ros.base.child_process import own_shared_memory
 from hrpsim.ros.base.domain import profiles_variable
 from hrpsim.ros.base.stop_signal import StopSignal
 
-# What to do about an error of rcl that has these words.
+# The remedy for an error of rcl that has these words.
 _REMEDIES = {
     "log dir": "set ROS_LOG_DIR to a folder that can be written",
     "opening YAML file": "there is no such file, or it cannot be read",
@@ -33,10 +33,10 @@ def run_program(
 ) -> int:
     """Run `body(stop)` between rclpy's start and end; return its exit code.
 
-    arguments: of the command line, those for ROS among them; sys.argv by default. The exit code is
-    130 for a signal that came before the body said `stop.loop_started()`, and 1, with one line, for
-    arguments, parameters and files that cannot be used. A program that takes arguments for ROS only
-    has a text to `describe` it: --help prints that, and any other argument is refused with 2.
+    arguments: of the command line, including those for ROS; sys.argv by default. The exit code is
+    130 for a signal before the body has called `stop.loop_started()`, and 1, with one line, for
+    invalid arguments, parameters and files. A program that takes arguments for ROS only has a text
+    that `describe` returns: --help prints it, and any other argument is refused with 2.
     """
     if describe is not None:
         code = _answer_own_arguments(sys.argv[1:] if arguments is None else arguments, describe)
@@ -51,24 +51,24 @@ def run_program(
 
 
 def _answer_own_arguments(arguments: list[str], describe: Callable[[], str]) -> int | None:
-    """Return the exit code where there are arguments that are not for ROS, else None."""
+    """Return the exit code if there are arguments that are not for ROS, else None."""
     from rclpy.utilities import remove_ros_args
 
     try:
         own = remove_ros_args(["", *arguments])[1:]
-    except Exception as error:  # of rcl's parser of arguments, which reads files of parameters, too
+    except Exception as error:  # of rcl's argument parser, which also reads parameter files
         return _say_that_ros_cannot_start(error)
     if not own:
         return None
     if {"-h", "--help"} & set(own):
         try:
             print(describe(), flush=True)
-        except BrokenPipeError:  # who reads has seen enough; nothing is left to be written at exit
+        except BrokenPipeError:  # the reader has closed; nothing is left to be written at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     print(
-        f"hrpsim: unknown argument {own[0]!r}: what is for ROS stands after --ros-args, as in "
-        "--ros-args -p name:=value -r from:=to; --help tells more",
+        f"hrpsim: unknown argument {own[0]!r}: arguments for ROS follow --ros-args, as in "
+        "--ros-args -p name:=value -r from:=to; see --help",
         file=sys.stderr,
         flush=True,
     )
@@ -83,7 +83,7 @@ def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSign
     os.environ.update(profiles_variable(rclpy.__file__, os.environ))
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    except Exception as error:  # of rcl's parser of arguments, of the place for logs
+    except Exception as error:  # of rcl's argument parser, or of the log folder
         return _say_that_ros_cannot_start(error)
     try:
         return body(stop)
@@ -109,6 +109,6 @@ def _leave_no_memory() -> None:
 
 
 def _one_line(error: Exception) -> str:
-    """Return what an error says, without the places in the sources of rcl."""
+    """Return an error's message in one line, without positions in the sources of rcl."""
     text = " ".join(str(error).split())
     return re.sub(r", at \S+:\d+", "", text) or type(error).__name__

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The quality of service of every topic, in one place.
+"""The quality of service of every topic.
 
 Sensor topics are reliable: such a publisher serves reliable and best-effort subscribers alike,
-rosbag included. The history is deep enough for the burst that one call of ~/step makes, and for
-recorders that fall behind for a while: the programs here send their commands so, too.
+rosbag included. The history is deep enough for the burst of one call of ~/step, and for recorders
+that lag for a while. Commands use the same profile.
 """
 
 from __future__ import annotations

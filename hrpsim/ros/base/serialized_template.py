@@ -4,11 +4,11 @@
 """Messages of fixed layout, serialised once; publishing patches stamps and numbers in place.
 
 A typed TFMessage of 37 transforms takes about 200 us to publish from Python, because every field
-is converted. Its serialised form has the same layout every time, so it is enough to know where the
-stamps and the float64 fields stand: then one publication costs a few microseconds.
+is converted. Its serialised form always has the same layout, so the offsets of the stamps and the
+float64 fields suffice: then one publication costs a few microseconds.
 
-The places are found, not computed: the template is filled with marks that occur nowhere else,
-serialised by the middleware itself, and searched.
+The offsets are found by search: the template is filled with marks that occur nowhere else and
+serialised by the middleware itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIRST_NUMBER_MARK = 3.0e15  # integers up to 2**53 are exact in float64
 
 
 class SerializedTemplate:
-    """Publishes one message again and again with new stamps and numbers.
+    """Publishes one message repeatedly with new stamps and numbers.
 
     `fill(message, stamp, numbers)` writes a builtin_interfaces/Time `stamp` and the sequence
     `numbers` of `count` floats into a typed message; it defines the order of `numbers` in
@@ -40,7 +40,7 @@ class SerializedTemplate:
     def __init__(
         self, publisher: Publisher, message, fill: Callable[..., None], count: int
     ) -> None:
-        # Not `publisher.publish`: its checks cost as much as all that is done here.
+        # Not `publisher.publish`: its checks cost as much as all of this.
         self._handle = publisher.handle
         self._sent = getattr(publisher, "sent", [0])
         self.numbers = np.zeros(count)  # to be filled by the caller before `publish`
@@ -49,7 +49,7 @@ class SerializedTemplate:
         serialized = np.frombuffer(_serialized(message), dtype=np.uint8)
 
         storage = np.zeros(len(serialized) + _HEADER_LENGTH, dtype=np.uint8)
-        self._buffer = storage[_HEADER_LENGTH:]  # so that the body is aligned in memory too
+        self._buffer = storage[_HEADER_LENGTH:]  # so that the body is also aligned in memory
         self._buffer[:] = serialized
         body = storage[2 * _HEADER_LENGTH :]
         self._bytes = memoryview(body)
@@ -75,7 +75,7 @@ def _serialized(message) -> bytes:
     """Return the message as a publisher sends it, without bytes after its end.
 
     serialize_message counts padding before the numbers of empty arrays, which is not written: up to
-    7 bytes of rubbish an array follow, over which strict readers of bags (rosbags) stumble.
+    7 undefined bytes for each array follow, which strict readers of bags (rosbags) reject.
     """
     data = serialize_message(message)
     while _is_whole(shorter := data[:-1], type(message)):
@@ -97,7 +97,7 @@ def _places_of_stamps(words: np.ndarray) -> list[int]:
 
 
 def _places_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """Return where the marks stand: each first, for rubbish behind the end may repeat one."""
+    """Return the first offset of each mark; undefined bytes after the end may repeat one."""
     places = np.flatnonzero(np.isin(floats, marks))
     found, first = np.unique(floats[places], return_index=True)
     places = places[first]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What services have in common: how they say that something failed, and what releases name anew."""
+"""Shared by services: how they report failures, and names that differ between releases."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _FAILED = "OPERATION_FAILED"
 def noted(found: Any, response):
     """Return the response of a service whose callback returned `found`.
 
-    That is the response itself; else the message of a success, none for None; or a Refusal, which
-    is answered along with what was put into the response.
+    `found` is the response itself; or the message of a success, None for no message; or a Refusal,
+    which is added to the filled response.
     """
     if isinstance(found, type(response)):
         return found
@@ -31,7 +31,7 @@ def noted(found: Any, response):
 
 
 def failed_response(service_type: type, request, error: Exception, text: str):
-    """Return a response of a service that says `text`; one without such fields stays empty."""
+    """Return a service's response that reports `text`; empty for a type without such fields."""
     response = service_type.Response()
     result = getattr(response, "result", None)
     if hasattr(response, "success"):  # of std_srvs
@@ -47,7 +47,7 @@ def failed_response(service_type: type, request, error: Exception, text: str):
 
 
 def fill_result(result, error: Exception, text: str, *where: type) -> None:
-    """Fill in a simulation_interfaces Result; codes stand in a type of `where` or in Result."""
+    """Fill in a simulation_interfaces Result; `where`, or else Result, defines the codes."""
     code = error.code if isinstance(error, Refusal) else _FAILED
     kind = type(result)
     number = getattr(kind, f"RESULT_{code}", kind.RESULT_OPERATION_FAILED)
@@ -63,9 +63,9 @@ def _refused_parameter(text: str):
 
 
 def resource_of(message: Any) -> Any:
-    """Return what has `uri` and `resource_string`.
+    """Return the part of a message with `uri` and `resource_string`.
 
-    A field of the message since release 2.1 of simulation_interfaces, before that itself.
+    Since release 2.1 of simulation_interfaces it is a field, before that the message itself.
     """
     for name in ("entity_resource", "world_resource", "level_resource"):
         if hasattr(message, name):
@@ -74,5 +74,5 @@ def resource_of(message: Any) -> Any:
 
 
 def service_name(kind: str) -> str:
-    """Return the name of the service whose type is called so: spawn_entity for SpawnEntity."""
+    """Return the name of the service of a type: spawn_entity for SpawnEntity."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")

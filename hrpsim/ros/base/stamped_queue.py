@@ -3,7 +3,7 @@
 
 """When messages of a topic are due: at once, or at the simulated time of their stamp.
 
-Needs no ROS: the source of messages is a PolledSubscription, or what has its methods.
+Needs no ROS: the source of messages is a PolledSubscription, or an object with its methods.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from hrpsim.ros.base.stamps import SimulationClock
 
-_LONGEST_HOLD = 1.0  # [s]; a stamp further ahead is taken for another clock's
+_LONGEST_HOLD = 1.0  # [s]; a stamp further ahead is of another clock
 _MOST_HELD = 2000
 
 
@@ -23,7 +23,7 @@ class MessageQueue:
 
     def __init__(self, source):
         self._source = source
-        self.lost_count = 0  # messages that were dropped on the way, where that is counted
+        self.lost_count = 0  # messages that were lost in transport, if these are counted
 
     @property
     def topic(self) -> str:
@@ -35,11 +35,11 @@ class MessageQueue:
         return self._source.publisher_count()
 
     def take_due(self) -> Iterable[Any]:
-        """Return what is due by now, in order."""
+        """Return the messages that are due now, in order."""
         return [message for message, _ in self._source.take_all()]
 
     def accepted(self) -> None:
-        """Hear that the message that was given last has been accepted."""
+        """Note that the last returned message has been accepted."""
 
     def steps_to_next(self, most: int) -> int:
         """Return how many steps, at most `most`, can be made before a held message is due."""
@@ -54,7 +54,7 @@ class MessageQueue:
 class StampedQueue(MessageQueue):
     """Messages with a header; each is due when its stamp is reached.
 
-    A stamp more than 1 s of simulated time ahead, and any past one, means now.
+    A message with a stamp in the past, or more than 1 s of simulated time ahead, is due at once.
     """
 
     def __init__(self, source, clock: SimulationClock):
@@ -65,7 +65,7 @@ class StampedQueue(MessageQueue):
         self._last_number: int | None = None
 
     def take_due(self) -> list[Any]:
-        """Return what is due by now, in order: first what arrived for now, then what was held."""
+        """Return the messages that are due now: first new ones, then those that were held."""
         due = []
         for message, info in self._source.take_all():
             self._count_lost(info.get("publication_sequence_number"))
@@ -91,7 +91,7 @@ class StampedQueue(MessageQueue):
         self._last_number = None
 
     def _count_lost(self, number: int | None) -> None:
-        """Count gaps in the numbers of the publisher; with several publishers nothing is known."""
+        """Count gaps in the publisher's sequence numbers; unknown with several publishers."""
         if number is None or self._source.publisher_count() != 1:
             self._last_number = None
             return

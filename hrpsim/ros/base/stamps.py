@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Simulated time as ROS sees it: integer nanoseconds that never run backwards. Needs no ROS."""
+"""Simulated time in ROS: integer nanoseconds that never decrease. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROUNDING = 1e-3  # of a step: stamps are whole nanoseconds
 
 
 class Stamp(NamedTuple):
-    """A time as ROS messages carry it: whole seconds and the nanoseconds of the rest."""
+    """A time as in ROS messages: whole seconds and the remaining nanoseconds."""
 
     seconds: int
     nanoseconds: int
@@ -28,7 +28,7 @@ class Stamp(NamedTuple):
         return self.seconds * NANOSECONDS + self.nanoseconds
 
     def __str__(self) -> str:
-        """Return it in seconds with all its digits."""
+        """Return the time in seconds with all digits."""
         return f"{self.seconds}.{self.nanoseconds:09d}"
 
     def to_message(self) -> Time:
@@ -39,7 +39,7 @@ class Stamp(NamedTuple):
 
 
 class SimulationClock:
-    """Counts the steps since the node started; a reset of the world does not turn it back."""
+    """Counts the steps since the node started; a reset of the world does not reset it."""
 
     def __init__(self, time_step: float):
         self.time_step = time_step  # [s]
@@ -51,7 +51,7 @@ class SimulationClock:
         return math.ceil(nanoseconds / (self.time_step * NANOSECONDS) - _ROUNDING)
 
     def change_step(self, time_step: float) -> None:
-        """Count in steps of another length [s], from their first multiple that is not past."""
+        """Change the step length [s]; start at its first multiple that is not in the past."""
         self.steps = math.ceil(self.steps * self.time_step / time_step - _ROUNDING)
         self.time_step = time_step
 
@@ -62,7 +62,7 @@ class SimulationClock:
 
     @property
     def stamp(self) -> Stamp:
-        """Simulated time since the node started, rounded to a nanosecond, without accumulation."""
+        """Simulated time since the node started, to a nanosecond, without accumulated rounding."""
         return self.stamp_at(self.steps)
 
     def stamp_at(self, steps: int) -> Stamp:

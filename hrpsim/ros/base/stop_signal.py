@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""SIGINT, SIGTERM and SIGHUP as a request to end, however often they come."""
+"""SIGINT, SIGTERM and SIGHUP, also repeated, as one request to end."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import signal
 
 
 class StopSignal:
-    """Turns them into `requested`; use it around the life of a process.
+    """Sets `requested` at these signals; use it around the life of a process.
 
-    Until `loop_started` is called there is nothing to wind up and the first signal raises
+    Until `loop_started` is called there is nothing to shut down and the first signal raises
     KeyboardInterrupt; from then on signals only set `requested`, so that a second Ctrl-C (a
-    terminal and a launcher often send one each) cannot break the shutdown. SIGHUP comes from a
-    terminal that is closed; under `nohup` it stays ignored.
+    terminal and a launcher often send one each) cannot interrupt the shutdown. A terminal that is
+    closed sends SIGHUP; under `nohup` it stays ignored.
     """
 
     def __init__(self):
@@ -31,14 +31,14 @@ class StopSignal:
 
     def __exit__(self, *exception) -> None:
         for number, handler in self._previous.items():
-            # Asked to end, the process stays deaf to the second signal until it has ended.
+            # After a request the process ignores further signals until it has ended.
             signal.signal(number, signal.SIG_IGN if self.requested else handler)
 
     def loop_started(self) -> None:
-        """Say that `requested` is looked at regularly from now on.
+        """Declare that `requested` is polled regularly from now on.
 
-        Raise KeyboardInterrupt where an earlier signal's was lost: Python only reports one that
-        is raised in a destructor or a callback of the interpreter.
+        Raise KeyboardInterrupt if an earlier one was lost: Python only prints an exception that is
+        raised in a destructor or a callback of the interpreter.
         """
         self._looping = True
         if self.requested:

@@ -6,7 +6,7 @@ r"""Program `hrpsim_controller`: runs a controller plug-in in a process of its o
     ros2 run hrpsim hrpsim_controller --ros-args -p controller:=my_package.my_module:MyController \
         -p parameters_file:=gains.yaml -p lockstep:=true
 
-docs/reference/controllers.md tells how to write one.
+docs/reference/controllers.md describes how to write one.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ from hrpsim.yaml_text import parse_yaml
 _PACKAGE = Path(__file__).parents[2]
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
-_MOST_LEFT_OUT = 10  # ticks one after the other before each of which others are missing
-_TIMEOUT = 3.0  # without a state to answer, until that is said [s, wall]
+_MOST_LEFT_OUT = 10  # successive ticks, each after missing ones
+_TIMEOUT = 3.0  # without a state to answer, until this is logged [s, wall]
 PARAMETERS = {
     one.name: one
     for one in (
@@ -73,7 +73,7 @@ PARAMETERS = {
         Specification(
             "listeners",
             1,
-            "How many must listen to joint_commands until it is ready: 2 with a recorder",
+            "Number of subscribers to joint_commands until it is ready: 2 with a recorder",
             1,
             1000,
         ),
@@ -85,9 +85,9 @@ PARAMETERS = {
 
 
 class ControllerNode:
-    """Answers the states of a robot with the commands of the controller that is asked for.
+    """Answers the states of a robot with the commands of a controller.
 
-    Raises HrpsimError for parameters that cannot be used.
+    Raises HrpsimError for invalid parameters.
     """
 
     def __init__(self, **node_options):
@@ -104,7 +104,7 @@ class ControllerNode:
         self._description = DescriptionListener(self.node, given["base"])
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
-        self._wanted: WantedPeriod | None = None  # while it asks
+        self._wanted: WantedPeriod | None = None  # while it is requested
         self.host: ControllerHost | None = None
         self._group: GroupServices | None = None
         self._manager: ManagerServices | None = None
@@ -117,7 +117,7 @@ class ControllerNode:
 
     @property
     def finished(self) -> bool:
-        """Whether the controller has nothing left to do."""
+        """Whether the controller has finished."""
         return self.host is not None and self.host.finished
 
     @property
@@ -129,16 +129,16 @@ class ControllerNode:
 
     @property
     def is_asking(self) -> bool:
-        """Whether it asks, in lockstep, how far apart commands are to be: serve its node."""
+        """Whether it requests, in lockstep, the period of commands: then spin its node."""
         return self._wanted is not None
 
     @property
     def rejected_count(self) -> int:
-        """How many messages told no state."""
+        """The number of messages without a valid state."""
         return self._states.rejections.count if self._states else 0
 
     def spin_once(self) -> bool:
-        """Wait a little for what comes next and deal with it; return whether anything new came."""
+        """Wait briefly for the next event and handle it; return whether there was one."""
         if self.host is None:
             return self._configure(self._description.wait(_WAIT))
         if self.is_asking:
@@ -149,18 +149,18 @@ class ControllerNode:
         answer = self._answer_tick if self._lockstep else self._send_ahead
         has_news = answer(*arrived)
         if self._group is not None:
-            self._group.tell()
+            self._group.publish_states()
         return has_news
 
     def describe_wait(self) -> str:
-        """Return what must come before there is something to do."""
+        """Describe the awaited event."""
         if self.host is None:
             return "waiting for robot_description"
         if self._wanted is not None:
             return self._wanted.describe_wait()
         if not self._is_heard:
             found = f"{self._commands.listener_count} of {self._listeners}"
-            return f"waiting for nodes that listen to joint_commands: {found}"
+            return f"waiting for subscribers to joint_commands: {found}"
         if self._last is None or not self._lockstep:
             return self._states.describe_lack()
         return (
@@ -173,12 +173,12 @@ class ControllerNode:
         return self._commands.listener_count >= self._listeners
 
     def stop(self) -> None:
-        """Stop the controller, if that was not done before."""
+        """Stop the controller, unless it has been stopped."""
         if self.host is not None:
             self.host.stop()
 
     def destroy(self) -> None:
-        """Stop the controller, and take the node off the ROS graph once its commands are heard."""
+        """Stop the controller, and remove the node from the graph after its commands arrived."""
         try:
             self.stop()
             if self._commands is not None:
@@ -201,7 +201,7 @@ class ControllerNode:
         return True
 
     def _compare_periods(self, wanted: float | None) -> bool:
-        """Go on once it is known that commands are wanted as they come; HrpsimError if not so."""
+        """Return whether the simulation's period is known; HrpsimError if it is another one."""
         if wanted is None:
             return False
         self._wanted = None
@@ -212,20 +212,20 @@ class ControllerNode:
     def _other_period(self, wanted: float) -> str:
         period = self._controller.period
         return (
-            f"the controller's period is {period:g} s, and the simulation wants commands "
+            f"the controller's period is {period:g} s, and the simulation expects commands "
             f"{wanted:g} s apart: start its node with -p control_period:={period:g}"
         )
 
     def _answer_tick(self, stamp: Stamp, state) -> bool:
         """Answer a state at a whole multiple of the period, and a repeated one as before."""
         if self._last is not None and stamp == self._last[0]:
-            self._commands.publish(*self._last)  # the node did not hear it
+            self._commands.publish(*self._last)  # the node did not receive it
             return False
         tick = round(stamp.total / self._period_ns)
         if abs(stamp.total - tick * self._period_ns) > 1.0:
             return False
         if self._last_tick is not None and tick != self._last_tick + 1:
-            self._begin_anew(stamp, tick)
+            self._restart(stamp, tick)
         else:
             self._left_out = 0
         self._last_tick = tick
@@ -234,8 +234,8 @@ class ControllerNode:
         self.command_count += 1
         return True
 
-    def _begin_anew(self, stamp: Stamp, tick: int) -> None:
-        """Begin anew: ticks are left out at a reset only. HrpsimError where they always are."""
+    def _restart(self, stamp: Stamp, tick: int) -> None:
+        """Restart after a reset, which skips a tick; HrpsimError if ticks are always skipped."""
         self._left_out = self._left_out + 1 if tick > self._last_tick else 0
         if self._left_out == _MOST_LEFT_OUT:
             apart = (tick - self._last_tick) * self._controller.period
@@ -243,7 +243,7 @@ class ControllerNode:
         self.host.begin_anew()
 
     def _send_ahead(self, stamp: Stamp, state) -> bool:
-        """Command what begins `lead` later, if a period has passed since the last command."""
+        """Send a command to act `lead` later, if a period has passed since the last command."""
         now = stamp.total
         if self._next_tick_ns is None or self._next_tick_ns - now > self._period_ns:
             self._next_tick_ns = now  # the first state, or one of another node
@@ -259,7 +259,7 @@ class ControllerNode:
 
 
 def _own_parameters(file: str, texts: list[str], kinds) -> dict:
-    """Return the controller's parameters: those of the file, overridden one by one."""
+    """Return the controller's parameters: those of the file, with single overrides."""
     given = named_values("parameters", texts).items()
     return (read_parameters(file, kinds) if file else {}) | {
         name: parse_yaml(text, f"parameters: {name}", HrpsimError).data for name, text in given
@@ -267,7 +267,7 @@ def _own_parameters(file: str, texts: list[str], kinds) -> dict:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the controller until it has finished or a signal comes; return the exit code.
+    """Run the controller until it has finished or a signal arrives; return the exit code.
 
     An error in the controller's own code ends it with code 1 and a traceback that begins there.
     """
@@ -284,9 +284,9 @@ def _run(stop: StopSignal) -> int:
 
 
 def run_controller(stop: Callable[[], bool], begun: Callable[[], None], **node_options) -> int:
-    """Run one controller until it has finished or `stop` says so; return the exit code.
+    """Run one controller until it has finished or `stop()`; return the exit code.
 
-    `begun` is called as soon as `stop` is looked at regularly.
+    `begun` is called as soon as `stop` is polled regularly.
     """
     controller = None
     try:
@@ -332,7 +332,7 @@ def _follow(controller: ControllerNode, stop: Callable[[], bool]) -> None:
 
 
 def _print_from_users_code(error: Exception) -> None:
-    """Print what went wrong, without the frames that lead to the controller's code."""
+    """Print a traceback without the frames above the controller's code."""
     frame = error.__traceback__
     while frame is not None and _leads_to_users_code(_file_of(frame)):
         frame = frame.tb_next

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a controller sees of a robot over ROS: its description, states of one stamp, commands."""
+"""A controller's topics: the robot's description, states of one stamp, commands."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ _MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
 
 @lru_cache(8)
 def _described(text: str, base: str) -> Model:
-    """Return the model of a description, the same one for whoever runs several controllers."""
+    """Return the model of a description, cached for several controllers in a process."""
     return load_model(text, base)
 
 
 class DescriptionListener:
-    """Waits for the model in robot_description; the root link is held if base is "fixed"."""
+    """Waits for the model in robot_description; the root link is fixed if base is "fixed"."""
 
     def __init__(self, node: Node, base: str):
         self._base = base
         self._subscription = PolledSubscription(node, String, "robot_description", qos.LATCHED)
 
     def wait(self, longest: float) -> Model | None:
-        """Return the model, or None after `longest` [s, wall]. ModelError for an unsound one."""
+        """Return the model, or None after `longest` [s, wall]. ModelError for an invalid one."""
         self._subscription.wait(longest)
         for message, _ in self._subscription.take_all():
             return _described(message.data, self._base)
@@ -65,11 +65,11 @@ class DescriptionListener:
 
 
 class StateListener:
-    """Puts joint_states and the sensors' messages of one stamp together to a `State`.
+    """Combines joint_states and the sensors' messages of one stamp into a `State`.
 
-    `rejections` counts and names the messages that are none: of other joints, with values that are
-    missing or not finite. The true base of a controller's needs is that of odom, contacts and
-    zero-moment point are those of contact_points.
+    `rejections` counts and logs invalid messages: of other joints, with values that are missing or
+    not finite. The true base, if the controller needs it, is that of odom; contacts and zero-moment
+    point are those of contact_points.
     """
 
     def __init__(self, node: Node, model: Model, needs: Needs):
@@ -119,7 +119,7 @@ class StateListener:
         return stamp, self._state(stamp)
 
     def describe_lack(self) -> str:
-        """Return which topics lack in the newest state."""
+        """Describe which topics are missing in the newest state."""
         return "waiting for " + ", ".join(self._subscriptions[t].topic for t in self._lacking())
 
     def _take_all(self) -> None:
@@ -132,13 +132,13 @@ class StateListener:
                     self.rejections.note(error, subscription.topic)
                     continue
                 stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
-                arrived.pop(stamp, None)  # a repeated one is new: the newest stands last
+                arrived.pop(stamp, None)  # a repeated one counts as new: the newest is last
                 arrived[stamp] = reading
                 if len(arrived) > qos.COMMAND.depth:
                     del arrived[next(iter(arrived))]
 
     def _reading(self, message) -> Any:
-        """Return what a message tells: arrays, or a reading of `State`.
+        """Return the data of a message: arrays, or a reading of `State`.
 
         Raises HrpsimError for a message of other joints, and for values that are not finite.
         """
@@ -184,12 +184,12 @@ class StateListener:
         return None
 
     def _lacking(self) -> list[str]:
-        """Return the topics that lack for the newest joint states, in the order of publication."""
+        """Return the topics missing for the newest joint states, in the order of publication."""
         newest = next(reversed(self._arrived[_JOINT_STATES]), None)
         return [topic for topic, arrived in self._arrived.items() if newest not in arrived]
 
     def _pop(self, topic: str, stamp: Stamp) -> Any:
-        """Return a topic's reading of `stamp`; drop it and what is older."""
+        """Return a topic's reading of `stamp`; drop it and older ones."""
         arrived = self._arrived[topic]
         while (oldest := next(iter(arrived))) != stamp:
             del arrived[oldest]
@@ -214,7 +214,7 @@ class StateListener:
         return state._replace(contacts=self._sums.of_links(pressing), zmp=zmp)
 
     def _places_in(self, joints: JointState) -> np.ndarray:
-        """Return where the controlled joints stand in a message."""
+        """Return the indices of the controlled joints in a message."""
         places = {name: place for place, name in enumerate(joints.name)}
         for name in self._joint_names:
             if name not in places:
@@ -232,7 +232,7 @@ class CommandPublisher:
 
     @property
     def listener_count(self) -> int:
-        """How many subscriptions it is matched with."""
+        """The number of matched subscriptions."""
         return self._publisher.get_subscription_count()
 
     def publish(self, stamp: Stamp, command: Command) -> None:
@@ -246,9 +246,9 @@ class CommandPublisher:
         template.publish(stamp)
 
     def wait_until_delivered(self) -> None:
-        """Wait until all listeners have what was published, four seconds at most.
+        """Wait until all subscribers have received the commands, four seconds at most.
 
-        What a listener has not taken yet goes with the publisher.
+        Commands that were not received are lost with the publisher.
         """
         self._publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
 

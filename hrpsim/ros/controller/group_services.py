@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Services and a topic of a group of controllers: who is active, and switching."""
+"""Services and a topic of a group of controllers: switching, and which are active."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from hrpsim.ros.base import qos
 
 
 class GroupServices:
-    """Offers ~/activate_<member> for each member; ~/members, latched, tells the state of each.
+    """Offers ~/activate_<member> for each member; ~/members, latched, has the state of each.
 
     A switch is made at the next control tick; the service answers before.
     """
 
     def __init__(self, node: Node, group: ControllerGroup):
         self._group = group
-        self._told = ""
+        self._last = ""
         self._publisher = node.create_publisher(String, "~/members", qos.LATCHED)
         self._services = [
             node.create_service(SetBool, f"~/activate_{name}", self._switching(name))
             for name in group.members
         ]
-        self.tell()
+        self.publish_states()
 
-    def tell(self) -> None:
-        """Publish the states of the members, if they are not as they were told last."""
+    def publish_states(self) -> None:
+        """Publish the states of the members, if they have changed."""
         states = {name: member.state for name, member in self._group.members.items()}
         text = json.dumps(states)
-        if text != self._told:
-            self._told = text
+        if text != self._last:
+            self._last = text
             self._publisher.publish(String(data=text))
 
     def _switching(self, name: str):

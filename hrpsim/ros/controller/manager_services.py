@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Services of a group of controllers as a controller_manager has them, with its message types.
+"""The services of a controller_manager for a group of controllers, with its message types.
 
-`ros2 control list_controllers -c /hrpsim_controller` and its like then work with the group.
+`ros2 control list_controllers -c /hrpsim_controller` and similar commands work with the group.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _INTERFACES = ("position", "velocity", "effort")
 class ManagerServices:
     """Offers ~/list_controllers, ~/list_controller_types, load, configure, unload and switch.
 
-    A controller is a member of the group: only members can be loaded, for their entries say which
-    joints are theirs. A switch is made at the next control tick, all of it at once; the service
+    A controller is a member of the group: only members can be loaded, because their entries list
+    their joints. A switch is made at the next control tick, all of it at once; the service
     answers before. `release` is the module of the service types; their fields differ by release.
     """
 
@@ -86,7 +86,7 @@ class ManagerServices:
         begin, end = list(request.activate_controllers), list(request.deactivate_controllers)
         strictness = request.strictness or BEST_EFFORT
         if strictness not in (BEST_EFFORT, STRICT, AUTO, FORCE_AUTO):
-            raise ControllerError(f"strictness {strictness} is none of 1 to 4")
+            raise ControllerError(f"strictness {strictness} is not one of 1 to 4")
         if strictness == BEST_EFFORT:
             begin, end = self._possible(begin), self._possible(end)
             if len(begin) + len(end) == 0:
@@ -94,16 +94,16 @@ class ManagerServices:
         if strictness in (BEST_EFFORT, STRICT):
             begin = self._unhindered(begin, end, refuse=strictness == STRICT)
         rivals = self._group.switch_several(begin, end)
-        told = [f"{name} is activated" for name in begin]
-        told += [f"{name} is deactivated" for name in [*end, *rivals]]
-        return ", ".join(told) + " at the next tick"
+        changes = [f"{name} is activated" for name in begin]
+        changes += [f"{name} is deactivated" for name in [*end, *rivals]]
+        return ", ".join(changes) + " at the next tick"
 
     def _possible(self, names: list[str]) -> list[str]:
         members = self._group.members
         return [n for n in names if n in members and members[n].is_configured]
 
     def _unhindered(self, begin: list[str], end: list[str], refuse: bool) -> list[str]:
-        """Return those of `begin` whose joints nobody has who stays active."""
+        """Return those of `begin` that share no joint with a member that stays active."""
         kept = []
         for name in begin:
             if name not in self._group.members:
@@ -119,7 +119,7 @@ class ManagerServices:
         return kept
 
     def _answered(self, response, action: Callable[[], Any]):
-        """Note in a response whether an action, which may be the user's code, succeeded."""
+        """Report in a response whether an action, which may be the user's code, succeeded."""
         try:
             text, response.ok = action() or "", True
         except Exception as error:
@@ -133,7 +133,7 @@ class ManagerServices:
 
 
 def offer_manager_services(node, group: ControllerGroup) -> ManagerServices | None:
-    """Offer the services where their types are installed; else say that they are not."""
+    """Offer the services if their types are installed; else log that they are not."""
     consequence = "members are switched by ~/activate_<member> only"
     release = optional_module(f"{PACKAGE}.srv", consequence, node.get_logger().info)
     return release and ManagerServices(node, group, release)

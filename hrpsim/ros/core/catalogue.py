@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which worlds can be loaded and what can be spawned: files in folders. Needs no ROS."""
+"""Lists of worlds to load and entities to spawn: files in folders. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_FILES = 1000  # of a folder
 
 
 class Found(NamedTuple):
-    """What was found, and why some sources could not be searched."""
+    """The entries that were found, and why some sources could not be searched."""
 
     entries: list
     problems: list[str]
@@ -40,7 +40,7 @@ class WorldEntry(NamedTuple):
 def find_worlds(sources: Iterable[str]) -> Found:
     """Return the WorldEntry of each world that hrpsim ships or that lies in a source.
 
-    A source is a world file, or a folder that holds some, as a path or URI.
+    A source is a world file, or a folder of world files, as a path or URI.
     """
     entries = [
         WorldEntry(_OWN + f"{_WORLDS}/{path.name}", notes)
@@ -105,7 +105,7 @@ def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
 
 
 def _notes_of(path: Path) -> WorldNotes | None:
-    """Return what a file says of its world; None where it is another kind of file."""
+    """Return the notes of a world file; None for another kind of file."""
     try:
         return read_notes(open_world(path))
     except HrpsimError:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What comes into a simulation and goes: worlds are loaded, robots and bodies are spawned."""
+"""Changes to the contents of a simulation: loaded worlds, spawned robots and bodies."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from hrpsim.world.objects.robot import Robot
 
 
 class Contents:
-    """The robots and bodies of the world, with the robots' topics; those in `changed` are told.
+    """The robots and bodies of the world, with the robots' topics; calls `changed` after changes.
 
-    loaded: which world it is; None: there is none, and nothing can come.
+    loaded: the present world; None: there is none, and nothing can be spawned.
     """
 
     def __init__(self, entities: Entities, robots, loaded: LoadedWorld | None):
         self._entities, self._robots = entities, robots
         self.loaded: LoadedWorld | None = loaded or LoadedWorld()
-        self.changed: list[Callable[[], None]] = []  # who is told of what came or went
+        self.changed: list[Callable[[], None]] = []  # called after a change
 
     def require_world(self) -> None:
         """Raise Refusal where no world is loaded."""
@@ -40,32 +40,32 @@ class Contents:
         namespace: str = "",
         allow_renaming: bool = False,
     ) -> tuple[Entity, str]:
-        """Add what `Entities.spawn` adds; return it and, for a robot, where its topics are."""
+        """Call `Entities.spawn`; return the entity and, for a robot, its namespace."""
         self.require_world()
         with self._entities.all_or_nothing():
             entity = self._entities.spawn(name, uri, text, pose, allow_renaming=allow_renaming)
             topics = self._robots.add(entity, namespace) if isinstance(entity, Robot) else ""
-        self.tell()
+        self.notify()
         return entity, topics
 
     def delete(self, name: str) -> int:
-        """Take a robot, with its topics, or a body out of the world.
+        """Remove a robot, with its topics, or a body from the world.
 
-        Return how many connections went with it. Raises Refusal where there is none.
+        Return how many connections were removed with it. Raises Refusal for an unknown name.
         """
         count = self._entities.delete(name)
         self._robots.drop_removed()
-        self.tell()
+        self.notify()
         return count
 
     def delete_spawned(self) -> int:
-        """Take out all that was spawned; return how many there were."""
+        """Remove all spawned entities; return how many there were."""
         count = self._entities.delete_spawned()
         self._robots.drop_removed()
-        self.tell()
+        self.notify()
         return count
 
-    def tell(self) -> None:
-        """Tell those who describe what is simulated that it may be another now."""
-        for told in self.changed:
-            told()
+    def notify(self) -> None:
+        """Report to the functions in `changed` that the simulated entities may have changed."""
+        for notify in self.changed:
+            notify()

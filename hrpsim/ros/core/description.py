@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is simulated, told in data that JSON can hold. Needs no ROS."""
+"""A description of the simulation as JSON data. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from hrpsim.model.system import PRISMATIC
 from hrpsim.ros.core.world_source import LoadedWorld
 
-VERSION = 1  # of what the data are called; it grows when an entry changes its meaning
+VERSION = 1  # of the format; it grows when an entry changes its meaning
 
 
 def describe(
@@ -20,7 +20,7 @@ def describe(
     """Return world, robots, bodies, fixed shapes and connections; lengths in m, angles in rad.
 
     `interfaces` are those of the robots: `robot`, `names` (topics, frames, parameters), `frames`,
-    `modes`. `settings` are parameters of the node that commands act by.
+    `modes`. `settings` are parameters of the node that affect commands.
     """
     return {
         "version": VERSION,
@@ -83,7 +83,7 @@ def _robot(interface) -> dict[str, Any]:
 
 
 def _joint(interface, joint) -> dict[str, Any]:
-    """Return what bounds and drives a joint; null for what does not bound it."""
+    """Return the limits and the drive of a joint; null for a limit that it does not have."""
     robot = interface.robot
     system, at = robot.system, joint.v_index
     kp, kd = (float(gains[robot.joint_names.index(joint.name)]) for gains in robot.gains)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Boxes around entities, and which of them reach into a region. Needs no ROS."""
+"""Bounding boxes of entities, and which of them overlap a region. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hrpsim.world.objects.entity import Entity
 
 
 def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper corner (3,) [m] of a box along `frame` that holds all shapes.
+    """Return the lower and upper corner (3,) [m] of a box along `frame` around all shapes.
 
-    The box of each shape's own box, so it may be larger than it needs to be by up to the shape's
-    corners. An entity without shapes has its frame's origin as its box.
+    It bounds the box of each shape, so it may be larger than the tightest box. The box of an entity
+    without shapes is its frame's origin.
     """
     poses = new_kinematics(len(entity.system.parent))
     update_poses(entity.forest, entity.q.copy(), poses)
@@ -39,7 +39,7 @@ def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarra
 
 
 def half_lengths(geometry) -> np.ndarray:
-    """Return half the edges (3,) [m] of the box about a shape, along its own axes."""
+    """Return the half edges (3,) [m] of a shape's bounding box, along its own axes."""
     if geometry.kind == MESH:
         return np.abs(geometry.vertices).max(axis=0)
     a, b, c = geometry.size
@@ -54,22 +54,22 @@ def half_lengths(geometry) -> np.ndarray:
 
 
 def meets_box(box: tuple[np.ndarray, np.ndarray], lower: np.ndarray, upper: np.ndarray) -> bool:
-    """Return whether a box reaches into another along the same axes."""
+    """Return whether two boxes along the same axes overlap."""
     return bool((box[0] <= upper).all() and (box[1] >= lower).all())
 
 
 def meets_sphere(box: tuple[np.ndarray, np.ndarray], centre: np.ndarray, radius: float) -> bool:
-    """Return whether a box reaches into a sphere."""
+    """Return whether a box and a sphere overlap."""
     nearest = np.clip(centre, *box)
     return float(np.linalg.norm(nearest - centre)) <= radius
 
 
 def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
-    """Return whether a box reaches into the convex hull of points (n, 3).
+    """Return whether a box and the convex hull of points (n, 3) overlap.
 
-    A linear programme: are there weights >= 0 of sum 1 with which the points' mean is in the box?
+    A linear programme: do weights >= 0 of sum 1 exist with which the points' mean is in the box?
     """
-    from scipy.optimize import linprog  # takes long to load, and few ask for it
+    from scipy.optimize import linprog  # slow to import and rarely used
 
     if not meets_box(box, points.min(axis=0), points.max(axis=0)):
         return False

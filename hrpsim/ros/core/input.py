@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What acts on the world of a Simulation between steps. Needs no ROS."""
+"""The interface of inputs that act on the world of a Simulation between steps. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Protocol
 
 
 class Input(Protocol):
-    """A topic, the hand of the viewer, the pushes of a sweep's run."""
+    """An input, such as a topic, a drag in the viewer, or the pushes of a sweep's run."""
 
     def poll(self) -> None:
-        """Take in what is due by now."""
+        """Read the messages that are due."""
 
     def apply(self) -> None:
-        """Do what is asked for during the step to come."""
+        """Apply the requests for the next step."""
 
     def steps_to_next(self, most: int) -> int:
         """Return how many steps, at most `most`, can be made before this is needed again."""

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""States of a world that are kept by name. Needs no ROS."""
+"""Saved states of a world, by name. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ _LONGEST_NAME = 200  # [letters]
 
 
 class SavedStates:
-    """Snapshots by name, of one world after another; at most `limit` at once."""
+    """Snapshots of the present world by name; at most `limit` at once."""
 
     def __init__(self, limit: int = 20):
         self.limit = limit
-        self._kept: dict[str, dict[str, Any]] = {}
+        self._states: dict[str, dict[str, Any]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the states that are kept."""
-        return tuple(self._kept)
+        """The names of the saved states."""
+        return tuple(self._states)
 
     def save(self, name: str, world) -> None:
-        """Keep the present state, in place of one of that name."""
+        """Save the present state, in place of one of that name."""
         if not 0 < len(name) <= _LONGEST_NAME:
             raise WorldError(f"the name of a state has 1 to {_LONGEST_NAME} letters")
-        if name not in self._kept and len(self._kept) >= self.limit:
+        if name not in self._states and len(self._states) >= self.limit:
             raise WorldError(
-                f"there are {len(self._kept)} saved states: {', '.join(self._kept)}; "
+                f"there are {len(self._states)} saved states: {', '.join(self._states)}; "
                 f"state_limit is {self.limit}"
             )
-        self._kept[name] = world.snapshot()
+        self._states[name] = world.snapshot()
 
     def restore(self, name: str, world) -> None:
-        """Put the world into a state, bit for bit.
+        """Restore a state of the world, bit for bit.
 
-        Raises WorldError where there is none of that name, or something came or went since.
+        Raises WorldError for an unknown name, or if entities were added or removed since.
         """
-        if name not in self._kept:
-            raise WorldError(unknown_name("saved state", name, self._kept))
-        world.restore(self._kept[name])
+        if name not in self._states:
+            raise WorldError(unknown_name("saved state", name, self._states))
+        world.restore(self._states[name])
 
     def clear(self) -> None:
-        """Drop all states: they are another world's."""
-        self._kept = {}
+        """Drop all states: they belong to another world."""
+        self._states = {}

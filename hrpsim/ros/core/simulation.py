@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world that runs: simulated time and its pace, pause, steps, reset. Needs no ROS.
+"""A running world: simulated time and its rate, pause, steps, reset. Needs no ROS.
 
-The node hands it what listens to ROS and what publishes; services, parameters, diagnostics and the
-viewer are handed a Simulation.
+The node passes it inputs and publishers; services, parameters, diagnostics and the viewer use a
+Simulation.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from hrpsim.ros.core.world_source import LoadedWorld
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.world.world import World
 
-_FAREWELL = 0.25  # between an end that is asked for and the end, for answers to go out [s, wall]
+_FAREWELL = 0.25  # between a request to end and the end, to send answers [s, wall]
 _TURN = 0.02  # [s, wall] between two turns of the host
-_LONGEST_BURST = 0.05  # of steps between two looks at what is asked for [s, wall]
+_LONGEST_BURST = 0.05  # of steps between two polls of requests [s, wall]
 
 
 class Simulation:
-    """Steps a world in wall time and on request, with those who command it and those who watch.
+    """Steps a world in wall time and on request, with its inputs and its publications.
 
-    These are handed to it: `robots`, a RobotInterfaces, and `publications`, a StatePublisher.
+    It is constructed with `robots`, a RobotInterfaces, and `publications`, a StatePublisher.
 
-    Simulated time is the number of steps since the start times the time step. A reset puts the
-    world back to its first state and lets time go on. `failure` says why a step could not be done,
-    after which the simulation is paused in the last state; it is empty else.
+    Simulated time is the number of steps since the start times the time step. A reset restores the
+    initial state of the world; time continues. `failure` states why a step failed, after which the
+    simulation is paused in the last state; else it is empty.
 
-    Another world can take the place of this one, or none: then there is an empty world, which
-    nothing can be done with until one is loaded.
+    Another world can replace the present one. After an unload there is an empty world, which cannot
+    be stepped until one is loaded.
 
-    `kernels` are compiled beside where `use_compiler_beside` was told so: time then stands still
-    while a step waits for them, and everybody is answered. `era` counts how often the world was
-    put into another state, or another world in its place.
+    `kernels` compiles in another process, if `use_compiler_beside` has set it: while a step waits
+    for kernels, time stops and requests are answered. `era` counts how often the state or
+    the world was replaced.
     """
 
     def __init__(
@@ -74,16 +74,16 @@ class Simulation:
         self.account = StepAccount(clock)
         self.paused = paused
         self.contents = Contents(entities, robots, loaded)
-        self.compiling: Callable[[], AbstractContextManager] = nullcontext  # around compilation
+        self.compiling: Callable[[], AbstractContextManager] = nullcontext  # entered to compile
         self.kernels = CompilerBeside()
         self.era = 0
         self._waits_for_kernels = False
-        self.world_changed: list[Callable[[], None]] = []  # who is told of another world
+        self.world_changed: list[Callable[[], None]] = []  # called after a change of world
         self.states = SavedStates()
         self.failure = ""
-        self._stopped_at = clock.steps if paused else -1  # where it stands still in its first state
+        self._stopped_at = clock.steps if paused else -1  # step of the initial state
         self._end = math.inf  # [s, wall]
-        self.other_inputs: list[Input] = []  # beside those of robots
+        self.other_inputs: list[Input] = []  # besides those of robots
         self._missed: CommandMissed | None = None
         self._burst = 1  # steps that take less than _LONGEST_BURST
         self._stop_requested: Callable[[], bool] = lambda: False
@@ -96,9 +96,9 @@ class Simulation:
     ) -> None:
         """Step and publish until `stop_requested()` or until `duration` [s] has been simulated.
 
-        `turn` lets the host do what was asked of it, and may take so long [s, wall]. Raises
-        CommandMissed where the policy of lockstep is to abort, and WorldError for a step that
-        cannot be done where a duration was asked for.
+        `turn(longest)` runs the host's callbacks for at most `longest` [s, wall]. Raises
+        CommandMissed if the policy of lockstep is "abort", and WorldError for a step that fails
+        in a run with a `duration`.
         """
         self._stop_requested = stop_requested
         self._publish()
@@ -128,9 +128,9 @@ class Simulation:
     def advance(self, steps: int, longest: float = math.inf) -> None:
         """Apply the waiting commands, make `steps` steps and publish where a publication is due.
 
-        It makes fewer where an end is asked for meanwhile, or `longest` [s, wall] has passed.
-        Raises WorldError in lockstep if the command for a tick does not come in time, and if a step
-        cannot be done; KernelsAbsent if a step waits for kernels.
+        It makes fewer if an end is requested meanwhile, or after `longest` [s, wall]. Raises
+        WorldError if a step fails or, in lockstep, the command for a tick does not arrive in time;
+        KernelsAbsent if a step waits for kernels.
         """
         end, latest = self.clock.steps + steps, time.monotonic() + longest
         while self.clock.steps < end and not self.is_ending:
@@ -148,18 +148,18 @@ class Simulation:
                 return
 
     def publish_last(self) -> None:
-        """Publish the state after steps that were asked for, whether its time has come or not."""
+        """Publish the state after requested steps, even if no publication is due."""
         if not self._publication_is_due():
             self._publish(everything=True)
         self.publications.publish_slowly(everything=True)
 
     def pause(self) -> None:
-        """Stop stepping; simulated time stands still."""
+        """Stop stepping; simulated time stops."""
         self.paused = True
         self._stopped_at = -1
 
     def resume(self) -> None:
-        """Step on; the time spent paused is not made up for."""
+        """Continue to step; the time spent paused is not made up for."""
         self.contents.require_world()
         self.paused = False
         self._stopped_at = -1
@@ -171,7 +171,7 @@ class Simulation:
 
     @property
     def state(self) -> str:
-        """What it does: playing, paused, stopped (in the first state), no_world or quitting."""
+        """One of: playing, paused, stopped (in the initial state), no_world, quitting."""
         if self._end < math.inf:
             return "quitting"
         if self.contents.loaded is None:
@@ -181,7 +181,7 @@ class Simulation:
         return "stopped" if self.clock.steps == self._stopped_at else "paused"
 
     def stop(self) -> None:
-        """Pause, take out all that was spawned and go back to the first state."""
+        """Pause, remove all spawned entities and restore the initial state."""
         self.contents.require_world()
         self.pause()
         self.contents.delete_spawned()
@@ -189,70 +189,70 @@ class Simulation:
         self._stopped_at = self.clock.steps
 
     def quit(self) -> None:
-        """Stop, and let `run` return soon, when what was asked before has been answered."""
+        """Stop, and make `run` return soon, after earlier requests have been answered."""
         if self.contents.loaded is not None:
             self.stop()
         self._end = time.monotonic() + _FAREWELL
 
     def load(self, world, loaded: LoadedWorld) -> None:
-        """Simulate another world, stopped in its first state; simulated time goes on.
+        """Simulate another world, stopped in its initial state; simulated time continues.
 
-        Raises HrpsimError, and nothing is changed, where that world cannot be stepped or shown;
+        Raises HrpsimError, without any change, if that world cannot be stepped or published;
         KernelsAbsent likewise, while kernels that it needs are being compiled.
         """
         with self.compiling():
             compile_step(world)
         self.robots.check(world)
         try:
-            self._turn_to(world, loaded)
+            self._switch_to(world, loaded)
         except BaseException:
-            self._turn_to(_no_world(world.time_step), None)
+            self._switch_to(_no_world(world.time_step), None)
             raise
         self._stopped_at = self.clock.steps
 
     def unload(self) -> None:
-        """Take the world away; Refusal where there is none."""
+        """Unload the world; Refusal if there is none."""
         if self.contents.loaded is None:
             raise Refusal("NO_WORLD_LOADED", "no world is loaded")
-        self._turn_to(_no_world(self.world.time_step), None)
+        self._switch_to(_no_world(self.world.time_step), None)
 
     def reset(self) -> None:
-        """Put the world back to its first state; time goes on, waiting commands are dropped."""
+        """Restore the initial state of the world; time continues, waiting commands are dropped."""
         self.contents.require_world()
         was_stopped = self.state == "stopped"
         self.entities.restore_first()
-        self._begin_anew()
+        self._restart()
         if was_stopped:
             self._stopped_at = self.clock.steps
 
     def save_state(self, name: str) -> None:
-        """Keep the present state of the world by a name."""
+        """Save the present state of the world under a name."""
         self.contents.require_world()
         self.states.save(name, self.world)
 
     def load_state(self, name: str) -> None:
-        """Put the world into a saved state, bit for bit.
+        """Restore a saved state of the world, bit for bit.
 
-        Time goes on and waiting commands are dropped. Raises WorldError where there is no such
-        state, or where something came or went since.
+        Time continues and waiting commands are dropped. Raises WorldError for an unknown state, or
+        if entities were added or removed since.
         """
         self.contents.require_world()
         self.states.restore(name, self.world)
-        self._begin_anew()
+        self._restart()
         self._stopped_at = -1
 
     @property
     def world(self):
-        """The World that is simulated."""
+        """The simulated World."""
         return self.entities.world
 
     @property
     def is_ending(self) -> bool:
-        """Whether somebody has asked for the end of `run`."""
+        """Whether the end of `run` was requested."""
         return self._stop_requested()
 
-    def _begin_anew(self) -> None:
-        """Let the world go on from a state that it was put into."""
+    def _restart(self) -> None:
+        """Continue the simulation from a restored state."""
         self.era += 1
         self._waits_for_kernels = False
         self.robots.reset()
@@ -260,8 +260,8 @@ class Simulation:
         self.failure = ""
         self._go_to_next_stamp()
 
-    def _turn_to(self, world, loaded: LoadedWorld | None) -> None:
-        """Put a world in the place of this one everywhere, paused."""
+    def _switch_to(self, world, loaded: LoadedWorld | None) -> None:
+        """Replace the world everywhere, paused."""
         self.pause()
         self.era += 1
         self._waits_for_kernels = False
@@ -274,13 +274,13 @@ class Simulation:
         self.robots.hold(world)
         self.publications.hold(world)
         self.states.clear()
-        for told in self.world_changed:
-            told()
-        self.contents.tell()
+        for notify in self.world_changed:
+            notify()
+        self.contents.notify()
         self._go_to_next_stamp()
 
     def _go_to_next_stamp(self) -> None:
-        """Let time go on to the next publication: no stamp may stand for two different states."""
+        """Advance time to the next publication: no stamp may have two different states."""
         locksteps = self.robots.locksteps
         self.clock.steps += (
             locksteps[0].steps_over_reset() if locksteps else self._steps_to_publication()
@@ -291,13 +291,13 @@ class Simulation:
         return round(duration / self.clock.time_step)
 
     def _is_over(self, duration: float) -> bool:
-        """Return whether the end has come that was asked for by `quit` or by a duration [s]."""
+        """Return whether the end set by `quit` or by a duration [s] has come."""
         if duration and self.clock.steps >= self._last_step(duration):
             return True
         return time.monotonic() >= self._end
 
     def _poll(self, inputs: Iterable[Input]) -> None:
-        """Take in what is due; in lockstep wait for it, up to the time-out."""
+        """Read the inputs that are due; in lockstep wait for them, up to the time-out."""
         for one in inputs:
             one.poll()
         locksteps = self.robots.locksteps
@@ -311,7 +311,7 @@ class Simulation:
                 raise WorldError(waiting.describe_wait())
 
     def _wait_for_commands(self) -> bool:
-        """In lockstep wait a little for the commands of this tick; return if steps can be made."""
+        """Wait briefly for the commands of a lockstep tick; return whether steps can be made."""
         if not self.robots.locksteps:
             return True
         try:
@@ -354,7 +354,7 @@ class Simulation:
             self.account.count(took, world.stats.last_call)
 
     def _wait_paused(self, turn: Callable[[float], None]) -> None:
-        """Let the host work; repeat the state for those who come while time stands still."""
+        """Run the host's callbacks; repeat the state for nodes that start during a pause."""
         for one in self.robots.inputs:
             one.poll()
         turn(_TURN)
@@ -362,7 +362,7 @@ class Simulation:
             self.publications.repeat_if_due()
 
     def _wait_for_kernels(self, turn: Callable[[float], None]) -> None:
-        """Let the host work while kernels are compiled; the time that takes is not made up for."""
+        """Run the host's callbacks while kernels are compiled; this time is not made up for."""
         if self.kernels.is_busy:
             self.publications.repeat_if_due()
             turn(_TURN)
@@ -386,12 +386,12 @@ class Simulation:
 
 
 def compile_step(world) -> None:
-    """Step once and take it back: compilation must not fall into the first step."""
+    """Step once and restore the state, to compile kernels before the first step."""
     first = world.snapshot()
     world.step()
     world.restore(first)
 
 
 def _no_world(time_step: float) -> World:
-    """Return a world with nothing in it, for where there is none."""
+    """Return an empty world, used when no world is loaded."""
     return World(time_step=time_step)

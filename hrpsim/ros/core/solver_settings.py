@@ -9,7 +9,7 @@ from hrpsim.constants import STANDARD_GRAVITY
 
 
 class SolverSettings:
-    """Sets sweep limit and tolerance of a world; 0 stands for what the world came with."""
+    """Sets sweep limit and tolerance of a world; 0 means the world's own value."""
 
     def __init__(self, world):
         self._world = world
@@ -22,14 +22,14 @@ class SolverSettings:
         self.tolerance = 0.0
 
     def of(self, world) -> SolverSettings:
-        """Return the same settings of another world, written to it."""
+        """Return the same settings for another world, applied to it."""
         other = SolverSettings(world)
         other.sweep_limit, other.tolerance = self.sweep_limit, self.tolerance
         other.apply()
         return other
 
     def apply(self) -> None:
-        """Write the settings to the world: after a change, and after a reset has undone them."""
+        """Write the settings to the world, after a change or a reset."""
         settings = self._world.scene.settings[0]
         for name in ("sweep_limit", "cold_sweep_limit"):
             settings[name] = self.sweep_limit or self._original[name]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What stepping took and whether the solver converged, from one report to the next.
+"""Step times and convergence of the solver, from one report to the next.
 
 Needs no ROS.
 """
@@ -27,7 +27,7 @@ class StepAccount:
         self.begin_interval()
 
     def count(self, seconds: float, made: Convergence) -> None:
-        """Add the wall time of some steps [s], and how the solver did in them."""
+        """Add the wall time of some steps [s], and the convergence of the solver in them."""
         self._seconds += seconds
         self.made += made.steps
         self.newton_count += made.newton_steps
@@ -36,12 +36,12 @@ class StepAccount:
             self.unmet.add(made.unconverged, made.worst_residual, lambda: made.worst)
 
     def begin_interval(self) -> None:
-        """Measure rates and times from now."""
+        """Start to measure rates and times."""
         self._begun, self._seconds = time.monotonic(), 0.0
         self._first_step = self._clock.steps
 
     def begin_report(self) -> None:
-        """Count from now for the next report."""
+        """Start to count for the next report."""
         self.made, self.unmet = 0, Unmet()
         self.begin_interval()
 
@@ -62,7 +62,7 @@ class StepAccount:
         return self._seconds / steps if steps else math.nan
 
     def describe_unmet(self) -> str:
-        """Say how many steps did not converge, and which constraint was furthest off."""
+        """Describe how many steps did not converge, and the constraint furthest off."""
         text = f"the solver did not converge in {self.unmet.count} of {self.made} steps"
         worst = f", furthest off is {self.unmet.worst}" if self.unmet.worst else ""
         return f"{text}{worst}; largest residual {self.unmet.residual:.3g} m/s"

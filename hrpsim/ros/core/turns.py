@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Callbacks that take long, in turns: between two of them everybody else is answered.
+"""Cooperative callbacks: long ones pause regularly so that others run.
 
-They run in a callback group of their own, or rclpy would keep others waiting until they end.
+They run in a callback group of their own, or rclpy would block other callbacks until they end.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _Result = TypeVar("_Result")
 
 
 class NextTurn:
-    """What a callback awaits to go on in the executor's next turn."""
+    """An awaitable: the callback continues in the executor's next turn."""
 
     def __await__(self):
         yield
 
 
 async def when_compiled(simulation: Simulation, action: Callable[[], _Result]) -> _Result:
-    """Return what `action()` returns, asked again once the kernels that it waits for are there.
+    """Return the result of `action()`, repeated after the kernels that it needs are compiled.
 
-    Raises WorldError where the world is put into another state meanwhile.
+    Raises WorldError if the state of the world is replaced meanwhile.
     """
     era = simulation.era
     while True:
@@ -45,8 +45,8 @@ async def when_compiled(simulation: Simulation, action: Callable[[], _Result]) -
 async def make_steps(simulation: Simulation, steps: int) -> None:
     """Make steps of a paused simulation, then publish its state.
 
-    Raises WorldError, which says how many were made, where a step cannot be done, or where the
-    simulation is resumed or put into another state meanwhile.
+    Raises WorldError, which states how many were made, if a step fails, or if the simulation is
+    resumed or its state is replaced meanwhile.
     """
     simulation.contents.require_world()
     era, start, made = simulation.era, simulation.clock.steps, 0
@@ -76,6 +76,6 @@ async def make_steps(simulation: Simulation, steps: int) -> None:
 
 def _require_same(simulation: Simulation, era: int) -> None:
     if simulation.is_ending:
-        raise WorldError("the node is asked to end")
+        raise WorldError("the node was requested to end")
     if simulation.era != era:
         raise WorldError("the world was put into another state meanwhile")

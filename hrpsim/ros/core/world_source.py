@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Worlds that are asked for over ROS: where they come from, and what is wrong with them.
+"""Worlds that are requested over ROS: their sources, and the errors in them.
 
 Needs no ROS.
 """
@@ -24,12 +24,12 @@ _FORMATS = "a world is YAML"
 
 
 class LoadedWorld(NamedTuple):
-    """What is known of a world beside what is in it, and where it came from: `uri`, or `text`."""
+    """Notes on a world, and its source: `uri`, or `text`."""
 
     notes: WorldNotes = WorldNotes()
     uri: str = ""
     text: str = ""
-    xacro_arguments: tuple[str, ...] = ()  # "name:=value", beside the file's
+    xacro_arguments: tuple[str, ...] = ()  # "name:=value", in addition to the file's
 
 
 def load_source(
@@ -37,11 +37,11 @@ def load_source(
 ) -> tuple[Any, LoadedWorld]:
     """Return the world that `uri`, or else `text`, describes, as `build` makes it, and its notes.
 
-    Nothing that is sent is evaluated: descriptions of robots are held to the limits of `entities`.
+    No text from a request is evaluated: robot descriptions must meet the limits of `entities`.
     Raises Refusal with NO_RESOURCE, UNSUPPORTED_FORMAT, MISSING_ASSETS or RESOURCE_PARSE_ERROR.
     """
     if not uri and not text:
-        raise Refusal("NO_RESOURCE", "neither uri nor resource_string says which world to load")
+        raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
     source: str | Path = located(uri, KINDS, _FORMATS) if uri else text
     entities.refuse_large(source)
     with _refusals():
@@ -59,7 +59,7 @@ def load_source(
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Turn what is wrong with a world into a Refusal."""
+    """Convert errors in a world to a Refusal."""
     try:
         yield
     except Refusal:

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A walk over ROS 2: simulation node, controller and recorder, each in a process of its own.
+"""A walk over ROS 2: simulation node, controller and recorder, each in its own process.
 
-They talk over DDS in a private ROS domain, node and controller in lockstep.
+They communicate over DDS in a private ROS domain, node and controller in lockstep.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from hrpsim.ros.robot.robot_publishers import sensor_topic
 DEFAULT_OUTPUT = Path("demo_output")
 FILES = ("controller.yaml", "foot_forces.png", "summary.json")
 LOGS = ("node.log", "controller.log", "recorder.log", "rviz.log")
-WORD_PERIOD = 10.0  # [s, wall] between two words about what the start waits for
-STALL_LIMIT = 30.0  # [s, wall] without simulated time passing
-AFTER_FALL = 1.0  # [s] that a fallen robot is watched for
+WORD_PERIOD = 10.0  # [s, wall] between two lines about the state of the start
+STALL_LIMIT = 30.0  # [s, wall] without progress of simulated time
+AFTER_FALL = 1.0  # [s] recorded after a fall
 _STATE_TOPICS = "/clock", "/joint_states", "/robot_description", "/odom"
 
 
@@ -49,12 +49,12 @@ def node_topics(model: Model) -> tuple[str, ...]:
 
 
 class DemoError(RuntimeError):
-    """Something that ends the walk before its time."""
+    """An error that ends the walk early."""
 
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """What is to be run."""
+    """The settings of a walk."""
 
     world: Path  # world file
     topics: tuple[str, ...]  # that the node must deliver
@@ -70,9 +70,9 @@ class DemoSettings:
 
 
 class DemoRun:
-    """Starts the processes, lets the robot walk, and judges what was recorded.
+    """Starts the processes, runs the walk, and checks the recording.
 
-    Use it as a context manager: whatever happens, its processes have ended afterwards.
+    Use it as a context manager: its processes have ended afterwards, also after an error.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class DemoRun:
         self._settings = settings
         self._output = settings.output
         self._stop = stop
-        self._tell = say
+        self._print = say
         self._domain_id = domain.domain_id
         self._processes = Processes(settings.output, domain.environment())
         self._controller: ChildProcess | None = None
@@ -105,7 +105,7 @@ class DemoRun:
                 self._problems.append(f"{child.name} ended with code {code}, see {child.log}")
 
     def play(self) -> None:
-        """Start everything, let the robot walk to the end, and say how it goes."""
+        """Start all processes, run the walk to its end, and report progress."""
         self._say(f"ROS_DOMAIN_ID {self._domain_id}, this machine only; output in {self._output}")
         try:
             self._start()
@@ -114,7 +114,7 @@ class DemoRun:
             self._problems.append(str(error))
 
     def summary(self) -> dict:
-        """Return what came of it, and write it to summary.json."""
+        """Return the results, and write them to summary.json."""
         bag, picture = self._output / "bag", self._output / "foot_forces.png"
         counts = message_counts(bag) if (bag / "metadata.yaml").exists() else {}
         expected = [*self._settings.topics, "/joint_commands"]
@@ -154,7 +154,7 @@ class DemoRun:
             "recorder",
             *("hrpsim.ros.recording.recorder", "--output", str(self._output / "bag")),
             *("--plot", str(self._output / "foot_forces.png")),
-            # It gives up first: it can tell which topics are silent.
+            # It gives up first: it knows which topics are silent.
             *("--discovery-timeout", str(0.9 * settings.start_limit), "--expect", *settings.topics),
         )
         xacro = [f"{name}:={value}" for name, value in settings.xacro_arguments.items()]
@@ -172,7 +172,7 @@ class DemoRun:
             "controller",
             *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
             *("-p", "controller:=hrpsim.control:Walk"),
-            *("-p", "listeners:=2"),  # the recorder as well: none of its commands be missed
+            *("-p", "listeners:=2"),  # node and recorder, so that no command is missed
             *("-p", f"parameters_file:={parameters}"),
         )
         if settings.rviz:
@@ -183,17 +183,17 @@ class DemoRun:
             raise DemoError(f"the node did not answer ~/resume within {STALL_LIMIT:.0f} s")
 
     def _follow(self) -> None:
-        """Watch until the controller has ended; say where things stand now and then."""
+        """Watch until the controller has ended; report progress regularly."""
         monitor = self._monitor
         every = 1.0 if sys.stdout.isatty() else 5.0
         next_word = time.monotonic() + every
-        told = len(self._controller.lines)  # what it said while time stood still is in its log
+        printed = len(self._controller.lines)  # earlier lines are in its log
         while self._controller.exit_code is None:
             monitor.update(timeout=0.05)
             now = time.monotonic()
-            for line in self._controller.lines[told:]:
+            for line in self._controller.lines[printed:]:
                 self._say(f"controller: {line}")
-                told += 1
+                printed += 1
             self._check_children()
             if monitor.fell_at and monitor.simulated > monitor.fell_at + AFTER_FALL:
                 break
@@ -208,7 +208,7 @@ class DemoRun:
             raise DemoError(f"the robot fell at {monitor.fell_at:.2f} s, {self._steps_in_words()}")
 
     def _check_children(self) -> None:
-        """Raise DemoError where the user has interrupted, or a process has failed."""
+        """Raise DemoError if the user has interrupted, or a process has failed."""
         if self._stop():
             raise DemoError("interrupted")
         for child in self._processes.all:
@@ -216,13 +216,13 @@ class DemoRun:
                 raise DemoError(f"{child.name} ended early, see {child.log}")
 
     def _wait_ready(self, children: list[ChildProcess]) -> None:
-        """Wait until all of them are ready; say now and then which of them are not."""
+        """Wait until all of them are ready; report regularly which of them are not."""
         limit = self._settings.start_limit
         start = time.monotonic()
         next_word = start + WORD_PERIOD
         while waiting := [c for c in children if not c.wait_for_line("ready", timeout=0.05)]:
             for child in waiting:
-                # One may have become ready, and ended, since it was looked at.
+                # One may have become ready, and ended, since the last check.
                 if child.exit_code is not None and not child.wait_for_line("ready", timeout=0.0):
                     last = child.lines[-5:]
                     raise DemoError("\n  ".join([f"{child.name} did not start:", *last]))
@@ -258,15 +258,15 @@ class DemoRun:
         )
 
     def _say(self, text: str) -> None:
-        self._tell(f"[{time.monotonic() - self._started:5.1f} s] {text}")
+        self._print(f"[{time.monotonic() - self._started:5.1f} s] {text}")
 
 
 def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
-    """Let the robot walk and return the summary, which is in summary.json as well.
+    """Run the walk and return the summary, which is also written to summary.json.
 
-    Its `problems` say what went wrong: the robot fell, a topic stayed silent, a process failed.
-    say: takes lines about what happens. Raises KeyboardInterrupt where a signal comes before
-    anything has begun.
+    Its `problems` list failures: the robot fell, a topic stayed silent, a process failed.
+    say: receives lines about progress. Raises KeyboardInterrupt if a signal arrives before the
+    start.
     """
     fresh_folder(settings.output)
     with StopSignal() as stop, PrivateDomain() as domain:
@@ -279,7 +279,7 @@ def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
 
 
 def fresh_folder(folder: Path) -> None:
-    """Make the output folder; remove what an earlier walk left in it, and nothing else."""
+    """Make the output folder; remove only the output of an earlier walk from it."""
     folder.mkdir(parents=True, exist_ok=True)
     if folder == DEFAULT_OUTPUT:
         (folder / ".gitignore").write_text("*\n")
@@ -290,6 +290,6 @@ def fresh_folder(folder: Path) -> None:
 
 
 def _describe(child: ChildProcess) -> str:
-    """Return the name of a child process and the last thing it said."""
+    """Return the name of a child process and its last line."""
     last = child.lines[-1:]
     return f"{child.name} ({last[0]})" if last else child.name

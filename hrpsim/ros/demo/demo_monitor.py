@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ROS node beside a walk's: lets the simulation run and watches the base."""
+"""The ROS node of the demo's own process: resumes the simulation and watches the base."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hrpsim.ros.base import qos
 
 
 class DemoMonitor:
-    """Follows `odom` in a domain of this machine and keeps account of simulated and wall time."""
+    """Follows `odom` in a domain of this machine and measures simulated and wall time."""
 
     def __init__(self, domain_id: int):
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
@@ -44,7 +44,7 @@ class DemoMonitor:
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated seconds for each second of wall time since time began to pass."""
+        """Simulated seconds for each second of wall time since the first progress."""
         if self._first_progress is None:
             return 0.0
         simulated, wall = self._first_progress
@@ -53,21 +53,21 @@ class DemoMonitor:
     def resume(self, timeout: float, check: Callable[[], object]) -> bool:
         """Call ~/resume of the simulation and return whether it answered within `timeout` [s].
 
-        check: called meanwhile; what it raises ends the wait.
+        check: called meanwhile; an exception that it raises ends the wait.
         """
         end = time.monotonic() + timeout
         client = self._node.create_client(Trigger, "hrpsim/resume")
         if not self._wait(client.service_is_ready, end, check):
             return False
         self.last_progress = time.monotonic()
-        while (now := time.monotonic()) < end:  # an answer can get lost; asking twice is harmless
+        while (now := time.monotonic()) < end:  # an answer can get lost; a second call is harmless
             answer = client.call_async(Trigger.Request())
             if self._wait(answer.done, min(end, now + 5.0), check):
                 return answer.result().success
         return False
 
     def _wait(self, condition: Callable[[], bool], end: float, check: Callable[[], object]) -> bool:
-        """Return whether the condition comes true before `end`."""
+        """Return whether the condition becomes true before `end`."""
         while not condition():
             if time.monotonic() > end:
                 return False
@@ -76,7 +76,7 @@ class DemoMonitor:
         return True
 
     def update(self, timeout: float) -> None:
-        """Take in what arrives within `timeout` [s]."""
+        """Process the messages that arrive within `timeout` [s]."""
         end = time.monotonic() + timeout
         while (remaining := end - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=remaining)

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Program `dynamics_observer`: says what the motion in joint_states should do to the floor.
+"""Program `dynamics_observer`: computes the floor reaction to the motion in joint_states.
 
-It knows the robot by its robot_description, simulated or real, hears joint_states, and publishes
-the zero-moment point, the centre of mass, the capture point and the wrench on each sole that the
-motion of the joints calls for. It neither needs nor hears odometry and force sensors.
+It reads robot_description and joint_states of a simulated or real robot, and publishes the
+zero-moment point, the centre of mass, the capture point and the wrench on each sole that the
+motion of the joints requires. It uses neither odometry nor force sensors.
 
     ros2 run hrpsim dynamics_observer --ros-args -p cutoff:=10.0
 """
@@ -53,10 +53,10 @@ _POINTS = {"zmp": "zmp", "com": "com", "capture_point": "capture_point"}  # topi
 
 
 class DynamicsObserver:
-    """Answers each joint state with what inverse dynamics makes of it.
+    """Publishes the result of inverse dynamics for each joint state.
 
-    A joint state without velocities is differentiated as positions; accelerations always are
-    differentiated, behind a low-pass of `cutoff`. Joints that it does not name stay at zero.
+    Velocities, if a joint state has none, are differentiated from positions; accelerations are
+    always differentiated, with a low-pass of `cutoff`. Joints that it does not name stay at zero.
     """
 
     def __init__(self, **node_options):
@@ -107,7 +107,7 @@ class DynamicsObserver:
         print(f"ready: {model.name}, soles {', '.join(analyser.links)}", flush=True)
 
     def _warm_up(self) -> None:
-        """Compile before the first joint state, and begin on all soles."""
+        """Compile before the first joint state; start with all soles on the floor."""
         rest = np.zeros_like(self._velocities)
         self.observer.update(self._positions, rest, rest)
 
@@ -162,7 +162,7 @@ class DynamicsObserver:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the observer until a signal comes; return the exit code."""
+    """Run the observer until a signal arrives; return the exit code."""
     return run_program(_run, arguments, lambda: __doc__)
 
 

@@ -30,21 +30,20 @@ from hrpsim.errors import HrpsimError
 from hrpsim.ros.recording.message_types import definition_file
 from hrpsim.ros.recording.spooled_records import SpooledRecords
 
-_KEEP_SIZE = 1_000_000  # bytes that are handed over to the system at once, at most
-_KEEP_PERIOD = 0.5  # what a killed recorder loses at most [s, wall]
+_KEEP_SIZE = 1_000_000  # bytes that are flushed to the system at once, at most
+_KEEP_PERIOD = 0.5  # the longest loss of a killed recorder [s, wall]
 
 
 class BagFull(HrpsimError, OSError):
-    """A bag that cannot be written to any more; the message names file and cause."""
+    """A bag that can no longer be written; the message names file and cause."""
 
 
 class BagWriter:
     """A bag that is being written; use it as a context manager, so that its index gets written.
 
-    `storage` is "mcap" or "sqlite3". What was written before the last call of `keep`, which `write`
-    makes after each megabyte, stays whatever becomes of the process. Raises
-    rosbags.rosbag2.WriterError where `path` exists, and BagFull, which names the file, where the
-    disk takes no more.
+    `storage` is "mcap" or "sqlite3". Messages before the last call of `keep`, which `write` makes
+    after each megabyte, survive any end of the process. Raises rosbags.rosbag2.WriterError if
+    `path` exists, and BagFull, which names the file, if the disk is full.
     """
 
     def __init__(self, path: Path, storage: str = "mcap"):
@@ -60,7 +59,7 @@ class BagWriter:
         with self._named():
             self._writer.open()
             storage = self._writer.storage
-            if hasattr(storage, "chunks"):  # of mcap: an entry for each call of `keep`
+            if hasattr(storage, "chunks"):  # mcap: an entry for each call of `keep`
                 storage.chunks = SpooledRecords(self.path)
         return self
 
@@ -75,7 +74,7 @@ class BagWriter:
     def add_topic(self, topic: str, type_name: str, qos: QoSProfile) -> None:
         """Declare a topic of type "package/msg/Name" before its first message.
 
-        Raises ImportError or FileNotFoundError where the type is not installed.
+        Raises ImportError or FileNotFoundError if the type is not installed.
         """
         self._learn(type_name)
         with self._named():
@@ -98,14 +97,14 @@ class BagWriter:
             self.keep()
 
     def keep_if_due(self) -> None:
-        """Do what `keep` does, twice a second."""
+        """Call `keep` twice a second."""
         now = time.monotonic()
         if now >= self._next_keep:
             self.keep()
             self._next_keep = now + _KEEP_PERIOD
 
     def keep(self) -> None:
-        """Hand what was written over to the system: no end of this process can lose it."""
+        """Flush to the system: no end of this process can lose the messages so far."""
         storage, self._not_kept = self._writer.storage, 0
         with self._named():
             if hasattr(storage, "conn"):
@@ -116,7 +115,7 @@ class BagWriter:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Let an error of the disk name the bag."""
+        """Convert an error of the disk to one that names the bag."""
         try:
             yield
         except (OSError, sqlite3.Error) as error:
@@ -124,7 +123,7 @@ class BagWriter:
             raise BagFull(f"{file}: {getattr(error, 'strerror', None) or error}") from error
 
     def note_losses(self, losses: dict[str, int | None]) -> None:
-        """Keep in metadata.yaml how many messages of each topic got lost (None: unknown)."""
+        """Store in metadata.yaml how many messages of each topic got lost (None: unknown)."""
         self._writer.set_custom_data(LOST_MESSAGES, json.dumps(losses))
 
     def _learn(self, type_name: str) -> None:

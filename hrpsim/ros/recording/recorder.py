@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes all topics to a bag, then plots what the feet felt: `hrpsim record`.
+"""Writes all topics to a bag, then plots the wrenches on the feet: `hrpsim record`.
 
-Launch files start it as `wrench_recorder`, for programs of ROS take --ros-args.
+Launch files start it as `wrench_recorder`, because ROS programs take --ros-args.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hrpsim.ros.base.stop_signal import StopSignal
 
 _POLL_PERIOD = 0.005  # [s, wall]
 _DISCOVERY_PERIOD = 0.5  # [s, wall]
-_SETTLING_TIME = 1.0  # [s, wall] without a new topic before it says ready
-_WORD_PERIOD = 10.0  # [s, wall] between two words about what it waits for
+_SETTLING_TIME = 1.0  # [s, wall] without a new topic before it is ready
+_WORD_PERIOD = 10.0  # [s, wall] between two lines about awaited topics
 _DRAIN_TIME = 0.3  # [s, wall] without a message after the end
 
 
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what can be said about a recording to the arguments of a program."""
+    """Add the options of a recording to the arguments of a program."""
     parser.add_argument(
         "--output", type=Path, required=True, metavar="BAG", help="folder to be made"
     )
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--expect",
         nargs="*",
         metavar="TOPIC",
-        help="topics that must have delivered a message before it says ready "
+        help="topics that must have delivered a message before it is ready "
         "(/clock; with --namespace any topic in it)",
     )
     parser.add_argument(
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=not_negative,
         default=60.0,
         metavar="S",
-        help="give up if they are silent for so long [s, wall] (60)",
+        help="give up if they are silent for longer [s, wall] (60)",
     )
     parser.add_argument(
         "--time-limit",
@@ -70,10 +70,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def record(options: argparse.Namespace, ros_arguments: list[str] | None = None) -> int:
-    """Record until a signal or the time limit; return 0, or 1 where nothing could be recorded.
+    """Record until a signal or the time limit; return 0, or 1 if nothing could be recorded.
 
-    It says "ready" once it is matched with every publisher it can see and has heard the topics it
-    is told to expect, and tells at the end what got lost, by the publishers' sequence numbers.
+    It prints "ready" once it is matched with every publisher and has received the expected topics.
+    At the end it reports lost messages, by the publishers' sequence numbers.
     """
 
     def body(stop: StopSignal) -> int:
@@ -131,7 +131,7 @@ def _plot(options) -> int:
 
 
 def _wait_until_ready(recorder, bag, options, stop: StopSignal) -> list[str]:
-    """Record while publishers are being found; return the expected topics that stayed silent."""
+    """Record while publishers are discovered; return the expected topics that stayed silent."""
     start = settled_since = time.monotonic()
     next_word, seen = start + _WORD_PERIOD, -1
     while not stop():
@@ -155,7 +155,7 @@ def _wait_until_ready(recorder, bag, options, stop: StopSignal) -> list[str]:
 
 
 def _silent_topics(recorder, options) -> list[str]:
-    """Return the topics from which a message is still to come."""
+    """Return the expected topics without a message so far."""
     if options.expect is None and recorder.namespace != "/":
         return [] if recorder.has_heard_its_namespace() else [f"{recorder.namespace}*"]
     expected = ["/clock"] if options.expect is None else options.expect

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records that are needed at the end only, kept in a file without a name: memory stays as it is."""
+"""Records that are needed at the end only, stored in an unnamed file: memory does not grow."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LENGTH = struct.Struct("<I")
 
 
 class SpooledRecords:
-    """Takes the place of a list of BytesIO that is appended to and iterated over.
+    """Replaces a list of BytesIO for appending and iteration.
 
-    The file lies in `folder` and goes with the process.
+    The file is in `folder` and disappears with the process.
     """
 
     def __init__(self, folder: Path):
@@ -25,7 +25,7 @@ class SpooledRecords:
         self._count = 0
 
     def append(self, record: BytesIO) -> None:
-        """Keep a copy of a record."""
+        """Store a copy of a record."""
         content = record.getvalue()
         self._file.write(_LENGTH.pack(len(content)) + content)
         self._count += 1
@@ -34,7 +34,7 @@ class SpooledRecords:
         return self._count
 
     def __iter__(self) -> Iterator[BytesIO]:
-        """Yield the records in their order, each to be written to at its end."""
+        """Yield the records in order, each positioned at its end for writing."""
         self._file.seek(0)
         for _ in range(self._count):
             (length,) = _LENGTH.unpack(self._file.read(_LENGTH.size))

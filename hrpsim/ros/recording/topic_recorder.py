@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Subscribes to every topic of a namespace and hands the raw messages to a bag."""
+"""Subscribes to every topic of a namespace and writes the raw messages to a bag."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.recording.bag_writer import BagWriter
 from hrpsim.ros.recording.message_types import message_type
 
-_SHARED_TOPICS = ("/clock", "/rosout")  # wanted whatever the namespace
+_SHARED_TOPICS = ("/clock", "/rosout")  # recorded in any namespace
 _DEPTH = 5000
 
 
@@ -25,7 +25,7 @@ class SequenceCounter:
     """Counts the gaps in the sequence numbers that the publisher of a topic gives its messages."""
 
     received: int = 0
-    lost: int | None = 0  # None: numbers are missing or several publishers mix theirs
+    lost: int | None = 0  # None: numbers are missing, or are those of several publishers
     last: int | None = None
 
     def add(self, number: int | None) -> None:
@@ -39,7 +39,7 @@ class SequenceCounter:
 
 
 class TopicRecorder:
-    """Records the topics in the namespace of `node`, those that appear later included."""
+    """Records the topics in the namespace of `node`, including those that appear later."""
 
     def __init__(self, node: Node, bag: BagWriter):
         self._node = node
@@ -55,7 +55,7 @@ class TopicRecorder:
 
     @property
     def namespace(self) -> str:
-        """What the names of the topics to record begin with."""
+        """The prefix of the names of the topics to record."""
         return self._node.get_namespace().rstrip("/") + "/"
 
     def full_name(self, topic: str) -> str:
@@ -63,7 +63,7 @@ class TopicRecorder:
         return expand_topic_name(topic, self._node.get_name(), self._node.get_namespace())
 
     def discover(self) -> None:
-        """Subscribe to the topics that appeared, with a quality of service that matches."""
+        """Subscribe to new topics, with a matching quality of service."""
         for topic, type_names in self._node.get_topic_names_and_types():
             if topic in self._skipped or not self._wanted(topic):
                 continue
@@ -76,7 +76,7 @@ class TopicRecorder:
                 self._subscriptions[topic] = self._subscribe(topic, type_names[0], qos)
 
     def take(self) -> int:
-        """Write everything that has arrived to the bag; return how many messages that were."""
+        """Write the messages that have arrived to the bag; return their number."""
         return sum(self._take_from(*item) for item in self._subscriptions.items())
 
     def has_heard(self, topic: str) -> bool:
@@ -96,7 +96,7 @@ class TopicRecorder:
         )
 
     def losses(self) -> dict[str, int | None]:
-        """Return how many messages of each topic got lost; None where it cannot be told."""
+        """Return how many messages of each topic got lost; None if unknown."""
         return {topic: counter.lost for topic, counter in sorted(self._counters.items())}
 
     def summary(self) -> str:
@@ -109,14 +109,14 @@ class TopicRecorder:
         return "\n".join(lines)
 
     def _wanted(self, topic: str) -> bool:
-        hidden = "/_" in topic  # those of actions, say, which ros2 bag leaves out, too
+        hidden = "/_" in topic  # such as those of actions, which ros2 bag also omits
         return not hidden and (topic.startswith(self.namespace) or topic in _SHARED_TOPICS)
 
     def _is_better(self, topic: str, qos: QoSProfile, known: PolledSubscription) -> bool:
-        """Return whether a new subscription with `qos` would hear what the present one cannot.
+        """Return whether a new subscription with `qos` would receive more than the present one.
 
-        A topic may be known from its subscribers before it has a publisher. When a latched one
-        comes, it owes what it has published only to a subscription that asks for it.
+        A topic may be known from its subscribers before it has a publisher. A latched publisher
+        sends its earlier messages only to a latched subscription.
         """
         if not self._node.count_publishers(topic):
             return False

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a bag holds of a run: what was simulated, what was commanded, what came of it.
+"""A recorded run in a bag: description, commands and states.
 
 Needs no ROS.
 """
@@ -27,7 +27,7 @@ INPUTS = (COMMANDS, "set_base_pose", "set_joint_states", "joint_trajectory", "ap
 _DESCRIPTION = "simulation_description"
 _TEXT = "std_msgs/msg/String"
 
-# What is read of simulation_description (hrpsim.ros.core.description); it may hold more.
+# The part of simulation_description (hrpsim.ros.core.description) that is read.
 _JOINT = {"name": str, "gains": vector(2), "mode": str}
 _ROBOT = {"name": str, "topics": str, vol.Optional("frames"): str, "joints": [_JOINT]}
 _WORLD = {
@@ -64,7 +64,7 @@ class State(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A message, and when it came: at which time of the clock [ns]."""
+    """A message, and the time of the clock at its arrival [ns]."""
 
     time: int
     message: Any
@@ -73,8 +73,8 @@ class Arrival(NamedTuple):
 class Recording:
     """The topics of a simulation in a bag.
 
-    `description` is what simulation_description told first, empty where it was not recorded.
-    Raises BagError where there are no joint states, or those of several simulations.
+    `description` is the first message of simulation_description, empty if it was not recorded.
+    Raises BagError if there are no joint states, or those of several simulations.
     """
 
     def __init__(self, bag: Path):
@@ -92,7 +92,7 @@ class Recording:
         return {name: prefix for name, prefix in found.items() if prefix + STATES in self._types}
 
     def states(self, prefix: str) -> dict[int, State]:
-        """Return a robot's states by their stamps [ns]; the last of those that were repeated."""
+        """Return a robot's states by their stamps [ns]; of repeated states the last one."""
         found = {}
         for message in messages(self.bag, prefix + STATES):
             lists = message.position, message.velocity, message.effort
@@ -107,7 +107,7 @@ class Recording:
         return dict(sorted(found.items()))
 
     def arrivals(self, prefix: str, topic: str) -> list[Arrival]:
-        """Return what was sent to an input of a robot, in order; none where nothing was."""
+        """Return the messages to an input of a robot, in order."""
         if prefix + topic not in self._types:
             return []
         heard, shown = self._clock
@@ -136,11 +136,11 @@ class Recording:
                 text = f"{self.bag}: {names[0]}: {place or 'it'}: {error.errors[0].error_message}"
                 raise BagError(text) from None
             except (ValueError, RecursionError) as error:
-                raise BagError(f"{self.bag}: {names[0]} is no JSON: {error}") from None
+                raise BagError(f"{self.bag}: {names[0]} is not JSON: {error}") from None
         return {}
 
     def _read_clock(self) -> tuple[list[int], list[int]]:
-        """Return when times of the clock were received, and which [ns]."""
+        """Return the times of reception and the values of the clock [ns]."""
         clocks = [n for n, kind in self._types.items() if kind == "rosgraph_msgs/msg/Clock"]
         heard, shown = [], []
         for received, message in timed_messages(self.bag, clocks[0]) if clocks else ():

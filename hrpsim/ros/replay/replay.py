@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A run anew: recorded commands in a new world, compared with the recorded states. Needs no ROS."""
+"""Replay: recorded commands in a new world, compared with recorded states. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DEFAULTS = {
 
 
 class Departure(NamedTuple):
-    """The first number that is not as it was recorded."""
+    """The first number that differs from the recording."""
 
     time: float  # simulated [s]
     robot: str
@@ -46,7 +46,7 @@ class Departure(NamedTuple):
 
 
 class Comparison:
-    """Compares states with recorded ones; numbers within `tolerance` are the same, 0: the bits."""
+    """Compares states with recorded ones, to `tolerance`; 0: bit for bit."""
 
     def __init__(self, tolerance: float):
         self.tolerance = tolerance
@@ -64,7 +64,7 @@ class Comparison:
         places = [robot.joint_names.index(name) for name in recorded.names]
         replayed = np.array(present)[:, places]
         gaps = np.abs(replayed - recorded.values)
-        gaps[np.isnan(gaps)] = np.inf  # a number that was recorded as none is not the same
+        gaps[np.isnan(gaps)] = np.inf  # a recorded NaN is a difference
         for field, gap in zip(FIELDS, gaps):
             self.largest[field] = max(self.largest[field], float(gap.max(initial=0.0)))
         off = gaps > self.tolerance
@@ -75,9 +75,9 @@ class Comparison:
 
 
 class RecordedTopic:
-    """What a PolledSubscription does. Messages arrive at a time of the clock.
+    """A PolledSubscription of recorded messages, which arrive at a time of the clock.
 
-    `by_stamp`: at the time of their stamps, as in lockstep; one that repeats a stamp is left out.
+    `by_stamp`: at the time of their stamps, as in lockstep; one that repeats a stamp is skipped.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class RecordedTopic:
         self._next = 0
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield what has arrived by now and was not taken."""
+        """Yield the messages that have arrived and were not taken."""
         now = self._clock.stamp.total
         while self._next < len(self._arrivals) and self._arrivals[self._next].time <= now:
             self._next += 1
             yield self._arrivals[self._next - 1].message, {}
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, it is until the next message arrives."""
+        """Return how many steps, at most `most`, remain until the next message arrives."""
         if self._next == len(self._arrivals):
             return most
         time = self._arrivals[self._next].time
@@ -110,28 +110,28 @@ class RecordedTopic:
         return max(1, min(most, step - self._clock.steps))
 
     def publisher_count(self) -> int:
-        """Return that one program sends to the topic."""
+        """Return 1: one program sends to the topic."""
         return 1
 
 
 class Replay:
-    """A new world that is given what was commanded in a recording.
+    """A new world that receives the commands of a recording.
 
-    world: a file in place of the recorded one, which a bag without simulation_description needs.
-    Raises BagError or HrpsimError for what cannot be replayed.
+    world: a file in place of the recorded one, required for a bag without simulation_description.
+    Raises BagError or HrpsimError for a recording that cannot be replayed.
     """
 
     def __init__(self, recording: Recording, world: Path | None = None, **overrides: Any):
         self.recording = recording
-        told = recording.description
-        self.settings = _DEFAULTS | told.get("settings", {})
+        description = recording.description
+        self.settings = _DEFAULTS | description.get("settings", {})
         self.world = _world_of(recording, world, overrides)
         self.clock = SimulationClock(self.world.time_step)
-        self.rejections = Rejections(_Said(), Faults(_Said))
+        self.rejections = Rejections(_StderrLogger(), Faults(_StderrLogger))
         self._topics: list[RecordedTopic] = []
         self._inputs: list[RobotInput] = []
         self._states: dict[str, dict[int, State]] = {}  # by robot and step
-        described = {robot["name"]: robot for robot in told.get("robots", ())}
+        described = {robot["name"]: robot for robot in description.get("robots", ())}
         for name, prefix in recording.prefixes().items():
             robot = self._robot(name)
             self._set_up(robot, described.get(name, {}))
@@ -144,7 +144,7 @@ class Replay:
 
     @property
     def accepted_count(self) -> int:
-        """How many messages were followed."""
+        """The number of accepted messages."""
         return sum(one.accepted_count for one in self._inputs)
 
     def run(self, tolerance: float = 0.0, duration: float = 0.0) -> Comparison:
@@ -185,10 +185,10 @@ class Replay:
             raise WorldError(unknown_name("recorded robot", name, robots))
         return robots[name]
 
-    def _set_up(self, robot, told: dict[str, Any]) -> None:
-        """Give the joints the gains that were recorded, and lock those that were."""
+    def _set_up(self, robot, description: dict[str, Any]) -> None:
+        """Set the recorded gains and modes of the joints."""
         gains = dict(zip(robot.joint_names, zip(*robot.gains)))
-        for joint in told.get("joints", ()):
+        for joint in description.get("joints", ()):
             name, recorded = joint["name"], tuple(joint["gains"])
             if name not in gains:
                 raise WorldError(unknown_name("recorded joint", name, gains))
@@ -200,7 +200,7 @@ class Replay:
             if joint["mode"] == "off":
                 robot.command(names=[name], efforts=[0.0])
 
-    def _inputs_of(self, robot, prefix: str, told: dict[str, Any]) -> list[RobotInput]:
+    def _inputs_of(self, robot, prefix: str, description: dict[str, Any]) -> list[RobotInput]:
         """Return one input for each topic, in the order in which they act in the node."""
         lockstep = self.settings["lockstep"]
         topics = {
@@ -216,22 +216,22 @@ class Replay:
         interpolates = self.settings["interpolate_commands"]
         made = RobotInputs(
             robot,
-            RobotFrames(robot.model, "odom", told.get("frames", "")),
+            RobotFrames(robot.model, "odom", description.get("frames", "")),
             self.clock,
-            Report(self.rejections, _Said()),
+            Report(self.rejections, _StderrLogger()),
             topics.__getitem__,
             in_lockstep=MessageQueue(topics[COMMANDS]) if lockstep else None,
             over=self.settings["control_period"] if interpolates else 0.0,
         )
-        off = {joint["name"] for joint in told.get("joints", ()) if joint["mode"] == "off"}
+        off = {joint["name"] for joint in description.get("joints", ()) if joint["mode"] == "off"}
         made.commands.off = made.trajectories.off = off
         made.wrenches.duration = self.settings["wrench_duration"]
         made.wrenches.ramp = self.settings["wrench_ramp"]
         return made.all
 
 
-class _Said:
-    """A logger that says on stderr what a node would log."""
+class _StderrLogger:
+    """A logger that prints on stderr."""
 
     def info(self, text: str) -> None:
         print(f"hrpsim: {text}", file=sys.stderr, flush=True)
@@ -240,26 +240,26 @@ class _Said:
 
 
 def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]):
-    """Return a new world: of a file, or the recorded one."""
-    told = recording.description.get("world")
+    """Return a new world of a file, or the recorded one."""
+    described = recording.description.get("world")
     if path is not None:
         return build_world(open_world(path), **overrides)
-    if not told:
+    if not described:
         raise BagError(
-            f"{recording.bag} does not say what was simulated (simulation_description): "
+            f"{recording.bag} does not describe the simulated world (simulation_description): "
             "give --world"
         )
-    texts = [text.partition(":=") for text in told["xacro_arguments"]]
+    texts = [text.partition(":=") for text in described["xacro_arguments"]]
     given = {
-        "time_step": told["time_step"],
-        "integrator": told["integrator"],
+        "time_step": described["time_step"],
+        "integrator": described["integrator"],
         "xacro_arguments": {name: value for name, _, value in texts},
     }
     given |= {name: value for name, value in overrides.items() if value}
-    if told["text"]:
-        reader = open_world_text(told["text"], "simulation_description")
+    if described["text"]:
+        reader = open_world_text(described["text"], "simulation_description")
     else:
         from hrpsim.ros.base.entities import located
 
-        reader = open_world(located(told["uri"], (".yaml", ".yml"), "a world is YAML"))
+        reader = open_world(located(described["uri"], (".yaml", ".yml"), "a world is YAML"))
     return build_world(reader, **given)

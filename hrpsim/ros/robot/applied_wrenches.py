@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic apply_wrench: pushes on links, for a while, then fading. Needs no ROS."""
+"""The topic apply_wrench: wrenches on links for a given time, then a ramp to zero. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hrpsim.world.objects.body import rotation_matrix
 if TYPE_CHECKING:
     from geometry_msgs.msg import WrenchStamped
 
-_LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can be asked to bear
+_LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can bear
 
 
 @dataclass
@@ -33,7 +33,7 @@ class _Push:
 class AppliedWrenches(RobotInput):
     """Applies each wrench to the link that its header names, in the link's frame at its origin.
 
-    It acts in full for `duration` [s] of simulated time, then falls to zero evenly within `ramp`
+    It acts in full for `duration` [s] of simulated time, then falls linearly to zero within `ramp`
     [s]. A new wrench for the same link replaces the running one, a zero one ends it.
     """
 
@@ -68,7 +68,7 @@ class AppliedWrenches(RobotInput):
         return link, wrench
 
     def accept(self, request: tuple[str, np.ndarray]) -> None:
-        """Begin to push a link, or end a push with a zero wrench."""
+        """Start a wrench on a link, or end it with a zero wrench."""
         link, wrench = request
         if wrench.any():
             self._pushes[link] = _Push(wrench, self._clock.steps)
@@ -76,7 +76,7 @@ class AppliedWrenches(RobotInput):
             self._pushes.pop(link, None)
 
     def apply(self) -> None:
-        """Push for the step to come."""
+        """Apply the wrenches for the next step."""
         for link, push in list(self._pushes.items()):
             share = self._share((self._clock.steps - push.first_step) * self._clock.time_step)
             if share <= 0.0:
@@ -87,23 +87,23 @@ class AppliedWrenches(RobotInput):
             self._robot.apply_wrench(link, R @ force, R @ torque)
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a push changes."""
+        """Return how many steps, at most `most`, can be made before a wrench changes."""
         return 1 if self._pushes else super().steps_to_next(most)
 
     def reset(self) -> None:
-        """End all pushes and drop all that has arrived."""
+        """End all wrenches and drop the messages that have arrived."""
         super().reset()
         self._pushes.clear()
 
     def _share(self, time: float) -> float:
-        """Return the part of a wrench that acts in the step that begins `time` [s] after it did.
+        """Return the fraction of a wrench in the step that begins `time` [s] after its start.
 
-        The ramp's mean over the step: the whole impulse is wrench * (duration + ramp / 2).
+        The ramp's mean over the step: the total impulse is wrench * (duration + ramp / 2).
         """
         step = self._clock.time_step
         return (self._reach(time + step) - self._reach(time)) / step
 
     def _reach(self, time: float) -> float:
-        """Return the integral of the share up to `time` [s]."""
+        """Return the integral of the fraction up to `time` [s]."""
         faded = min(max(time - self.duration, 0.0), self.ramp)
         return min(time, self.duration) + (faded * (1.0 - 0.5 * faded / self.ramp) if faded else 0)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic set_base_pose: puts the base of a robot somewhere else, at rest.
+"""The topic set_base_pose: moves the base of a robot to a pose, at rest.
 
 Needs no ROS.
 """
@@ -38,11 +38,11 @@ class BasePose(RobotInput):
         self._waiting: np.ndarray | None = None
 
     def accept(self, pose: np.ndarray) -> None:
-        """Keep a pose (7,) for the next step; the last one counts."""
+        """Store a pose (7,) for the next step; the last one counts."""
         self._waiting = pose
 
     def apply(self) -> None:
-        """Move the base, before the step to come."""
+        """Move the base, before the next step."""
         if self._waiting is not None:
             q = self._robot.q.copy()
             q[:7] = self._waiting
@@ -51,15 +51,15 @@ class BasePose(RobotInput):
             self._robot.v = np.zeros(self._robot.nv)
 
     def reset(self) -> None:
-        """Drop all that has arrived."""
+        """Drop the messages that have arrived."""
         super().reset()
         self._waiting = None
 
     def validate(self, message: PoseStamped) -> np.ndarray:
-        """Return position [m] and quaternion x y z w (7,); WorldError for what is no pose here."""
+        """Return position [m] and quaternion x y z w (7,); WorldError for an invalid pose."""
         frame = message.header.frame_id
         if frame not in ("", self._frame):
             raise WorldError(
-                f"header.frame_id is {frame!r}; poses are taken in {self._frame!r}, also if empty"
+                f"header.frame_id is {frame!r}; poses are in {self._frame!r}, also if empty"
             )
         return pose_of(message.pose)

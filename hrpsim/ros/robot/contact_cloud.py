@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic contact_points: where something presses on one robot, and how hard, to the last bit."""
+"""The topic contact_points: contact points and forces on one robot, in full precision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hrpsim.ros.base import qos
 from hrpsim.ros.base.stamps import Stamp
 
 TOPIC = "contact_points"
-# x, y, z are for displays, which want them so; `position` is the same in full.
+# x, y, z are for displays, which require float32; `position` has full precision.
 POINT = np.dtype(
     [
         ("x", "<f4"),
@@ -44,7 +44,7 @@ def _layout() -> list[PointField]:
 
 
 class ContactPointPublisher:
-    """Publishes the points that press on one robot, in the odom frame, if anybody listens."""
+    """Publishes the contact points of one robot, in the odom frame, if there is a subscription."""
 
     def __init__(self, node: Node, robot, frame: str, topic: str):
         self._robot = robot
@@ -54,7 +54,7 @@ class ContactPointPublisher:
         self._publisher = node.create_publisher(PointCloud2, topic, qos.STATE)
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the points of the last step; none where nothing presses."""
+        """Publish the points of the last step; no points without contact."""
         if not self._publisher.get_subscription_count():
             return
         pressing = pressing_points(self._robot)
@@ -71,13 +71,13 @@ class ContactPointPublisher:
 
 
 def points_of(message: PointCloud2, link_count: int) -> ContactPoints:
-    """Return the points that a message tells.
+    """Return the points of a message.
 
-    Raises HrpsimError for another layout, links that there are not, and values that are not finite.
+    Raises HrpsimError for another layout, unknown links, and values that are not finite.
     """
     if message.fields != _layout() or message.point_step != POINT.itemsize:
-        told = ", ".join(field.name for field in message.fields)
-        raise HrpsimError(f"its fields are not those of {TOPIC}: {told}")
+        fields = ", ".join(field.name for field in message.fields)
+        raise HrpsimError(f"its fields are not those of {TOPIC}: {fields}")
     if message.is_bigendian or len(message.data) != message.width * POINT.itemsize:
         raise HrpsimError(f"{len(message.data)} bytes are not {message.width} little-endian points")
     rows = np.frombuffer(message.data, dtype=POINT)

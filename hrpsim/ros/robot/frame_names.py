@@ -14,7 +14,7 @@ from hrpsim.model.model import Model
 
 
 class Edge(NamedTuple):
-    """A transform of the tree: the links it joins, by which joint, and whether that moves."""
+    """A transform of the tree: parent and child link, the joint, and whether it moves."""
 
     parent: str
     child: str
@@ -36,7 +36,7 @@ class RobotFrames:
         return self._prefix + link
 
     def of_sensor(self, name: str) -> str:
-        """Return the frame of a sensor: the link that stands where it is, or its own."""
+        """Return the frame of a sensor: a link with the same pose, or its own."""
         sensor = next(sensor for sensor in self._model.sensors if sensor.name == name)
         return self._prefix + (self._link_at(sensor) or sensor.name)
 
@@ -63,7 +63,7 @@ class RobotFrames:
         ]
 
     def _link_at(self, sensor) -> str | None:
-        """Return the link whose frame is the sensor's, its own link first."""
+        """Return the link whose frame coincides with the sensor's; its own link comes first."""
         for link in (sensor.link, *self._model.link_names):
             frame = self._model.frame(link)
             if (

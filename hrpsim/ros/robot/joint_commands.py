@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class JointCommand(NamedTuple):
-    """What a message commands."""
+    """The command of a message."""
 
     names: list[str]
     values: dict[str, np.ndarray]  # one for each name, by argument of `Robot.command`
-    commanded: list[str]  # joints that are given something
-    unset: list[str]  # joints of which something is NaN, but not all
+    commanded: list[str]  # joints with at least one value
+    unset: list[str]  # joints with some values, but not all, NaN
 
 
 class JointCommands(RobotInput):
@@ -36,9 +36,9 @@ class JointCommands(RobotInput):
     A message names joints and gives position, velocity, effort or several of them for each. Joints
     that it does not name keep their command. A message that does not fit is rejected as a whole.
 
-    NaN stands for a field that a joint is not commanded by. With `nan_holds` it may have no other:
-    it keeps its command, as ros2_control means it. Position targets move evenly `over` a time [s].
-    `commanded` is told the joints of each message that was accepted.
+    NaN marks a field that does not command a joint. With `nan_holds` all fields of a joint may be
+    NaN: the joint keeps its command, as in ros2_control. Position targets move linearly within the
+    time `over` [s]. `commanded` receives the joints of each accepted message.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class JointCommands(RobotInput):
         self._logger = logger
         self._nan_holds = nan_holds
         self._over = over
-        self._held: list[str] = []  # joints that the last message gave nothing but NaN
+        self._held: list[str] = []  # joints with NaN only in the last message
         self._unset: list[str] = []
         self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
         self.limits = LimitWatch(robot, logger)
@@ -89,11 +89,11 @@ class JointCommands(RobotInput):
             return JointCommand(names, arrays, commanded, unset)
         if len(commanded) < len(names):
             lacking = sorted(set(names) - set(commanded))
-            raise WorldError(f"nothing but NaN for {', '.join(lacking)}")
+            raise WorldError(f"only NaN for {', '.join(lacking)}")
         return JointCommand(names, arrays, names, [])
 
     def accept(self, command: JointCommand) -> None:
-        """Command the joints; StateError, and nothing changed, for joints or values that cannot."""
+        """Command the joints; StateError, without any change, for invalid joints or values."""
         reached, values = command.names, command.values
         if self.off and not self.off.isdisjoint(reached):
             kept = [k for k, name in enumerate(reached) if name not in self.off]
@@ -102,16 +102,16 @@ class JointCommands(RobotInput):
         self._robot.command(names=reached, over=self._over, nan_holds=True, **values)
         self._commanded(command.commanded)
         self.limits.look(self.topic, command.names, command.values)
-        self._tell_nan(command)
+        self._report_nan(command)
 
-    def _tell_nan(self, command: JointCommand) -> None:
-        """Say which joints were given NaN, where these are others than before."""
+    def _report_nan(self, command: JointCommand) -> None:
+        """Log which joints have NaN, if these changed since the last message."""
         held = sorted(set(command.names) - set(command.commanded))
         if held != self._held:
             self._held = held
             if held:
                 joints = ", ".join(held)
-                self._logger.warning(f"{self.topic}: nothing but NaN, command kept: {joints}")
+                self._logger.warning(f"{self.topic}: only NaN, command kept: {joints}")
         if command.unset != self._unset:
             self._unset = command.unset
             if command.unset:
@@ -122,7 +122,7 @@ class JointCommands(RobotInput):
 
 
 def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[list[str], list[str]]:
-    """Return the names with any value, and those with values and NaN; `values` (k,) are for k."""
+    """Return the names with any value, and those with values and NaN; `values` are arrays (k,)."""
     missing = np.isnan(values)
     if not missing.any():
         return list(names), []

@@ -18,7 +18,7 @@ PREFIX = "gains."
 
 
 def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
-    """Return kp and kd of each joint that holds a position now, as all with gains do at first."""
+    """Return kp and kd of each joint under position control; at first all joints with gains."""
     control = robot.world.scene.control[robot.first_v : robot.first_v + robot.nv]
     at = {joint.name: control[joint.v_index] for joint in robot.model.joints}
     return {
@@ -44,7 +44,7 @@ class JointGains(PartParameters):
         super().__init__(node, prefix, first, descriptor)
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value for a parameter, or nothing."""
+        """Return what is wrong with a value for a parameter, or ""."""
         fits = len(value) == 2 and np.isfinite(value).all() and min(value) >= 0.0
         if fits and value[0] > 0.0:
             return ""
@@ -54,20 +54,20 @@ class JointGains(PartParameters):
         )
 
     def change(self, name: str, value) -> None:
-        """Give a joint other gains; its present command is followed with these."""
+        """Set the gains of a joint; its present command uses them."""
         joint = self._parts[name]
         self._gains[joint] = (float(value[0]), float(value[1]))
         self._robot.set_gains(*self._gains[joint], names=[joint])
         follow_gains(self._robot, joint, *self._gains[joint])
 
     def apply(self) -> None:
-        """Let the present commands be followed with the gains that were set, after a reset."""
+        """Apply the gains that were set to the present commands, after a reset."""
         for joint in self._gains:
             follow_gains(self._robot, joint, *self._gains[joint])
 
 
 def follow_gains(robot, joint: str, kp: float, kd: float) -> None:
-    """Change what acts: kp where a position is held, kd where the servo damps."""
+    """Change the active gains: kp under position control, kd where the servo damps."""
     control = robot.world.scene.control
     at = robot.first_v + robot.model.joint(joint).v_index
     holds = control["kp"][at] > 0.0

@@ -19,11 +19,11 @@ MODES = (COMMANDED, OFF, LOCKED)
 
 
 class JointModes(PartParameters):
-    """What drives each joint of one robot: parameters named `prefix` + joint.
+    """The drive of each joint of one robot: parameters named `prefix` + joint.
 
     "commanded": its actuator follows commands. "off": nothing drives it, and commands for it are
-    passed over. "locked": it stands where it is as if welded, whatever is commanded. `released` is
-    told the joints that commands no longer reach.
+    ignored. "locked": it is welded where it is, whatever is commanded. `released` receives the
+    joints that commands no longer reach.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class JointModes(PartParameters):
 
         self._robot = robot
         self._released = released
-        self._modes: dict[str, str] = {}  # those that were ever set
+        self._modes: dict[str, str] = {}  # those that have been set
         self.off: set[str] = set()
         descriptor = ParameterDescriptor(
             description="What drives the joint: its actuator, nothing, or a lock that holds it",
@@ -51,13 +51,13 @@ class JointModes(PartParameters):
         return self._modes.get(joint, LOCKED if joint in self._robot.locked else COMMANDED)
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value for a parameter, or nothing."""
+        """Return what is wrong with a value for a parameter, or ""."""
         if value in MODES:
             return ""
         return f"parameter {name!r} is {value!r}; it must be one of: {', '.join(map(repr, MODES))}"
 
     def change(self, name: str, value: str) -> None:
-        """Let a joint be driven otherwise from now on; it holds where it is when commanded anew."""
+        """Set the mode of a joint; one that is commanded again holds its present position."""
         joint = self._parts[name]
         before = self.of(joint)
         self._modes[joint] = value
@@ -65,7 +65,7 @@ class JointModes(PartParameters):
             self._turn(joint, value)
 
     def apply(self) -> None:
-        """Let the modes hold that were set, after a reset or a state that was loaded."""
+        """Apply the modes that were set, after a reset or a restored state."""
         for joint, mode in self._modes.items():
             if mode != COMMANDED or joint in self._robot.locked:
                 self._turn(joint, mode)

@@ -24,7 +24,7 @@ from hrpsim.ros.robot.trajectory import JointMotion, motion_through
 if TYPE_CHECKING:
     from trajectory_msgs.msg import JointTrajectory
 
-_LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is taken for another clock's
+_LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
 
 
 class _Run(NamedTuple):
@@ -33,13 +33,13 @@ class _Run(NamedTuple):
 
 
 class JointTrajectories(RobotInput):
-    """Runs one trajectory at a time on a robot; the next one replaces it from where it is.
+    """Runs one trajectory at a time on a robot; the next one starts from the present targets.
 
-    It starts at the header's stamp, or at once where that is zero; one whose stamp has passed is
-    joined in its course. `apply` sets the targets for the end of the step to come.
+    It starts at the header's stamp, or at once where that is zero; one whose stamp has passed
+    starts in its middle. `apply` sets the targets for the end of the next step.
     """
 
-    consequence = "what runs goes on"
+    consequence = "the running trajectory continues"
 
     def __init__(self, queue: MessageQueue, rejections: Rejections, robot, clock: SimulationClock):
         super().__init__(queue, rejections)
@@ -51,7 +51,7 @@ class JointTrajectories(RobotInput):
         self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
 
     def validate(self, message: JointTrajectory) -> _Run | None:
-        """Return what is to run, None for what is to stop; WorldError for what cannot be run."""
+        """Return the trajectory to run, None to stop; WorldError for an invalid one."""
         names = list(message.joint_names)
         for name in names:
             if name not in self._robot.joint_names:
@@ -71,7 +71,7 @@ class JointTrajectories(RobotInput):
         return _Run(motion, start)
 
     def accept(self, run: _Run | None) -> None:
-        """Stop what runs where it is, and run this instead."""
+        """Stop the running trajectory where it is, and run this one instead."""
         self._stop()
         if run is not None and not self.off.isdisjoint(run.motion.names):
             motion = run.motion.without(self.off)
@@ -79,7 +79,7 @@ class JointTrajectories(RobotInput):
         self._run = run
 
     def apply(self) -> None:
-        """Command what the running trajectory asks for at the end of the step to come."""
+        """Command the targets of the running trajectory at the end of the next step."""
         if self._run is None or self._clock.steps < self._run.start:
             return
         motion, start = self._run
@@ -95,13 +95,13 @@ class JointTrajectories(RobotInput):
         return min(most, max(1, self._run.start - self._clock.steps))
 
     def release(self, names) -> None:
-        """Leave joints to those who command them otherwise."""
+        """Take joints out of the trajectory: they are commanded otherwise."""
         if self._run is not None and not set(names).isdisjoint(self._run.motion.names):
             motion = self._run.motion.without(set(names))
             self._run = None if motion is None else self._run._replace(motion=motion)
 
     def reset(self) -> None:
-        """Drop the running trajectory and all that has arrived."""
+        """Drop the running trajectory and the messages that have arrived."""
         super().reset()
         self._run = None
 
@@ -143,7 +143,7 @@ class JointTrajectories(RobotInput):
         )
 
     def _stop(self) -> None:
-        """Let the joints of the running trajectory stand where it has brought them."""
+        """Hold the joints of the running trajectory at their present targets."""
         if self._run is not None and self._clock.steps > self._run.start:
             positions, velocities = self._targets(self._run.motion.names)
             self._command(self._run.motion, positions, np.zeros_like(velocities))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands beyond the limits of joints: counted, and named once a second. Needs no ROS."""
+"""Commands beyond joint limits: counted, and logged once a second. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROUNDING = 1e-9  # relative and absolute
 
 
 class LimitWatch:
-    """Compares commands with the limits of a robot's joints, which hold whatever is commanded."""
+    """Compares commands with the joint limits of a robot, which the simulation enforces."""
 
     def __init__(self, robot, logger, clock=time.monotonic):
         system, joints = robot.system, robot.model.joints
@@ -50,7 +50,7 @@ class LimitWatch:
                 self._logger.warning(f"{topic}: the limits hold: {beyond[0]}{more}")
 
     def _keep_reach(self, names: Sequence[str]) -> None:
-        """Keep the limits of these joints, widened by what rounding may add."""
+        """Store the limits of these joints, widened by a tolerance for rounding."""
         places = np.array([self._place[name] for name in names])
         self._names = list(names)
         for argument, (lower, upper) in self._bounds.items():

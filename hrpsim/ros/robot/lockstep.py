@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lockstep: simulated time stands still at each control tick until its command has come.
+"""Lockstep: simulated time stops at each control tick until its command arrives.
 
 Needs no ROS.
 """
@@ -23,7 +23,7 @@ _MOST_ROUND_TRIPS = 10_000
 
 
 class CommandMissed(WorldError):
-    """No command came for a tick within the time-out, and the policy is to end then."""
+    """No command arrived for a tick within the time-out, and the policy is "abort"."""
 
 
 class LockstepSettings(NamedTuple):
@@ -35,17 +35,16 @@ class LockstepSettings(NamedTuple):
 
 
 class Lockstep(MessageQueue):
-    """Messages that are due at the control tick whose stamp they carry; time waits for them.
+    """Messages that are due at the control tick with their stamp; time waits for them.
 
-    Ticks are the whole multiples of the period on the clock. The message for a tick is the one
-    that carries its stamp; the first that is accepted counts. All others are rejected with a
-    warning that says why.
+    Ticks are the whole multiples of the period on the clock. The message for a tick carries its
+    stamp; the first that is accepted counts. All others are rejected with a warning that states
+    the reason.
 
-    Waiting for longer than the time-out is reported, once for each time it happens. Then the policy
-    decides: "pause" goes on waiting; "hold" lets the last command hold for this tick, and until a
-    command comes again waits for one period [s, wall] only at each tick; "abort" raises
-    CommandMissed. Raises ControllerError for a period that is not a whole multiple of the time
-    step.
+    Each wait beyond the time-out is reported once. Then the policy decides: "pause" keeps waiting;
+    "hold" keeps the last command for this tick, and waits for only one period [s, wall] at each
+    tick until a command arrives; "abort" raises CommandMissed. Raises ControllerError for a period
+    that is not a whole multiple of the time step.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class Lockstep(MessageQueue):
         super().__init__(source)
         self.timeout = settings.timeout
         self.policy = settings.policy
-        self.stall_count = 0  # times that nothing came within the time-out
+        self.stall_count = 0  # waits without a command within the time-out
         self.held_count = 0  # ticks that passed without a command
         self._period = settings.period
         self._steps_per_period = steps_in_period("control_period", settings.period, clock.time_step)
@@ -72,12 +71,12 @@ class Lockstep(MessageQueue):
         self._stall_began = math.inf  # [s, wall]
         self._held = False  # the last tick passed without a command
         self._round_trips: list[float] = []  # [s, wall]
-        self._published_at = math.inf  # the last state, when that began [s, wall]
-        self._round_trip = math.inf  # of the message that was given last [s, wall]
+        self._published_at = math.inf  # when publication of the last state began [s, wall]
+        self._round_trip = math.inf  # of the last message that was yielded [s, wall]
 
     @property
     def is_stalled(self) -> bool:
-        """Whether commands have stayed away for longer than the time-out."""
+        """Whether no command has arrived for longer than the time-out."""
         return self._stalled
 
     @property
@@ -87,7 +86,7 @@ class Lockstep(MessageQueue):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether now is a tick whose command has not come."""
+        """Whether now is a tick whose command has not arrived."""
         return self.at_tick and self._answered != self._clock.steps
 
     def steps_to_tick(self) -> int:
@@ -99,26 +98,26 @@ class Lockstep(MessageQueue):
         return min(most, self.steps_to_tick())
 
     def steps_over_reset(self) -> int:
-        """Return how many steps the clock moves on at a reset, which leaves out one tick.
+        """Return how many steps the clock advances at a reset, which skips one tick.
 
-        No reset lets a controller miss a tick otherwise, so that is how it knows.
+        Ticks are skipped at resets only: a controller detects a reset by it.
         """
         return self.steps_to_tick() + self._steps_per_period
 
     def begin_round_trip(self) -> None:
-        """Count the round trip of this tick from now, before its state is made and published."""
+        """Time the round trip of this tick from now, before its state is computed and published."""
         self._published_at = time.monotonic()
 
     def take_round_trips(self) -> list[float]:
-        """Return the times from before a state's publication to its command, since the last call.
+        """Return the times [s, wall] from a state to its command, since the last call.
 
-        In seconds of wall time.
+        Each begins before the state is published.
         """
         taken, self._round_trips = self._round_trips, []
         return taken
 
     def take_due(self) -> Iterator:
-        """Yield what carries the stamp of this tick until one is `accepted`; reject the rest."""
+        """Yield messages with the stamp of this tick until one is `accepted`; reject the rest."""
         for message, _ in self._source.take_all():
             stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
             if self.is_waiting and stamp == self._clock.stamp:
@@ -126,10 +125,10 @@ class Lockstep(MessageQueue):
                 yield message
             elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
                 self._reject_stamp(stamp)
-            # What is left repeats an answer, because the state was repeated.
+            # The rest are repeated answers, because the state was repeated.
 
     def accepted(self) -> None:
-        """Let time go on: the command of this tick has been accepted."""
+        """Allow time to continue: the command of this tick has been accepted."""
         self._answered = self._clock.steps
         self._held = False
         if len(self._round_trips) < _MOST_ROUND_TRIPS:
@@ -139,8 +138,8 @@ class Lockstep(MessageQueue):
     def wait(self, longest: float, poll: Callable[[], None]) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall]; `poll` takes it.
 
-        Return whether steps can be made: the command is there or done without, or now is no tick.
-        Raises CommandMissed as the policy says.
+        Return whether steps can be made: the command arrived or is skipped, or now is no tick.
+        Raises CommandMissed if the policy is "abort".
         """
         poll()
         if not self.is_waiting:
@@ -156,17 +155,17 @@ class Lockstep(MessageQueue):
         return not self.is_waiting
 
     def discard(self) -> None:
-        """Drop all that has arrived: it was meant for the time before a reset."""
+        """Drop the messages that have arrived: they belong to the time before a reset."""
         super().discard()
         self._end_stall()
 
     def forget_wait(self) -> None:
-        """Count the time of waiting anew, after a pause."""
+        """Restart the waiting time, after a pause."""
         self._waiting_since = math.inf
         self._stalled = False
 
     def describe_wait(self) -> str:
-        """Return what is waited for, since when, and whether anybody could send it."""
+        """Return the awaited topic and stamp, the waiting time and the number of publishers."""
         count = self.publisher_count()
         return (
             f"lockstep waits for {self.topic} with the stamp "
@@ -192,7 +191,7 @@ class Lockstep(MessageQueue):
 
     @property
     def _time_out_at(self) -> float:
-        """When the patience for this tick ends [s, wall]."""
+        """The end of this tick's time-out [s, wall]."""
         if not self._stalled:
             return self._waiting_since + self.timeout
         return self._waiting_since + self._period if self.policy == "hold" else math.inf
@@ -204,26 +203,26 @@ class Lockstep(MessageQueue):
             self.stall_count += 1
             if self.policy == "abort":
                 raise CommandMissed(self.describe_wait())
-            self._tell_stall("; the last command holds" if self.policy == "hold" else "")
+            self._report_stall("; the last command holds" if self.policy == "hold" else "")
         if self.policy == "hold":
             self.held_count += 1
             self._held = True
             self._answered = self._clock.steps
             self._waiting_since = math.inf
 
-    def _tell_stall(self, consequence: str) -> None:
-        """Warn, unless who sent commands has simply left, as it does when its work is done."""
+    def _report_stall(self, consequence: str) -> None:
+        """Log a stall: a warning, or only information if the controller has ended."""
         if self.publisher_count() == 0 and self._answered >= 0:
             self._logger.info(
-                f"who sent {self.topic} has left; simulated time waits at {self._clock.stamp} s "
-                f"for another{consequence}"
+                f"the sender of {self.topic} has left; simulated time waits at "
+                f"{self._clock.stamp} s for another{consequence}"
             )
         else:
             self._logger.warning(self.describe_wait() + consequence)
 
     def _end_stall(self) -> None:
-        """Say, after a stall, that time goes on, and count the time of waiting anew."""
+        """Log, after a stall, that time continues, and restart the waiting time."""
         if self._stalled:
             waited = time.monotonic() - self._stall_began
-            self._logger.info(f"lockstep goes on after {waited:.1f} s")
+            self._logger.info(f"lockstep continues after {waited:.1f} s")
         self.forget_wait()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A part of a node that can be taken down: topics and parameters that belong together."""
+"""A part of a node that can be removed: topics and parameters that belong together."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rclpy.node import Node
 
 
 class NodePart:
-    """Stands for a node where topics are made and parameters declared, until `destroy`.
+    """Makes topics and declares parameters of a node, until `destroy`; forwards all else to it.
 
-    It is to be used and destroyed in the thread that spins the node's executor, where no callback
-    of another member is running.
+    Use and destroy it in the thread that spins the node's executor, while no callback of another
+    member runs.
     """
 
     def __init__(self, node: Node):
@@ -24,7 +24,7 @@ class NodePart:
         self._parameters: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the node has under that name."""
+        """Return the node's attribute of that name."""
         return getattr(self._node, name)
 
     def create_publisher(self, *arguments, **options):
@@ -46,7 +46,7 @@ class NodePart:
         return parameter
 
     def destroy(self) -> None:
-        """Take all of it off the node."""
+        """Remove its topics and parameters from the node."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         for publisher in self._publishers:

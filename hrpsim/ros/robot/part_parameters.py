@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PartParameters(ABC):
-    """Parameters of a node named `prefix` + joint or sensor; `first` has their values by these.
+    """Parameters of a node named `prefix` + joint or sensor; `first` maps these to first values.
 
     Raises ValueError, or what rclpy raises, for an override that does not fit.
     """
@@ -34,9 +34,9 @@ class PartParameters(ABC):
         return name in self._parts
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value that is of the right type and in the range, if any."""
+        """Return what is wrong with a value of the right type and range, or ""."""
         return ""
 
     @abstractmethod
     def change(self, name: str, value) -> None:
-        """Let a new value of a parameter act."""
+        """Apply a new value of a parameter."""

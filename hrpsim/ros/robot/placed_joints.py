@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic set_joint_states: puts joints somewhere else at once. Needs no ROS."""
+"""The topic set_joint_states: sets joint positions and velocities at once. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FASTEST = 1e4  # [rad/s], [m/s]; no step is short enough for more
 
 
 class Placing(NamedTuple):
-    """Where joints are put, and how fast they then move."""
+    """The joint positions and velocities to set."""
 
     names: list[str]
     positions: np.ndarray  # (k,) NaN: as it is
@@ -29,10 +29,10 @@ class Placing(NamedTuple):
 
 
 class PlacedJoints(RobotInput):
-    """Puts the joints that a sensor_msgs/JointState names where it says, before the next step.
+    """Sets the joint positions of a sensor_msgs/JointState before the next step.
 
-    Joints without a velocity are then at rest. Joints that hold a position hold the new one. Joints
-    that are not named, and the base, stay as they are.
+    Joints without a velocity are then at rest. Joints under position control hold the new position.
+    Joints that are not named, and the base, stay as they are.
     """
 
     consequence = "the joints stay"
@@ -44,7 +44,7 @@ class PlacedJoints(RobotInput):
         self._waiting: list[Placing] = []
 
     def validate(self, message: JointState) -> Placing:
-        """Return where joints are to be; WorldError for what does not fit this robot."""
+        """Return the new joint states; WorldError for a message that does not fit this robot."""
         robot, names = self._robot, list(message.name)
         if not names:
             raise WorldError("the message names no joint")
@@ -72,17 +72,17 @@ class PlacedJoints(RobotInput):
         return Placing(names, positions, velocities)
 
     def accept(self, placing: Placing) -> None:
-        """Keep it for the next step, after what came before."""
+        """Store it for the next step, after earlier ones."""
         self._waiting.append(placing)
 
     def apply(self) -> None:
-        """Put the joints there, before the step to come."""
+        """Set the joint states, before the next step."""
         waiting, self._waiting = self._waiting, []
         for placing in waiting:
             self._put(placing)
 
     def reset(self) -> None:
-        """Drop all that has arrived."""
+        """Drop the messages that have arrived."""
         super().reset()
         self._waiting = []
 

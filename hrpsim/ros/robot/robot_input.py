@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all topics have in common by which ROS asks something of a robot. Needs no ROS.
+"""The base class of the topics that command a robot. Needs no ROS.
 
-A message is polled, held until it is due (that is the queue's part), validated, accepted, and acts
-in the steps to come.
+A message is polled, held until it is due (by the queue), validated, accepted, and acts in the
+following steps.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hrpsim.ros.base.stamped_queue import MessageQueue
 
 
 class RobotInput(ABC):
-    """One topic; `queue` says when its messages are due.
+    """One topic; `queue` defines when its messages are due.
 
-    `validate` finds whatever is wrong with a message before `accept` changes anything, so that a
-    rejected message has done nothing.
+    `validate` checks a message before `accept` changes anything, so that a rejected message has no
+    effect.
     """
 
     consequence = ""  # what holds after a rejection, such as "the base stays"
@@ -41,11 +41,11 @@ class RobotInput(ABC):
 
     @property
     def lost_count(self) -> int:
-        """How many messages the middleware's queue, or the network, dropped; 0 if not counted."""
+        """The number of messages lost in the middleware or the network; 0 if not counted."""
         return self._queue.lost_count
 
     def poll(self) -> None:
-        """Accept what is due by now, or reject it with a warning that says why."""
+        """Accept the due messages, or reject them with a warning that states the reason."""
         for message in self._queue.take_due():
             try:
                 self.accept(self.validate(message))
@@ -57,19 +57,19 @@ class RobotInput(ABC):
 
     @abstractmethod
     def validate(self, message) -> Any:
-        """Return what a message asks for; raise HrpsimError, and change nothing, if it is wrong."""
+        """Return the request of a message; raise HrpsimError, without any change, if invalid."""
 
     @abstractmethod
     def accept(self, request) -> None:
-        """Take over what `validate` has returned, all of it or nothing."""
+        """Accept the request that `validate` returned, all of it or nothing."""
 
-    def apply(self) -> None:  # noqa: B027  what acts by being accepted needs none
-        """Do what is asked for during the step to come; nothing by default."""
+    def apply(self) -> None:  # noqa: B027  optional: accepting may be enough
+        """Apply the request during the next step; does nothing by default."""
 
     def steps_to_next(self, most: int) -> int:
         """Return how many steps, at most `most`, can be made before this is needed again."""
         return self._queue.steps_to_next(most)
 
     def reset(self) -> None:
-        """Drop all that has arrived, is held or acts: it was meant for the time before a reset."""
+        """Drop arrived, held and active messages: they belong to the time before a reset."""
         self._queue.discard()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topics by which ROS asks something of one robot, live or recorded. Needs no ROS."""
+"""The topics that command one robot, live or recorded. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from hrpsim.ros.robot.robot_input import RobotInput
 class RobotInputs:
     """One input for each topic; `all` has them in the order in which they act.
 
-    source: returns what messages of a topic are taken from (`MessageQueue`). in_lockstep: the queue
-    of joint_commands in lockstep, None without. over: time in which position targets then move [s].
+    source: returns the queue of a topic (`MessageQueue`). in_lockstep: the queue of joint_commands
+    in lockstep, else None. over: the time in which position targets then move [s].
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class RobotInputs:
 
 
 class Report(NamedTuple):
-    """Where inputs say what is wrong with messages."""
+    """Where inputs report invalid messages."""
 
     rejections: Rejections
     logger: Any

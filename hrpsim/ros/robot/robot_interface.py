@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""All of one robot that ROS sees and changes: what it publishes and what it listens to."""
+"""The ROS interface of one robot: its publications, its subscriptions and its parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TYPES = {
 
 
 class RobotNames(NamedTuple):
-    """How the names of a robot begin in ROS; all empty for the only robot of a world."""
+    """Prefixes of a robot's names in ROS; all empty for the only robot of a world."""
 
     topics: str = ""  # prefix of its topics
     frames: str = ""  # prefix of its frames
@@ -123,14 +123,14 @@ class RobotInterface:
 
     @property
     def accepted_count(self) -> int:
-        """How many messages were followed, on all topics."""
+        """The number of accepted messages, on all topics."""
         return sum(one.accepted_count for one in self.inputs)
 
     def publish(self, stamp: Stamp, period: int, everything: bool) -> None:
-        """Publish what the robot's encoders and sensors say, these at their rates.
+        """Publish the joint states, and the sensors at their rates.
 
-        period: of the state [steps]. With `everything`, and at the ticks of lockstep, which want a
-        whole state, all sensors.
+        period: of the state [steps]. With `everything`, and at the ticks of lockstep, which require
+        a complete state, all sensors are published.
         """
         everything = everything or (self.lockstep is not None and self.lockstep.at_tick)
         self._readings.forget()
@@ -142,13 +142,13 @@ class RobotInterface:
     def wait(self, longest: float) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall].
 
-        Return whether steps can be made: the command is there, or none is needed. Raises
-        CommandMissed as the policy of lockstep says.
+        Return whether steps can be made: the command arrived or is not needed. Raises
+        CommandMissed if the policy of lockstep is "abort".
         """
         return self.lockstep is None or self.lockstep.wait(longest, self.commands.poll)
 
     def reset(self) -> None:
-        """After a reset: drop all that has arrived, runs or waits; keep gains and modes."""
+        """Drop arrived, active and held messages after a reset; keep gains and modes."""
         for one in self.inputs:
             one.reset()
         self.gains.apply()
@@ -159,5 +159,5 @@ class RobotInterface:
         return RobotTransforms(self.robot, self.frames, odometry=odometry, links=links)
 
     def destroy(self) -> None:
-        """Take topics and parameters off the node."""
+        """Remove its topics and parameters from the node."""
         self._part.destroy()

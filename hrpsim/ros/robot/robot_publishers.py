@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a robot's sensors say, as ROS messages: joint states, wrenches, IMU and odometry."""
+"""A robot's sensors as ROS messages: joint states, wrenches, IMU and odometry."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.sensor_readings import SensorReadings
 
-# Added to what noise makes: a covariance of zero means "unknown" in sensor_msgs.
+# Added to the variance of the noise: zero means "unknown" in sensor_msgs.
 _SMALL_VARIANCE = 1.0e-9
 
 
 def sensor_topic(sensor: Sensor) -> str:
-    """Return the topic of a sensor: an IMU's as REP 145 has it, else the sensor's name."""
+    """Return the topic of a sensor: for an IMU as in REP 145, else the sensor's name."""
     return f"{sensor.name}/data" if sensor.kind == "imu" else sensor.name
 
 
 class RobotPublishers:
-    """Publishes everything about one robot that has its own stamp, once for each `publish`.
+    """Publishes all stamped messages of one robot, once for each `publish`.
 
     Topics begin with `prefix`. `readings` are those of the same state.
     """
@@ -67,7 +67,7 @@ class RobotPublishers:
         self._description_publisher.publish(String(data=robot.model.urdf))
 
     def publish(self, stamp: Stamp, is_due: Callable[[str], bool]) -> None:
-        """Publish the robot's present state with `stamp`, to those who listen.
+        """Publish the robot's present state with `stamp`, on topics that have a subscription.
 
         A sensor's readings only if `is_due(name)`.
         """
@@ -99,7 +99,7 @@ class RobotPublishers:
         self._add("joint_states", message, fill, 3 * count, read)
 
     def _add_wrench(self, sensor: Sensor) -> None:
-        readings, place = self._readings, self._readings.place_of(sensor.name)
+        readings, place = self._readings, self._readings.index_of(sensor.name)
 
         def fill(message: WrenchStamped, stamp, numbers) -> None:
             message.header.stamp = stamp
@@ -114,7 +114,7 @@ class RobotPublishers:
         self._add(sensor_topic(sensor), message, fill, 6, read, sensor.name)
 
     def _add_imu(self, sensor: Sensor) -> None:
-        readings, place = self._readings, self._readings.place_of(sensor.name)
+        readings, place = self._readings, self._readings.index_of(sensor.name)
         noise = readings.noises[place]
 
         def fill(message: Imu, stamp, numbers) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The transforms of one robot: what its joints move, computed for all joints at once."""
+"""The transforms of one robot, computed for all joints at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hrpsim.spatial.rotation import quaternion_from_rotation
 class RobotTransforms:
     """Parent and child of every transform of a robot, and their poses.
 
-    With `odometry` the base is placed in the odom frame; without `links` that is all.
+    With `odometry` the base's pose in the odom frame is included; without `links` only that.
     """
 
     def __init__(self, robot, frames: RobotFrames, *, odometry: bool, links: bool):
@@ -48,7 +48,7 @@ class RobotTransforms:
             row[:] = _relative_pose(*_link_poses(self._robot.model, self._robot.q, edge))
 
     def fixed(self) -> list[TransformStamped]:
-        """Return the transforms that never change, sensors' frames and a fixed base included."""
+        """Return the constant transforms, sensors' frames and a fixed base included."""
         model, frames = self._robot.model, self._frames
         q = model.neutral()
         transforms = []

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the sensors of a robot say, noise included, found once for a state; and how often.
+"""The readings of a robot's sensors, noise included, computed once for each state; their rates.
 
 Rates are parameters, rates.<sensor>. Imports ROS where it needs it.
 """
@@ -27,7 +27,7 @@ _HIGHEST_RATE = 10_000.0  # [Hz]
 class SensorReadings:
     """Readings of all sensors of a robot, in the order of its model.
 
-    They carry the noise of `levels`, of the step on the clock, and are kept until `forget`.
+    They include the noise of `levels` at the clock's step, and are cached until `forget`.
     """
 
     def __init__(self, robot, clock: SimulationClock, levels: NoiseLevels):
@@ -41,10 +41,10 @@ class SensorReadings:
         self._values: np.ndarray | None = None
 
     def forget(self) -> None:
-        """Let everything be found anew: the robot has moved."""
+        """Clear the cached readings: the robot has moved."""
         self._values = self._orientations = None
 
-    def place_of(self, name: str) -> int:
+    def index_of(self, name: str) -> int:
         """Return the row of a sensor."""
         return self._order.index(name)
 
@@ -59,13 +59,13 @@ class SensorReadings:
         return self._values
 
     def orientation(self, place: int) -> np.ndarray:
-        """Return how the IMU in a row is turned in the world, a quaternion x y z w (4,)."""
+        """Return the orientation of the IMU in a row in the world, a quaternion x y z w (4,)."""
         if self._orientations is None:
             self._read()
         return self._orientations[self._imus.index(place)]
 
     def _read(self) -> None:
-        """Read all sensors, as a controller in the simulator's process does, to the last bit."""
+        """Read all sensors, bit for bit as a controller in the simulator's process does."""
         numbers, step, count = self._reader.read(), self._clock.steps, len(self._order)
         self._values = numbers[: 6 * count].reshape(count, 6)
         self._orientations = numbers[6 * count :].reshape(-1, 4)
@@ -75,10 +75,10 @@ class SensorReadings:
 
 
 class SensorRates(PartParameters):
-    """How often each sensor of one robot is published: parameters named `prefix` + sensor [Hz].
+    """The publication rate of each sensor of one robot: parameters `prefix` + sensor [Hz].
 
-    At first what the description says; 0: as often as the state. A rate is rounded to whole publish
-    periods, so that no sensor comes without the state of its stamp.
+    At first the description's rate; 0: as often as the state. A rate is rounded to whole publish
+    periods, so that every reading comes with the state of its stamp.
     """
 
     def __init__(self, node: Node, robot, clock: SimulationClock, prefix: str = RATES):
@@ -93,11 +93,11 @@ class SensorRates(PartParameters):
         super().__init__(node, prefix, dict(self._rates), descriptor)
 
     def change(self, name: str, value: float) -> None:
-        """Let a sensor be published at another rate from now on."""
+        """Set the publication rate of a sensor."""
         self._rates[self._parts[name]] = value
 
     def is_due(self, sensor: str, period: int) -> bool:
-        """Return whether now is a sensor's time; the state's comes every `period` steps."""
+        """Return whether a sensor is due now; the state is published every `period` steps."""
         rate = self._rates[sensor]
         if rate == 0.0:
             return True

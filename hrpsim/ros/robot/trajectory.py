@@ -18,7 +18,7 @@ class JointMotion:
 
     times: ascending (n,) [s], the first at 0; positions, and optionally velocities, (n, joints).
     With velocities the joints follow cubics between the points (Hermite's, continuous in
-    velocity); without, the smooth quintics of `Channel`, which begin and end at rest.
+    velocity); without, the quintics of `Channel`, which begin and end at rest.
     """
 
     def __init__(self, names: Sequence[str], times, positions, velocities=None):
@@ -34,7 +34,7 @@ class JointMotion:
         return float(self._times[-1])
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities (joints,); from the end on the joints stand still."""
+        """Return positions and velocities (joints,); after the end the joints are at rest."""
         if time >= self.duration:
             return self._positions[-1].copy(), np.zeros(len(self.names))
         if self._channel is not None:

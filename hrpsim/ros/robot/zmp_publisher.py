@@ -20,11 +20,11 @@ from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.sensor_readings import SensorReadings
 from hrpsim.world.objects.body import rotation_matrix
 
-_LEAST_LOAD = 0.01  # of the robot's weight; less is no support, and would divide noise by nothing
+_LEAST_LOAD = 0.01  # of the robot's weight; below it the ratio of torque to force is noise
 
 
 class Support(NamedTuple):
-    """What one foot bears, along the world's axes, as plain numbers."""
+    """Force and torque on one foot, along the world's axes, as plain numbers."""
 
     force: Sequence[float]  # [N]
     torque: Sequence[float]  # about `origin` [Nm]
@@ -37,7 +37,7 @@ def zero_moment_point(supports: Sequence[Support], least_force: float):
 
     It lies at the height of the soles, their mean weighted by the vertical forces: the floor's
     height where both stand on one floor (Kajita et al., Introduction to Humanoid Robotics, chapter
-    3). None where the vertical force in all is below `least_force` [N].
+    3). None where the total vertical force is below `least_force` [N].
     """
     loaded = [max(support.force[2], 0.0) for support in supports]
     f_z = sum(support.force[2] for support in supports)
@@ -54,7 +54,7 @@ def zero_moment_point(supports: Sequence[Support], least_force: float):
 class ZmpPublisher:
     """Publishes the zero-moment point of one robot in its odom `frame`, while a foot is loaded.
 
-    `feet` are the force-torque sensors that `readings` are taken of.
+    `feet` are force-torque sensors of `readings`.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ZmpPublisher:
     def _support(self, sensor: Sensor, depth: float) -> Support:
         p, orientation = self._robot.frame_pose(sensor.body, sensor.R, sensor.p)
         R = rotation_matrix(orientation)
-        wrench = self._readings.values[self._readings.place_of(sensor.name)]
+        wrench = self._readings.values[self._readings.index_of(sensor.name)]
         force, torque = (wrench.reshape(2, 3) @ R.T).tolist()
         return Support(force, torque, p.tolist(), float(p[2] - depth * R[2, 2]))
 

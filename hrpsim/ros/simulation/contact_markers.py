@@ -26,12 +26,11 @@ _LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
 
 
 class ContactMarkers:
-    """Publishes the contacts of the last step, in the world's axes, if anybody listens.
+    """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
 
-    Namespace "force": an arrow for each contact point from where the force acts, `force_scale`
-    [m/N] long. Namespace "friction": one marker with a cone about each normal, as wide as static
-    friction allows. Both show what acts on the first of the two bodies, or on the other one where
-    the first is the world's.
+    Namespace "force": an arrow for each contact point, from the point on, with `force_scale` [m/N].
+    Namespace "friction": one marker with the cone of static friction about each normal. Both show
+    what acts on the first of the two bodies, or on the second if the first is the world.
     """
 
     def __init__(self, node: Node, world, frame: str, force_scale: float):
@@ -44,11 +43,11 @@ class ContactMarkers:
         self._publisher = node.create_publisher(MarkerArray, "contact_markers", qos.STATE)
 
     def hold(self, world) -> None:
-        """Show the contacts of another world from now on."""
+        """Switch to the contacts of another world."""
         self._world = world
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the markers of the present contacts, and take away those of points that went."""
+        """Publish the markers of the present contacts, and delete those of former points."""
         if self._publisher.get_subscription_count() == 0:
             return
         contacts = self._world.contact_arrays()
@@ -64,7 +63,7 @@ class ContactMarkers:
         self._send(stamp, (*has_arrow, len(contacts)), numbers)
 
     def _send(self, stamp: Stamp, layout: tuple, numbers: np.ndarray) -> None:
-        """Publish coordinates in a layout; one that has come before is worth a template."""
+        """Publish coordinates in a layout; make a template if the layout repeats."""
         if layout != self._layout:
             self._layout, self._template = layout, None
             message = self._message(*layout)
@@ -78,7 +77,7 @@ class ContactMarkers:
         self._template.publish(stamp)
 
     def _message(self, *layout) -> MarkerArray:
-        """Return a message for which arrows there are, and how many cones at the end of it."""
+        """Return a message with these arrows, and with this number of cones at its end."""
         *has_arrow, cone_count = layout
         arrows = [
             self._marker("force", number, Marker.ARROW, _ARROW_COLOR, 2 * there)
@@ -92,7 +91,7 @@ class ContactMarkers:
         return MarkerArray(markers=[*arrows, cones])
 
     def _marker(self, name: str, number: int, kind: int, color: ColorRGBA, points: int) -> Marker:
-        """Return a marker with room for its points; without any it is to be deleted."""
+        """Return a marker for a number of points; without points it deletes the marker."""
         action = Marker.ADD if points else Marker.DELETE
         marker = Marker(ns=name, id=number, type=kind, action=action, color=color)
         marker.header.frame_id = self._frame
@@ -118,7 +117,7 @@ def _fill(message: MarkerArray, stamp, numbers) -> None:
 
 
 def _cones(apexes, normals, frictions) -> np.ndarray:
-    """Return the corners (n, facets, 3, 3) [m] of cones: forces on them slip with that coefficient.
+    """Return the corners (n, facets, 3, 3) [m] of friction cones with these coefficients.
 
     apexes, normals (n, 3); frictions (n,).
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic contacts: what touches what and how hard, as Gazebo's bridge tells it."""
+"""The topic contacts: pairs of links in contact and their forces, as in Gazebo's bridge."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ LINK = 3  # ros_gz_interfaces/Entity.LINK
 
 
 class ContactPublisher:
-    """Publishes the contacts of the last step, in the world's axes, if anybody listens.
+    """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
 
     One Contact for each pair of links that touch, in the order of `World.link_names`: positions
-    [m], normals towards `collision1`, depths [m], and for each point the force [N] on either at
-    that point, mean over the step. Points that are near but press on nothing are left out.
+    [m], normals towards `collision1`, depths [m], and for each point the force [N] on either link,
+    mean over the step. Separated points without force are omitted.
     `messages` is the module of the types.
     """
 
@@ -34,11 +34,11 @@ class ContactPublisher:
         self._publisher = node.create_publisher(messages.Contacts, TOPIC, qos.STATE)
 
     def hold(self, world) -> None:
-        """Tell the contacts of another world from now on."""
+        """Switch to the contacts of another world."""
         self._world = world
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the present contacts; an empty list where nothing touches."""
+        """Publish the present contacts; an empty list without contact."""
         if self._publisher.get_subscription_count():
             self._publisher.publish(self.message(stamp))
 
@@ -47,8 +47,8 @@ class ContactPublisher:
         contacts, names = self._world.contact_arrays(), self._world.link_names
         message = self._types.Contacts()
         message.header.stamp, message.header.frame_id = stamp.to_message(), self._frame
-        told = np.flatnonzero((contacts.gaps <= 0.0) | contacts.forces.any(axis=1))
-        pairs = [(int(contacts.links[k]), int(contacts.partners[k]), int(k)) for k in told]
+        shown = np.flatnonzero((contacts.gaps <= 0.0) | contacts.forces.any(axis=1))
+        pairs = [(int(contacts.links[k]), int(contacts.partners[k]), int(k)) for k in shown]
         for pair, points in groupby(sorted(pairs), key=lambda point: point[:2]):
             a, b = ("::".join(names[link]) for link in pair)
             message.contacts.append(self._contact(a, b, [k for _, _, k in points], contacts))
@@ -73,7 +73,7 @@ class ContactPublisher:
 
 
 def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
-    """Return the publisher where its types are installed; None, and that is said, where not."""
+    """Return the publisher, or None after a log entry if its types are not installed."""
     info = node.get_logger().info
     messages = optional_module(f"{PACKAGE}.msg", f"no topic {TOPIC}", info)
     return messages and ContactPublisher(node, world, frame, messages)

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the page tells of the node: its state, topics with their rates, diagnostics, saved states.
+"""The node in the viewer's page: its state, topics with their rates, diagnostics, saved states.
 
-With the buttons beside the picture it does what the node's services do, without further programs.
+Its buttons do the same as the node's services.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NONE = "(none)"
 
 
 class Dashboard:
-    """A folder of a page's panel; `request` takes what is to be done in the node's thread."""
+    """A folder of a page's panel; `request` takes actions to be run in the node's thread."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Dashboard:
             button.on_click(lambda _, deed=deed: request(lambda: self._do(deed)))
 
     def update(self) -> None:
-        """Show how things are, once a second."""
+        """Update the display, once a second."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -75,14 +75,14 @@ class Dashboard:
             f"`{self._node.get_fully_qualified_name()}` is **{simulation.state}**, "
             f"/clock {simulation.clock.seconds:.3f} s"
         )
-        self.report.content = self._told()
+        self.report.content = self._diagnostics_text()
         self.topics.content = self._rates(passed)
         names = simulation.states.names or (_NONE,)
         if tuple(self.chosen.options) != names:
             self.chosen.options = names
 
     def _do(self, deed: Callable[[], str]) -> None:
-        """Do what a button asks for, and say what came of it, as the service would."""
+        """Run a button's action and show its result, as the service would."""
         try:
             self.answer.content = deed()
         except HrpsimError as error:
@@ -100,7 +100,7 @@ class Dashboard:
     def _clear(self) -> str:
         return f"{self._simulation.contents.delete_spawned()} spawned entities deleted"
 
-    def _told(self) -> str:
+    def _diagnostics_text(self) -> str:
         """Return the last diagnostics as text."""
         lines = []
         for status in self._diagnostics.last:
@@ -113,7 +113,7 @@ class Dashboard:
 
     def _rates(self, passed: float) -> str:
         """Return a table of the node's topics: messages a second of wall time, listeners."""
-        lines = ["| topic | Hz | heard by |", "| --- | ---: | ---: |"]
+        lines = ["| topic | Hz | subscribers |", "| --- | ---: | ---: |"]
         before, self._sent = self._sent, {}
         for publisher in sorted(self._node.publishers, key=lambda one: one.topic_name):
             topic = publisher.topic_name
@@ -127,5 +127,5 @@ class Dashboard:
 
 
 def _plain(text: str) -> str:
-    """Return text that markdown shows as it is: names come from whoever reaches the domain."""
+    """Escape text for markdown: any node in the domain can choose names."""
     return "".join(f"&#{ord(c)};" if c in "\\`*_{}[]()<>#+-!|&$~" else c for c in text)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The latched topic simulation_description: what is simulated."""
+"""The latched topic simulation_description: a description of the simulation."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _SETTINGS = (
 
 
 class DescriptionPublisher:
-    """Publishes simulation_description, JSON, latched: at first and whenever something changes."""
+    """Publishes simulation_description, JSON, latched: at first and after each change."""
 
     def __init__(self, node: Node, simulation: Simulation):
         self._node = node
         self._simulation = simulation
-        self._told = ""
+        self._last = ""
         self._publisher = node.create_publisher(String, "simulation_description", qos.LATCHED)
         simulation.contents.changed.append(self.publish)
         self.publish()
 
     def publish(self) -> None:
-        """Publish what is simulated now, if that is not what was told last."""
+        """Publish the description, if it has changed."""
         simulation = self._simulation
         settings = {name: parameters.value_of(self._node, name) for name in _SETTINGS}
         data = describe(simulation.world, simulation.contents.loaded, simulation.robots, settings)
         text = json.dumps(data, indent=1)
-        if text != self._told:
-            self._told = text
+        if text != self._last:
+            self._last = text
             self._publisher.publish(String(data=text))

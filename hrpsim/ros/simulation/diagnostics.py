@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""/diagnostics: how the simulation, its robots and their controllers are doing, once a second."""
+"""/diagnostics: the status of the simulation, its robots and their controllers, once a second."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from hrpsim.ros.simulation.graph_watch import GraphWatch
 
 PERIOD = 1.0  # [s, wall]
 _WELL = "ok"
-_BEHIND = 0.95  # of the wanted real-time factor; less is reported
+_BEHIND = 0.95  # of the requested real-time factor; less is reported
 
 
 class Diagnostics:
     """Publishes one status for the simulation and one for the commands of each robot.
 
-    Rates and times are those since the last message. A status that turns bad stays so for one
-    message after its cause, which is told in its message.
+    Rates and times are those since the last message. A warning or error lasts for one message after
+    its cause, which its text states.
     """
 
     def __init__(self, node: GuardedNode, simulation: Simulation):
@@ -35,12 +35,12 @@ class Diagnostics:
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.COMMAND)
         self._name = node.get_fully_qualified_name().lstrip("/")
         self._graph = GraphWatch(node)
-        self.last: list[DiagnosticStatus] = []  # what was told last
+        self.last: list[DiagnosticStatus] = []  # last published
         self._next = 0.0
         self._seen: dict[str, int] = {}
 
     def publish_if_due(self) -> None:
-        """Publish if the last message is a second old."""
+        """Publish if the last message is at least one second old."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -57,7 +57,7 @@ class Diagnostics:
         account.begin_report()
 
     def publish_start(self, seconds: float) -> None:
-        """Publish that the kernels are being compiled, for so long now [s, wall]."""
+        """Publish that the kernels have been compiling for `seconds` [s, wall]."""
         status = self._status("simulation", "hrpsim")
         status.message = f"starting: compiling kernels, for {seconds:.0f} s now"
         message = DiagnosticArray(status=[status])
@@ -124,7 +124,7 @@ class Diagnostics:
         if lockstep is None:
             values["dropped"] = commands.lost_count
             if self._is_more(f"{robot.robot.name} dropped", commands.lost_count):
-                _add(status, DiagnosticStatus.WARN, "commands come faster than they are taken")
+                _add(status, DiagnosticStatus.WARN, "commands arrive faster than they are read")
         if self._is_more(f"{robot.robot.name} rejected", robot.rejections.count):
             _add(status, DiagnosticStatus.WARN, robot.rejections.last)
         if lockstep is not None:
@@ -138,7 +138,7 @@ class Diagnostics:
             }
             if lockstep.is_stalled:
                 held = lockstep.policy == "hold"
-                text = "the last command holds: none comes" if held else lockstep.describe_wait()
+                text = "the last command holds: none arrives" if held else lockstep.describe_wait()
                 _add(status, DiagnosticStatus.ERROR, text)
         status.values = _values(values)
         return status
@@ -152,13 +152,13 @@ class Diagnostics:
         )
 
     def _is_more(self, what: str, count: int) -> bool:
-        """Return whether a count has gone up since it was asked for last."""
+        """Return whether a count has increased since the last call."""
         before, self._seen[what] = self._seen.get(what, 0), count
         return count > before
 
 
 def _add(status: DiagnosticStatus, level: bytes, message: str) -> None:
-    """Raise a status to `level`, with what else its message says already."""
+    """Raise a status to `level`, and append to its message."""
     is_first = status.message == _WELL
     status.message = message if is_first else f"{status.message}; {message}"
     status.level = max(status.level, level)

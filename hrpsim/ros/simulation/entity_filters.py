@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which entities, poses and worlds a request of simulation_interfaces is about."""
+"""The filters in requests of simulation_interfaces for entities, poses and worlds."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _NUMBERS = {name: number for number, name in CATEGORIES.items()}
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
-    """Return the category of an entity: what was said of it, else robot if it has joints."""
-    told = entities.notes(entity).category
-    if told:
-        return _NUMBERS[told]
+    """Return the category of an entity: that of its notes, else robot if it has joints."""
+    noted = entities.notes(entity).category
+    if noted:
+        return _NUMBERS[noted]
     robot = isinstance(entity, Robot) and entity.joint_names
     return EntityCategory.CATEGORY_ROBOT if robot else EntityCategory.CATEGORY_OBJECT
 
 
 def chosen_entities(node: Node, entities: Entities, filters: EntityFilters) -> list[Entity]:
-    """Return the entities that pass all filters, in the order in which they came."""
+    """Return the entities that pass all filters, in the order in which they were added."""
     is_named = name_filter(filters.filter, parameters.value_of(node, "filter_limit"))
     categories = {category.category for category in filters.categories}
     has_tags, reaches = tag_filter(filters.tags), _region(filters.bounds)
@@ -53,7 +53,7 @@ def chosen_entities(node: Node, entities: Entities, filters: EntityFilters) -> l
 
 
 def tag_filter(wanted: TagsFilter) -> Callable[[Iterable[str]], bool]:
-    """Return a function that says whether tags are any, or all, of those that are wanted."""
+    """Return a predicate: whether tags include any, or all, of the wanted ones."""
     modes = {TagsFilter.FILTER_MODE_ANY: any, TagsFilter.FILTER_MODE_ALL: all}
     if wanted.filter_mode not in modes:
         raise Refusal("FEATURE_UNSUPPORTED", "filter_mode can be any (0) or all (1)")
@@ -62,7 +62,7 @@ def tag_filter(wanted: TagsFilter) -> Callable[[Iterable[str]], bool]:
 
 
 def name_filter(text: str, longest: int) -> Callable[[str], bool]:
-    """Return a function that says whether a regular expression is found in a name.
+    """Return a predicate: whether a name matches a regular expression.
 
     RE2 searches in a time proportional to the length of the name; Python's re may never end.
     """
@@ -78,7 +78,7 @@ def name_filter(text: str, longest: int) -> Callable[[str], bool]:
         raise Refusal(
             "FEATURE_UNSUPPORTED",
             f"filter {text!r} is a regular expression, which needs google-re2 (pip install"
-            " google-re2); a part of a name needs nothing",
+            " google-re2); a part of a name does not",
         ) from error
     options = re2.Options()
     options.log_errors = False
@@ -91,7 +91,7 @@ def name_filter(text: str, longest: int) -> Callable[[str], bool]:
 
 
 def _region(bounds: Bounds) -> Callable[[Entity], bool]:
-    """Return a function that says whether an entity reaches into the bounds."""
+    """Return a predicate: whether an entity overlaps the bounds."""
     if bounds.type == Bounds.TYPE_EMPTY:
         return lambda entity: True
     if bounds.type == Bounds.TYPE_CONVEX_HULL:
@@ -109,11 +109,11 @@ def _region(bounds: Bounds) -> Callable[[Entity], bool]:
     )
 
 
-def _points(bounds: Bounds, counts: Sequence[int], told: str) -> np.ndarray:
-    """Return the points (n, 3) [m] of bounds, if they are as many as can be."""
+def _points(bounds: Bounds, counts: Sequence[int], allowed: str) -> np.ndarray:
+    """Return the points (n, 3) [m] of bounds; Refusal for another number than `counts`."""
     points = np.array([numbers_of(point) for point in bounds.points]).reshape(-1, 3)
     if len(points) not in counts or not np.isfinite(points).all():
         raise Refusal(
-            "OPERATION_FAILED", f"such bounds need {told} finite points, got {len(points)}"
+            "OPERATION_FAILED", f"such bounds need {allowed} finite points, got {len(points)}"
         )
     return points

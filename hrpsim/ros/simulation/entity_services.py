@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Services of simulation_interfaces about robots and bodies: come, go, look, move."""
+"""Services of simulation_interfaces for robots and bodies: spawn, delete, query, move."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class EntityServices:
         return f"{entity.name!r} is there; its topics are in {topics!r}" if topics else ""
 
     def _spawn_several(self, request, response) -> str | Refusal:
-        """Spawn one after another; what cannot come does not keep the others away."""
+        """Spawn one entity after another; continue after a refusal."""
         failed = 0
         for asked in request.spawn_requests:
             one = simulation_interfaces.msg.SpawnResult()
@@ -100,7 +100,7 @@ class EntityServices:
 
     def _delete(self, request, response) -> str:
         count = self._simulation.contents.delete(request.entity)
-        return f"{count} connections went with it" if count else ""
+        return f"{count} connections were removed with it" if count else ""
 
     def _get_names(self, request, response) -> None:
         response.entities = [entity.name for entity in self._chosen(request)]
@@ -173,8 +173,8 @@ class EntityServices:
 def offer(node: Node, actions: dict) -> list:
     """Make the services that the installed release of the standard has, by the names of its types.
 
-    A service is called ~/spawn_entity where its type is SpawnEntity. While one whose action is a
-    coroutine function waits, others are answered.
+    The service of SpawnEntity is named ~/spawn_entity. While a service whose action is a coroutine
+    function waits, others are answered.
     """
     kinds = simulation_interfaces.srv
     return [

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the ROS graph shows to be wrong: nodes of one name, two clocks, senders that go unheard."""
+"""Errors in the ROS graph: nodes of one name, two clocks, incompatible publishers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from hrpsim.ros.robot.robot_interface import RobotInterface
 
 
 class GraphWatch:
-    """Looks at the graph when asked; what is new is told in the log, once."""
+    """Checks the graph on request; logs each new problem once."""
 
     def __init__(self, node: Node):
         self._node = node
         self._own = (node.get_name(), node.get_namespace())
-        self._told: set[tuple[str, str]] = set()  # of (whose, what)
+        self._reported: set[tuple[str, str]] = set()  # of (owner, problem)
 
     def problems(self) -> list[str]:
-        """Return what is wrong around the node itself."""
+        """Return the problems of the node itself."""
         node, found = self._node, []
         name = node.get_fully_qualified_name()
-        # Asked by a topic that every node has: the list of nodes may name one that has died.
+        # By a topic that every node has: the list of nodes may name one that has died.
         senders = [
             (info.node_name, info.node_namespace)
             for info in node.get_publishers_info_by_topic("/parameter_events")
@@ -34,16 +34,16 @@ class GraphWatch:
         if name in clocks:
             clocks.remove(name)
         for other in sorted(set(clocks)):
-            found.append(f"{other} publishes /clock, too: time jumps for all who listen to it")
-        return self._tell(name, found)
+            found.append(f"{other} publishes /clock, too: time jumps for all its subscribers")
+        return self._report(name, found)
 
     def problems_of(self, robot: RobotInterface) -> list[str]:
-        """Return which senders to a robot's topics cannot be heard."""
+        """Return the problems of publishers to a robot's topics."""
         found = [text for one in robot.inputs for text in self._unheard(one.topic)]
-        return self._tell(robot.robot.name, found)
+        return self._report(robot.robot.name, found)
 
     def _unheard(self, topic: str) -> list[str]:
-        """Return who sends to a topic as none of its subscribers here can take it."""
+        """Return the publishers to a topic that its subscribers here cannot receive."""
         senders = self._node.get_publishers_info_by_topic(topic)
         heard = self._node.get_subscriptions_info_by_topic(topic) if senders else []
         kinds = {i.topic_type for i in heard if (i.node_name, i.node_namespace) == self._own}
@@ -53,21 +53,22 @@ class GraphWatch:
             if kinds and info.topic_type not in kinds:
                 taken = " or ".join(sorted(kinds))
                 found.append(
-                    f"{sends} {info.topic_type}, which is not heard here: it takes {taken}"
+                    f"{sends} {info.topic_type}, which is not received here: the type is {taken}"
                 )
             elif info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT:
                 found.append(
-                    f"{sends} best effort, which is not heard here: make its publisher reliable"
+                    f"{sends} best effort, which is not received here: make its publisher reliable"
                 )
         return found
 
-    def _tell(self, whose: str, found: list[str]) -> list[str]:
-        """Log what was not there before; return all."""
-        before = {text for owner, text in self._told if owner == whose}
+    def _report(self, owner: str, found: list[str]) -> list[str]:
+        """Log the new problems; return all."""
+        before = {text for o, text in self._reported if o == owner}
         for text in found:
             if text not in before:
                 self._node.get_logger().warning(text)
-        self._told = {(o, t) for o, t in self._told if o != whose} | {(whose, t) for t in found}
+        others = {(o, text) for o, text in self._reported if o != owner}
+        self._reported = others | {(owner, text) for text in found}
         return found
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What happens when a parameter is set while the simulation runs."""
+"""Parameters that are set while the simulation runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOISE = {
 
 
 class LiveParameters:
-    """Hands parameters on to what they are about: at the start, and whenever they change."""
+    """Applies parameters to the simulation: at the start, and after each change."""
 
     def __init__(
         self,
@@ -85,4 +85,4 @@ class LiveParameters:
                 for held in (robot.gains, robot.modes, robot.rates):
                     if held.knows(name):
                         held.change(name, value)
-            simulation.contents.tell()
+            simulation.contents.notify()

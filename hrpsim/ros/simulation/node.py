@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Program `hrpsim_node`: simulates a world and shows it to ROS 2 until it is told to stop.
+"""Program `hrpsim_node`: simulates a world as a ROS 2 node until it is stopped.
 
     ros2 run hrpsim hrpsim_node --ros-args -p world_file:=config/stand.yaml -p real_time_factor:=1.0
 

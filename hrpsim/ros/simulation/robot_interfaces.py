@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interfaces of a world's robots, which come and go with them, and their transforms."""
+"""The interfaces of a world's robots, and their transforms."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from hrpsim.world.objects.robot import Robot
 
 
 class RobotInterfaces:
-    """One RobotInterface for each robot of the world, in the order in which they came.
+    """One RobotInterface for each robot of the world, in the order in which they were added.
 
-    The only robot of a world stands without a namespace; each of several, and each that comes
-    later, has its own. In lockstep, time waits for the robots that were there at first.
+    The only robot of a world has no namespace; each of several, and each that is spawned, has its
+    own. In lockstep, time waits for the robots of the initial world.
 
-    `inputs` are all topics that are listened to, `locksteps` those that time waits for.
+    `inputs` are all subscribed topics, `locksteps` those that time waits for.
     """
 
     def __init__(self, node: Node, world, clock: SimulationClock, levels: NoiseLevels):
@@ -50,19 +50,19 @@ class RobotInterfaces:
     def wait(self, longest: float) -> bool:
         """Wait for the commands of this tick, at most `longest` [s, wall] for each robot.
 
-        Return whether steps can be made: they are there, or none are needed.
+        Return whether steps can be made: the commands arrived or are not needed.
         """
         return all(interface.wait(longest) for interface in self._all if interface.lockstep)
 
     def reset(self) -> None:
-        """After a reset: drop all that has arrived, runs or waits; keep the gains."""
+        """Drop arrived, active and held messages after a reset; keep the gains."""
         for interface in self._all:
             interface.reset()
 
     def add(self, robot: Robot, namespace: str) -> str:
-        """Show a robot that has come, in `namespace` or else in one of its name; return which.
+        """Add a robot in `namespace`, or else in one of its name; return the namespace.
 
-        Raises Refusal where that cannot be a namespace or is another robot's.
+        Raises Refusal for an invalid namespace, or that of another robot.
         """
         if not namespace and not _is_name_of_ros(robot.name):
             raise Refusal(
@@ -81,40 +81,40 @@ class RobotInterfaces:
                 )
         names = RobotNames(topics, f"{self._frame_prefix}{robot.name}/", f"{robot.name}.")
         self._all.append(self._made(robot, names, lockstep=False))
-        self._take_stock()
+        self._update_lists()
         return topics
 
     def drop_removed(self) -> None:
-        """Take down the interfaces of robots that have left the world."""
+        """Remove the interfaces of robots that were removed from the world."""
         robots = self._world.robots
         gone = [one for one in self._all if robots.get(one.robot.name) is not one.robot]
         for interface in gone:
             self._all.remove(interface)
             interface.destroy()
         if gone:
-            self._take_stock()
+            self._update_lists()
 
     def check(self, world) -> None:
-        """Raise HrpsimError where the robots of another world cannot be shown."""
+        """Raise HrpsimError if the robots of another world cannot have interfaces."""
         _first_names(list(world.robots.values()), self._frame_prefix)
         if self._lockstep:
             period = parameters.value_of(self._node, "control_period")
             steps_in_period("control_period", period, world.time_step)
 
     def hold(self, world) -> None:
-        """Take down the interfaces of all robots and make those of another world's."""
+        """Replace the interfaces of all robots by those of another world."""
         while self._all:
             self._all.pop().destroy()
         self._make_first(world)
 
     def _make_first(self, world) -> None:
-        """Make the interfaces of the robots that a world has at first."""
+        """Make the interfaces of a world's initial robots."""
         self._world = world
         robots = list(world.robots.values())
         names = _first_names(robots, self._frame_prefix)
         for robot, name in zip(robots, names):
             self._all.append(self._made(robot, name, self._lockstep))
-        self._take_stock()
+        self._update_lists()
 
     def _made(self, robot: Robot, names: RobotNames, lockstep: bool) -> RobotInterface:
         part = NodePart(self._node)
@@ -124,8 +124,8 @@ class RobotInterfaces:
             part.destroy()
             raise
 
-    def _take_stock(self) -> None:
-        """Keep what a step looks through in lists of its own; show the transforms of all."""
+    def _update_lists(self) -> None:
+        """Update the lists that a step iterates over; publish the transforms of all robots."""
         self.inputs = [one for interface in self._all for one in interface.inputs]
         self.locksteps = [one.lockstep for one in self._all if one.lockstep]
         if self.transforms is not None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The services of std_srvs, of which each answers when the thing is done."""
+"""The services of std_srvs; each answers when its action is complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hrpsim.ros.core.turns import make_steps
 class TriggerServices:
     """Offers ~/pause, ~/resume, ~/reset, ~/save_state, ~/load_state and ~/step on the node.
 
-    They run between two steps of its loop. While ~/step makes many, or waits for kernels, the
+    They run between two steps of its loop. While ~/step makes many steps, or waits for kernels, the
     others are answered. The parameter `state_name` names the state to save or to load.
     """
 

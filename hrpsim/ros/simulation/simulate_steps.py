@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The action ~/simulate_steps of simulation_interfaces: steps with feedback, and an end to them."""
+"""The action ~/simulate_steps of simulation_interfaces: steps with feedback and cancellation."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.core.turns import TURN, NextTurn, when_compiled
 from hrpsim.ros.simulation.simulation_services import refuse_unless_paused
 
-_DISCOVERY = 0.5  # [s, wall] that a new client has to be found as a listener to feedback
-_SETTLING = 0.05  # [s, wall] from being found to being matched
+_DISCOVERY = 0.5  # [s, wall] to discover a new client's feedback subscription
+_SETTLING = 0.05  # [s, wall] from discovery to matching
 
 
 class SimulateStepsAction:
@@ -66,7 +66,7 @@ class SimulateStepsAction:
             self._busy = False
 
     async def _advance(self, goal) -> int:
-        """Make the steps until there is reason to end; return how many were made."""
+        """Make the steps until an end is due; return how many were made."""
         wanted, done = goal.request.steps, 0
         feedback = SimulateSteps.Feedback()
         refuse_unless_paused(self._simulation)
@@ -85,7 +85,7 @@ class SimulateStepsAction:
                     await NextTurn()
                     refuse_unless_paused(self._simulation)
                     if self._simulation.world is not world:
-                        raise Refusal("INCORRECT_STATE", "the world was taken away meanwhile")
+                        raise Refusal("INCORRECT_STATE", "the world was unloaded meanwhile")
                     end_of_turn = time.monotonic() + TURN
         finally:
             if self._simulation.world is world:
@@ -93,7 +93,7 @@ class SimulateStepsAction:
         return done
 
     async def _meet_listeners(self) -> None:
-        """Let the middleware match a new client's subscription, or its first feedback is lost."""
+        """Wait until a new client's subscription is matched, or its first feedback is lost."""
         topic = f"{self._node.get_fully_qualified_name()}/simulate_steps/_action/feedback"
         begun = time.monotonic()
         while not self._node.count_subscribers(topic) and time.monotonic() < begun + _DISCOVERY:

@@ -32,15 +32,15 @@ from hrpsim.ros.simulation.state_publisher import StatePublisher
 from hrpsim.sensors.noise import NoiseLevels
 
 _BEAT = 1.0  # while kernels are compiled [s, wall]
-_WORD_PERIOD = 10.0  # between two words about it [s, wall]
+_WORD_PERIOD = 10.0  # between two log entries about it [s, wall]
 _CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
 
 
 class SimulationNode:
-    """Shows the world that `make_world(node)` returns, with what is known of it, through `node`.
+    """Runs the world that `make_world(node)` returns with its notes, and publishes through `node`.
 
-    `simulation` is what runs. `node.faults` counts what was the node's own fault: it goes on
-    whatever is sent to it.
+    `simulation` is the running Simulation. `node.faults` counts the node's own errors, which do not
+    stop it.
     """
 
     def __init__(self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options):
@@ -65,7 +65,7 @@ class SimulationNode:
             paused=parameters.value_of(node, "start_paused"),
             loaded=loaded,
         )
-        self.simulation.compiling = lambda: Heartbeat(_BEAT, self._tell_start)
+        self.simulation.compiling = lambda: Heartbeat(_BEAT, self._report_start)
         self._diagnostics = Diagnostics(node, self.simulation)
         self._services = [
             TriggerServices(node, self.simulation),
@@ -87,19 +87,19 @@ class SimulationNode:
 
     @property
     def accepted_count(self) -> int:
-        """How many messages were accepted, of all robots and topics."""
+        """The number of accepted messages, of all robots and topics."""
         return sum(robot.accepted_count for robot in self.robots)
 
     @property
     def rejected_count(self) -> int:
-        """How many messages were rejected, of all robots and topics."""
+        """The number of rejected messages, of all robots and topics."""
         return sum(robot.rejections.count for robot in self.robots)
 
     def run(self, stop_requested: Callable[[], bool]) -> None:
         """Step and publish until `stop_requested()` or until `duration` has been simulated.
 
-        Raises CommandMissed where lockstep_policy is to abort, and WorldError for a step that
-        cannot be done where a duration was asked for.
+        Raises CommandMissed if lockstep_policy is "abort", and WorldError for a step that fails
+        in a run with a `duration`.
         """
         executor = SingleThreadedExecutor(context=self.node.context)
         executor.add_node(self.node)
@@ -114,7 +114,7 @@ class SimulationNode:
             executor.shutdown(timeout_sec=1.0)
 
     def destroy(self) -> None:
-        """Take the node off the ROS graph."""
+        """Remove the node from the ROS graph."""
         use_compiler_beside(None)
         self.simulation.kernels.close()
         if self._viewer:
@@ -122,7 +122,7 @@ class SimulationNode:
         self.node.destroy_node()
 
     def _turn(self, executor: SingleThreadedExecutor, longest: float) -> None:
-        """Serve the page and, if it is time or there is time [s, wall], one callback of ROS."""
+        """Serve the page and, if due or if `longest` [s, wall] is positive, one ROS callback."""
         faults, now = self.node.faults, time.monotonic()
         if self._viewer:
             with faults.held("the viewer"):
@@ -134,19 +134,19 @@ class SimulationNode:
             self._next_callbacks = now + _CALLBACK_PERIOD
 
     def _compile_beside(self) -> None:
-        """Let a process compile what steps come to need, and ahead of need if that is wanted."""
+        """Start a process that compiles kernels on demand, and in advance if requested."""
         logger = self.node.get_logger()
         self.simulation.kernels = kernels = CompilerBeside(logger.info, signal_at_parent_end)
         use_compiler_beside(kernels)
         names = kernels.compile_ahead() if parameters.value_of(self.node, "compile_ahead") else ()
         if names:
             logger.info(
-                f"a process of low priority compiles {len(names)} kernels that steps may come to "
+                f"a process of low priority compiles {len(names)} kernels that steps may "
                 "need, once after an install or a change"
             )
 
-    def _tell_start(self, seconds: float) -> None:
-        """Say, while kernels are compiled, that the node is there and what it does."""
+    def _report_start(self, seconds: float) -> None:
+        """Report the compilation of kernels: in clock, diagnostics and log."""
         self._publications.publish_clock()
         self._diagnostics.publish_start(seconds)
         self.node.get_logger().info(
@@ -163,14 +163,14 @@ class SimulationNode:
         return viewer
 
     def _renew_viewer(self) -> None:
-        """Let the page show another world."""
+        """Replace the viewer by one of another world."""
         self.simulation.other_inputs.remove(self._viewer.session)
         self._viewer.close()
         self._viewer = self._make_viewer(self._viewer.port)
 
 
 def offer_standard_services(node: Node, simulation: Simulation) -> list:
-    """Make the services and the action on the node; return them, or say that there are none."""
+    """Make the services and the action on the node; return them, or log that there are none."""
     consequence = "only the std_srvs services are offered"
     if not optional_module("simulation_interfaces", consequence, node.get_logger().info):
         return []

@@ -43,7 +43,7 @@ _LOADING_WORLD = 5
 
 
 class SimulationServices:
-    """Offers the services; they make the same calls as ~/pause, ~/resume, ~/step and ~/reset."""
+    """Offers the services; they act as ~/pause, ~/resume, ~/step and ~/reset."""
 
     def __init__(self, node: Node, simulation: Simulation):
         self._node = node
@@ -130,7 +130,7 @@ class SimulationServices:
 
 
 def refuse_unless_paused(simulation: Simulation) -> None:
-    """Raise the Refusal that the standard wants of steps but for a paused simulation."""
+    """Raise the standard's Refusal of steps if the simulation is not paused."""
     if simulation.contents.loaded is None:
         raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
     if not simulation.paused:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""When the state is published: clock and robots at one rate, transforms and markers at theirs."""
+"""Publication of the state: clock and robots at one rate, transforms and markers at others."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
 
 @dataclass
 class _Slow:
-    """What is published at a rate of its own, rounded to whole periods of the state."""
+    """A publication with its own rate, rounded to whole periods of the state."""
 
     rate: str  # parameter [Hz]
     publish: Callable[[Stamp], None]
     period: int = 1  # [steps]
-    shown: int = -1  # the step at which it was published last
+    shown: int = -1  # the step of its last publication
 
 
 class StatePublisher:
-    """Publishes /clock, what the robots' sensors say, transforms, contacts and their markers."""
+    """Publishes /clock, the robots' sensors, transforms, contacts and their markers."""
 
     def __init__(
         self, node: Node, world, clock: SimulationClock, robots: RobotInterfaces, faults: Faults
@@ -58,7 +58,7 @@ class StatePublisher:
         self.set_rates()
 
     def hold(self, world) -> None:
-        """Publish the state of another world from now on."""
+        """Switch to the state of another world."""
         self._markers.hold(world)
         if self._contacts is not None:
             self._contacts.hold(world)
@@ -67,7 +67,7 @@ class StatePublisher:
         self.set_rates()
 
     def set_rates(self) -> None:
-        """Turn the rates of the parameters into whole numbers of steps."""
+        """Convert the rates in the parameters to whole numbers of steps."""
         step = self._clock.time_step
 
         def rate(name: str) -> float:
@@ -80,7 +80,7 @@ class StatePublisher:
 
     @property
     def is_due(self) -> bool:
-        """Whether now is the time of a publication."""
+        """Whether a publication is due."""
         return self._clock.steps % self._period == 0
 
     def steps_to_next(self) -> int:
@@ -88,15 +88,15 @@ class StatePublisher:
         return self._period - self._clock.steps % self._period
 
     def publish(self, everything: bool = False) -> None:
-        """Publish clock and robots; what has a rate of its own at its times, or `everything`."""
+        """Publish clock and robots, and the slower publications that are due, or `everything`."""
         self._publish_clock_and_robots(everything)
         with self._faults.held("publishing"):
             self.publish_slowly(everything)
 
     def publish_slowly(self, everything: bool) -> None:
-        """Publish transforms, markers and contacts, if it is time or `everything`.
+        """Publish transforms, markers and contacts, if due or `everything`.
 
-        Never a stamp twice.
+        No stamp is published twice.
         """
         steps = self._clock.steps
         for slow in self._slow:
@@ -105,7 +105,7 @@ class StatePublisher:
                 slow.shown = steps
 
     def repeat_if_due(self) -> None:
-        """Publish clock and robots once more, now and then, for nodes that did not hear them."""
+        """Repeat clock and robots from time to time, for nodes that did not receive them."""
         if time.monotonic() >= self._next_repetition:
             self._publish_clock_and_robots(everything=True)
 

@@ -20,7 +20,7 @@ from hrpsim.ros.robot.robot_transforms import fill_pose, transform_of
 class TransformPublisher:
     """Publishes the moving transforms at every `publish`, the fixed ones at every `show`, latched.
 
-    With `odometry` bases are placed in the odom frame; without `links` that is all.
+    With `odometry` the bases' poses in the odom frame are included; without `links` only these.
     """
 
     def __init__(self, node: Node, *, odometry: bool, links: bool):
@@ -29,7 +29,7 @@ class TransformPublisher:
         self._static_publisher = node.create_publisher(TFMessage, "tf_static", qos.LATCHED)
 
     def show(self, robots: Iterable[RobotInterface]) -> None:
-        """Publish the transforms of these robots from now on."""
+        """Switch to the transforms of these robots."""
         self._robots = [robot.transforms(**self._what) for robot in robots]
         names = [pair for robot in self._robots for pair in robot.names]
         self._template = SerializedTemplate(
@@ -43,7 +43,7 @@ class TransformPublisher:
         )
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the present pose of every link that a joint moves, relative to its parent."""
+        """Publish the present pose of every moving link relative to its parent."""
         if not self._template.is_heard:
             return
         rows = self._template.numbers.reshape(-1, 7)

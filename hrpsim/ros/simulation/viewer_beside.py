@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The viewer beside the node: the same world, in the same process, on a page of its own."""
+"""The viewer in the node: the same world, in the same process, in a browser."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _FRAME = 1.0 / 30.0  # [s, wall]
 
 
 class NodeSession(Grabbing):
-    """What the page's buttons ask of a node's Simulation: it does what its services would do.
+    """The page's control of a node's Simulation: its buttons act as the node's services.
 
-    As an input of the Simulation it pulls the spring of a dragging hand in the steps to come. A
-    node keeps no past: there is no looking back.
+    As an input of the Simulation it applies the spring of a drag in the next steps. A node stores
+    no past states: they cannot be replayed.
     """
 
     keeps_past = False
@@ -43,17 +43,17 @@ class NodeSession(Grabbing):
 
     @property
     def playing(self) -> bool:
-        """Whether time goes on."""
+        """Whether the simulation plays."""
         return not self._simulation.paused
 
     @property
     def problem(self) -> str:
-        """Why time does not go on, where a step could not be done."""
+        """Why the simulation has stopped, if a step failed."""
         return self._simulation.failure
 
     @property
     def speed(self) -> float:
-        """Simulated seconds a wall second; assign to change it."""
+        """Simulated seconds for each wall second; assign to change it."""
         return self._simulation.pacer.real_time_factor
 
     @speed.setter
@@ -86,7 +86,7 @@ class NodeSession(Grabbing):
         self._simulation.reset()
 
     def grab(self, entity: str, link: str, point) -> None:
-        """Let a spring hold `point` [m], in the world, of a link or body."""
+        """Attach a spring to `point` [m], in the world, of a link or body."""
         period = 1.0 / parameters.value_of(self._node, "publish_rate")
         period = max(period, self.world.time_step)
         self.grip = Grip(self.world.entities[entity], link, point, period)
@@ -96,10 +96,10 @@ class NodeSession(Grabbing):
         return 0
 
     def poll(self) -> None:
-        """Do nothing: the page has its own turn."""
+        """Do nothing: `ViewerBeside.turn` serves the page."""
 
     def apply(self) -> None:
-        """Pull; what left the world is let go."""
+        """Apply the spring; release an entity that was removed."""
         if self.grip is not None:
             try:
                 self.grip.pull()
@@ -108,14 +108,14 @@ class NodeSession(Grabbing):
                 page_faults.note(error)
 
     def steps_to_next(self, most: int) -> int:
-        """Return `most`: a pull lasts as long as a call of `World.step`."""
+        """Return `most`: the force is constant during a call of `World.step`."""
         return most
 
 
 class ViewerBeside:
     """Serves the world of a node's Simulation on `port`, this machine only.
 
-    Raises ValueError where viser is not installed.
+    Raises ValueError if viser is not installed.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class ViewerBeside:
         return urlsplit(self.viewer.url).port or 0
 
     def turn(self) -> None:
-        """Do what was asked for on the page and show the world, if a frame is due."""
+        """Process requests of the page and show the world, if a frame is due."""
         now = time.monotonic()
         if now >= self._next_frame:
             self.viewer.show()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Services of simulation_interfaces about worlds: which there are, load, unload, their poses."""
+"""Services of simulation_interfaces for worlds: list, load, unload, named poses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_SOURCES = 100
 class WorldServices:
     """Offers the services on the node; a world is loaded between two steps of its loop.
 
-    Messages that early releases lack are imported where they are needed: then they are there.
+    Messages that early releases lack are imported where they are used.
     """
 
     def __init__(self, node: Node, simulation: Simulation):
@@ -99,10 +99,10 @@ class WorldServices:
         has_tags = tag_filter(request.tags)
         for pose in self._notes.poses:
             if has_tags(pose.tags):
-                told = NamedPose(name=pose.name, description=pose.description, tags=pose.tags)
-                fill(told.pose.position, pose.position)
-                fill(told.pose.orientation, pose.orientation)
-                response.poses.append(told)
+                message = NamedPose(name=pose.name, description=pose.description, tags=pose.tags)
+                fill(message.pose.position, pose.position)
+                fill(message.pose.orientation, pose.orientation)
+                response.poses.append(message)
 
     def _get_pose_bounds(self, request, response) -> None:
         poses = {pose.name: pose for pose in self._notes.poses}

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From the node's parameters, and from requests, to a World."""
+"""Construction of a World from the node's parameters, or from a request."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from hrpsim.world.file.load import build_world, open_world
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
-    """Return the World that the node's parameters describe, and what is known of it.
+    """Return the World that the node's parameters describe, and its notes.
 
-    Raises FileNotFoundError, ValueError or HrpsimError that names what cannot be loaded.
+    Raises FileNotFoundError, ValueError or HrpsimError that names the file that cannot be loaded.
     """
     path = world_path(parameters.value_of(node, "world_file"))
     reader = open_world(path)
@@ -44,7 +44,7 @@ def _overrides(node: Node) -> dict[str, Any]:
 def world_path(name: str) -> Path:
     """Return the path of a world file: as given, or inside the package's share folder.
 
-    Raises FileNotFoundError for what is no file.
+    Raises FileNotFoundError if there is no such file.
     """
     searched = [Path(name).expanduser().absolute(), share_path() / name]
     for path in searched:

@@ -18,15 +18,15 @@ from hrpsim.sweeps.worlds.measures import larger_dcm_error, planned_steps
 
 
 class CellController(Controller):
-    """Passes everything on to the controller of the cell in `folder`, and notes what it tells.
+    """Forwards calls to the controller of the cell in `folder`, and records its results.
 
-    It never finishes by itself, or its last command might be lost with its process: it says after
-    which command its controller has finished, and repeats that one until it is ended.
+    It never finishes by itself, or its last command might be lost with its process: it reports
+    after which command its controller has finished, and repeats that one until it is stopped.
     """
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Configure the controller as the cell asks for."""
-        signal_at_parent_end(signal.SIGKILL)  # it may be stuck in what a user has written
+        """Configure the controller as the cell requests."""
+        signal_at_parent_end(signal.SIGKILL)  # it may hang in a user's code
         self._folder = CellFolder(parameters["folder"])
         request = self._folder.request
         self._inner, given = request.scenario.controller_of(request.values, request.seed)
@@ -37,7 +37,7 @@ class CellController(Controller):
         self._note_finish()
 
     def initialize(self, state: State) -> None:
-        """Let it begin."""
+        """Initialize the controller of the cell."""
         self._inner.initialize(state)
 
     def control(self, state: State) -> Command:
@@ -50,10 +50,10 @@ class CellController(Controller):
         return self._last
 
     def stop(self) -> None:
-        """Stop it, and leave what it told."""
+        """Stop it, and write its results."""
         self._inner.stop()
-        told = {"largest_dcm_errors": self._errors, "ends": planned_steps(self._inner)}
-        self._folder.say(CONTROLLER, told)
+        results = {"largest_dcm_errors": self._errors, "ends": planned_steps(self._inner)}
+        self._folder.say(CONTROLLER, results)
 
     def _note_finish(self) -> None:
         if self._inner.finished:

@@ -3,8 +3,8 @@
 
 """Node and controller as two processes that run one cell after another, and pairs of them.
 
-A start costs seconds of a processor, most of it for reading programs and kernels; in a pair that is
-kept each cell has a world, a controller and ROS nodes of its own all the same. Needs no ROS itself.
+A start costs seconds of processor time, most of it to load programs and kernels, so pairs are
+reused; each cell still has its own world, controller and ROS nodes. Needs no ROS itself.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
 
 
 class CellPairs:
-    """Pairs of processes, each in a ROS domain of its own, kept from cell to cell until `close`.
+    """Pairs of processes, each in a ROS domain of its own, reused for further cells until `close`.
 
-    Whatever goes wrong in a cell ends its pair; another is started for the next one.
+    An error in a cell ends its pair; another one is started for the next cell.
     """
 
     def __init__(self):
@@ -53,9 +53,9 @@ class CellPairs:
         self._closed = False
 
     def run(self, request: CellRequest) -> dict[str, float]:
-        """Return all outcomes of a cell, run by a pair that is free, or by a new one.
+        """Return all outcomes of a cell, run by a free pair, or by a new one.
 
-        Raises SweepError where a process ends early or is silent for too long, and after `close`.
+        Raises SweepError if a process ends early or is silent for too long, and after `close`.
         """
         with self._lock:
             pair = self._idle.pop() if self._idle else None
@@ -75,7 +75,7 @@ class CellPairs:
         return found
 
     def close(self) -> None:
-        """End all processes; cells that run are given up by those who run them."""
+        """End all processes; the running cells fail."""
         with self._lock:
             self._closed = True
         for pair in self._idle:
@@ -84,7 +84,7 @@ class CellPairs:
 
 
 class _Pair:
-    """The two processes. They end with the thread that makes this."""
+    """The two processes. They end with the thread that constructs it."""
 
     def __init__(self):
         self._domain = PrivateDomain()
@@ -94,7 +94,7 @@ class _Pair:
             **ONE_THREAD,
             **self._domain.environment(),
             "ROS_LOG_DIR": self._folder,
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # as spawned processes have it
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # as in spawned processes
         }
         self._processes = Processes(Path(self._folder), environment)
         try:
@@ -108,7 +108,7 @@ class _Pair:
         return self._processes.start_module(name, module, self._folder, name)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
-        """Return all outcomes of a cell; see CellPairs.run. `stopping()`: it shall be given up."""
+        """Return all outcomes of a cell; see CellPairs.run. `stopping()`: whether to abort it."""
         folder = cell_folder(self._folder, self._cells)
         self._cells += 1
         folder.ask(request)
@@ -120,7 +120,7 @@ class _Pair:
         return found
 
     def stop(self, patience: float) -> None:
-        """End the processes, which have so long for it each [s, wall]; remove what they left."""
+        """End the processes, each within `patience` [s, wall]; remove their files."""
         self._processes.stop(patience)
         self._domain.release()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -128,7 +128,7 @@ class _Pair:
     def _follow_node(
         self, folder: CellFolder, patience: float, stopping: Callable[[], bool]
     ) -> None:
-        """Wait until the node has left what it found; SweepError where it does not."""
+        """Wait until the node has written its results; SweepError if it does not."""
         said, heard = len(self._node.lines), time.monotonic()
         last, begun, absent = "", False, False
         while not folder.has(NODE):
@@ -141,7 +141,7 @@ class _Pair:
                 begun = begun or any(line.startswith("at ") for line in lines)
             if now - heard > (limit := patience if begun else START_LIMIT):
                 after = f", after {last!r}" if last else ""
-                raise SweepError(f"the node said nothing for {limit:g} s{after}")
+                raise SweepError(f"the node was silent for {limit:g} s{after}")
             if stopping():
                 raise SweepError("the sweep has ended before")
             if not absent and self._controller.exit_code is not None:
@@ -149,7 +149,7 @@ class _Pair:
                 folder.say(ABSENT)
 
     def _follow_controller(self, folder: CellFolder, stopping: Callable[[], bool]) -> None:
-        """Wait until the controller has left what it found; SweepError where it does not."""
+        """Wait until the controller has written its results; SweepError if it does not."""
         end = time.monotonic() + _END
         while not folder.has(CONTROLLER):
             ended = self._controller.wait(_LOOK) is not None
@@ -162,14 +162,14 @@ class _Pair:
 
 
 def _outcomes(folder: CellFolder) -> dict[str, float]:
-    node, told = folder.said(NODE), folder.said(CONTROLLER)
+    node, controller = folder.said(NODE), folder.said(CONTROLLER)
     found: dict[str, Any] = node["outcomes"]
-    largest = told["largest_dcm_errors"][node["ticks"]]
-    return found | walk_outcomes(told["ends"], found, largest)
+    largest = controller["largest_dcm_errors"][node["ticks"]]
+    return found | walk_outcomes(controller["ends"], found, largest)
 
 
 def _described(child: ChildProcess) -> str:
-    """Return how a process ended, and the last that it said."""
+    """Return how a process ended, and its last line."""
     lines = [line for line in child.lines if line.strip()]
     fatal = [line for line in lines if line.startswith("[FATAL]")]
     said = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()

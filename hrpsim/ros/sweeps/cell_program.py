@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The program that runs one side of cells, one after another, each with ROS nodes of its own.
+"""The program of one of a pair of processes: runs cells, each with ROS nodes of its own.
 
 python -m hrpsim.ros.sweeps.cell_program FOLDER node|controller
 """
@@ -21,7 +21,7 @@ _PLUGIN = "hrpsim.ros.sweeps.cell_controller:CellController"
 
 
 def main() -> int:
-    """Run the cells that are asked for in the folder; return the exit code of a bad one."""
+    """Run the cells that are requested in the folder; return the exit code of a failed one."""
     return run_program(_run, None)
 
 
@@ -49,7 +49,7 @@ def _run_controller(folder: CellFolder, stop: StopSignal) -> int:
 
 
 def _run_node(folder: CellFolder, stop: StopSignal) -> int:
-    """Run a cell and leave what came of it; its ROS node is gone then."""
+    """Run a cell, destroy its ROS node, and write the results."""
     from hrpsim.ros.core.world_source import LoadedWorld
     from hrpsim.ros.simulation.simulation_node import SimulationNode
     from hrpsim.ros.sweeps.cell_processes import START_LIMIT
@@ -59,8 +59,8 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
 
     scenario, values, seed, _, patience = folder.request
     controller, given = scenario.controller_of(values, seed)
-    world, told = scenario.world_of(values, seed)
-    controller.configure(told, given)  # tells its period, which the node must know at first
+    world, model = scenario.world_of(values, seed)
+    controller.configure(model, given)  # sets its period, which the node needs at construction
     controller.stop()
     period = controller.period
     given_to_node = {

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is added to a node that runs a cell: its pushes, its measures, its end. Needs no ROS."""
+"""Additions to a node that runs a cell: its pushes, its measures, its end. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ _LIFE = 0.5  # between two signs of life [s, wall]
 
 
 class CellWatch:
-    """An input of the simulation that pushes, and measures each tick of lockstep as it is reached.
+    """An input of the simulation that applies pushes, and measures at each tick of lockstep.
 
-    patience [s, wall]: for each command after the first, for which the controller may first have
-    to start.
+    patience [s, wall]: for each command after the first; that one includes the controller's start.
     """
 
     def __init__(
@@ -41,10 +40,10 @@ class CellWatch:
         simulation.other_inputs.append(self)
 
     def poll(self) -> None:
-        """Take in nothing: what is asked for was known before."""
+        """Do nothing: the pushes are known in advance."""
 
     def apply(self) -> None:
-        """Push in the steps to come; within a tick the force is the same."""
+        """Apply the pushes for the next steps; the force is constant within a tick."""
         for push in self._pushes:
             push.apply(self._simulation.world, self.measures.ticks * self._period, self._period)
 
@@ -53,9 +52,9 @@ class CellWatch:
         return self._lockstep.steps_to_next(most)
 
     def over(self) -> bool:
-        """Measure a tick that has been reached; return whether the robot fell, or all was done.
+        """Measure a tick that has been reached; return whether the robot fell or the run is over.
 
-        Raises WorldError where the controller has ended before.
+        Raises WorldError if the controller has ended before.
         """
         if self._lockstep.at_tick:
             self._at_tick()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A scenario whose cells run over ROS, and an engine for several of them side by side.
+"""A scenario whose cells run over ROS, and an engine for several of them in parallel.
 
 Needs no ROS itself.
 """
@@ -25,31 +25,31 @@ from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 PATIENCE = 60.0  # [s, wall]
-_NOT_TOLD = ("base", "accept_nonphysical_inertia")  # of a robot, by its description
+_NOT_DESCRIBED = ("base", "accept_nonphysical_inertia")  # not in a robot's description
 _REMEDY = "source a ROS 2, or pip install 'hrpsim[ros]'"
 
 
 class RosScenario(Scenario):
-    """A world with a controller, whose every cell is run by a node and a controller over ROS.
+    """A world with a controller, in which each cell is run by a node and a controller over ROS.
 
     They run in lockstep, in a ROS domain of their own, and give the same bits as in one process.
-    patience: how long a command is waited for, and a sign of life of the node [s, wall]. `pairs`:
-    of processes that are kept from cell to cell; without them each run has two of its own.
+    patience: longest wait for a command, and for a sign of life of the node [s, wall]. `pairs`:
+    processes that are reused for further cells; without them each run has two of its own.
 
-    Raises SweepError for a scenario that cannot go over ROS, HrpsimError where there is no rclpy.
+    Raises SweepError for a scenario that cannot run over ROS, HrpsimError without rclpy.
     """
 
     runs = "over ROS"
 
     def __init__(self, scenario: Scenario, patience: float = PATIENCE):
         if not isinstance(scenario, WorldScenario):
-            raise SweepError("only a study of a world goes over ROS; this one has a function")
+            raise SweepError("only a study of a world can run over ROS; this one has a function")
         if scenario.controller is None:
-            raise SweepError("only a study with a controller goes over ROS; this one has none")
+            raise SweepError("only a study with a controller can run over ROS; this one has none")
         if len(scenario.robot_names) > 1:
             raise SweepError(
-                f"{scenario.path}: a study of one robot goes over ROS; in lockstep time waits for "
-                f"the commands of all: {', '.join(scenario.robot_names)}"
+                f"{scenario.path}: only a study of one robot can run over ROS; in lockstep "
+                f"time waits for the commands of all: {', '.join(scenario.robot_names)}"
             )
         self.in_process, self.patience = scenario, patience
         self.pairs: CellPairs | None = None
@@ -59,36 +59,36 @@ class RosScenario(Scenario):
             load_model(model.urdf, model.base)
         except HrpsimError as error:
             raise SweepError(
-                f"robot {scenario.robot!r} cannot go over ROS, where a controller has nothing but "
-                f"its description: {error}"
+                f"robot {scenario.robot!r} cannot run over ROS, where a controller has only its "
+                f"description: {error}"
             ) from error
         self._base = model.base
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """What is measured: the same."""
+        """The outcomes of the scenario."""
         return self.in_process.outcomes
 
     def parameters(self) -> Mapping[str, Parameter]:
-        """Return those of the scenario."""
+        """Return the parameters of the scenario."""
         return self.in_process.parameters()
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise SweepError for parameters that ROS has no message for, and what else is wrong."""
-        for name in _NOT_TOLD:
+        """Raise SweepError for invalid parameters, and for those that ROS has no message for."""
+        for name in _NOT_DESCRIBED:
             path = f"robots.{self.in_process.robot}.{name}"
             if path in values:
                 raise SweepError(
-                    f"{path} cannot be varied over ROS: the robot's description does not tell it"
+                    f"{path} cannot be varied over ROS: the robot's description lacks it"
                 )
         self.in_process.check(values)
 
     def identity(self) -> Any:
-        """Return that of the scenario: results are the same."""
+        """Return the identity of the scenario: results are the same."""
         return self.in_process.identity()
 
     def probe(self) -> str:
-        """Return that of the scenario."""
+        """Return the probe of the scenario."""
         return self._probe
 
     @cached_property
@@ -96,7 +96,7 @@ class RosScenario(Scenario):
         return self.in_process.probe()
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Return what is measured in one cell."""
+        """Return the outcomes of one cell."""
         request = CellRequest(self.in_process, dict(values), seed, self._base, self.patience)
         if self.pairs is not None:
             found = self.pairs.run(request)
@@ -124,8 +124,8 @@ def over_ros(scenario: Scenario, patience: float = PATIENCE) -> Scenario:
 def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
     """Return a context manager for the `engine` of `sweep`, for cells over ROS.
 
-    Each of the cells that run at the same time has a pair of processes, which runs one cell after
-    another. Cells that still run at the end are given up.
+    Each of the parallel cells has a pair of processes, which runs one cell after another. Cells
+    that still run at the end are aborted.
 
     Args:
         scenario: from `over_ros`.
