@@ -55,7 +55,7 @@ _FOLDER = cache_for("model", *_AT_TOP)
 _KEPT = 200  # models, the last used
 
 
-def load_model(  # many parameters: keywords, told by name
+def load_model(  # many parameters: keyword arguments
     source: str | os.PathLike,
     base: str | None = None,
     *,

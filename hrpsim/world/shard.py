@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A share of the worlds of a batch, which one call of the compiled step advances in turn."""
+"""A shard of the worlds of a batch, advanced in turn by one call of the compiled step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hrpsim.step.side_by_side import TURN, advance_side_by_side
 from hrpsim.step.step import advance
 from hrpsim.world.parts.stepping import Stepping
 
-_COMMON = "articulated"  # what a step finds of each body's inertia, and the next one anew
+_COMMON = "articulated"  # articulated inertias, which each step computes again
 
 
 class Stopped(Exception):
@@ -29,14 +29,14 @@ class Stopped(Exception):
 class Shard:
     """Worlds with numbers, each of which takes the steps that it would take by itself.
 
-    Their steps write articulated inertias in one place. These are the largest part of what a step
-    touches, which so stays in the processor's cache.
+    Their steps share the memory of the articulated inertias, the largest array that a step writes,
+    so that it stays in the processor's cache.
     """
 
     def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]):
         self._numbers, self._steppings = tuple(numbers), tuple(steppings)
         self._seen: list[Reference | None] = [None] * len(self._numbers)  # of each world
-        self._references = self._seen.copy()  # the same with what they have in common
+        self._references = self._seen.copy()  # the same with the shared memory
         self._turns = np.zeros(len(self._numbers), TURN)
         self._example: Reference | None = None  # which the machine code is for, and all like it
         self._address = 0
@@ -78,7 +78,7 @@ class Shard:
         return failures
 
     def _advance(self, failures: dict[int, WorldError]) -> None:
-        """Do steps that are left, as long as nothing that they ask for comes between."""
+        """Do the steps that are left, until one has a request."""
         turns, left = self._turns, self._turns["left"]
         for place in np.flatnonzero(left).tolist():
             stepping = self._steppings[place]
@@ -102,7 +102,7 @@ class Shard:
                 stepping.end_pushes()
 
     def _refer_to(self, place: int, seen: Reference) -> None:
-        """Let a world's scene be another one."""
+        """Replace a world's scene."""
         self._seen[place], reference = seen, seen
         if self._example is None:
             self._example = seen

@@ -31,7 +31,7 @@ def add_connection(reader: FileReader, world: World, where: str, entry: dict[str
 
 
 def constrain_joints(reader: FileReader, robot: Robot, where: str, entry: dict[str, Any]) -> None:
-    """Do what `locks`, `motors` and `constraints` of a robot say."""
+    """Apply `locks`, `motors` and `constraints` of a robot."""
     for joint, position in entry.get("locks", {}).items():
         with reader.at(f"{where}.locks.{joint}"):
             robot.lock(joint, position)

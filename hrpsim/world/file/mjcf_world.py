@@ -136,7 +136,7 @@ def _add_scenery(
 
 
 def _body_place(m: MjcfModel, body: int) -> Placement:
-    """Return where a body stands that does not move."""
+    """Return the pose of a body that does not move."""
     place = IDENTITY
     while body:
         place = Placement(rotation_of(m.body_quat[body]), m.body_pos[body]).then(place)
@@ -177,7 +177,7 @@ def _geometry(shape: ShapeData) -> Geometry:
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:
-    """Let the larger coefficient of two geoms hold, as MuJoCo does."""
+    """Set the friction of two geoms to the larger coefficient, as MuJoCo does."""
     values = sorted({friction_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
         world.set_friction(material_name(a), material_name(b), max(a, b))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Body(Entity):
     """A rigid body that moves freely; its frame has its origin at the centre of mass."""
 
-    def __init__(  # many parameters: keywords, told by name
+    def __init__(  # many parameters: keyword arguments
         self,
         world: WorldState,
         name: str,

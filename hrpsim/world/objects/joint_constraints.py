@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part of a robot that constrains its joints: locks, velocity motors, and how all yield."""
+"""Joint constraints of a robot: locks, velocity motors, and their compliance."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class EffortSources(NamedTuple):
     impulses: np.ndarray  # (nv, 7) of the step, by row
     impact_impulse: np.ndarray  # (nv, 7) of its impacts
     dofs: np.ndarray  # (nv,) DOF, numbered within the robot
-    joint_v: np.ndarray  # (n,) places of the joints in the impulses
-    joint_of: np.ndarray  # (nv,) the other way round
+    joint_v: np.ndarray  # (n,) indices of the joints in the impulses
+    joint_of: np.ndarray  # (nv,) the inverse
 
 
 _RIGID = -1.0
@@ -46,7 +46,7 @@ _COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
 class JointConstraints:
     """Joint constraints of a Robot. Names are a joint's or a list of joints'.
 
-    Of the robot it uses what is public: its world, its places there and its `joint_index`.
+    It uses only the robot's public parts: its world, its indices there and its `joint_index`.
     """
 
     def __init__(self):
@@ -57,11 +57,11 @@ class JointConstraints:
         return self.world.scene.joint_holds[self.first_v : self.first_v + self.nv]
 
     def keep_holds(self) -> None:
-        """Make the present locks and motors those of `restore_holds`."""
+        """Save the present locks and motors for `restore_holds`."""
         self._initial_holds = self._holds().copy()
 
     def restore_holds(self) -> None:
-        """Return to the locks and motors that were kept, at first none."""
+        """Return to the saved locks and motors, initially none."""
         self._holds()[:] = self._initial_holds
 
     @property
@@ -126,7 +126,7 @@ class JointConstraints:
         force_limit: float | None = None,
         solver: str | None = None,
     ) -> None:
-        """Set how joints' constraints of one kind yield, and their solver; None changes nothing.
+        """Set the compliance and solver of joints' constraints of one kind; None changes nothing.
 
         Deviations follow a spring of stiffness 1 / compliance that damps them out over the damping
         time. Limits and mimics are rigid at first and deviations are corrected at a bounded speed;
@@ -244,7 +244,7 @@ def read_efforts(s, kind, efforts_out):
 
 @inlined_kernel
 def _impulse_of(impulse, impact_impulse, kind):
-    """Return what rows of one kind, or of all, did in a step, impacts included [Nms or Ns]."""
+    """Return the impulse of rows of one kind, or of all, with that of impacts [Nms or Ns]."""
     total = 0.0
     for row in range(PARAMETERS_OF_ROW.shape[0]):
         if kind == ALL_KINDS or kind == PARAMETERS_OF_ROW[row]:

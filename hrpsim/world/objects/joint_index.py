@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a robot's joints stand in its arrays, and what is given for some of them by name."""
+"""Indices of a robot's joints in its arrays, and values given for joints by name."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LISTS_KEPT = 64  # of joints' names
 
 
 class JointIndex:
-    """Places of the n joints that users name, in the order of `names`.
+    """Indices of the n joints that users name, in the order of `names`.
 
-    q, v: their places in the robot's q and v (n,); `robot`: its name, for errors.
+    q, v: their indices in the robot's q and v (n,); `robot`: its name, for errors.
     """
 
     def __init__(self, robot: str, model: Model):
@@ -39,7 +39,7 @@ class JointIndex:
         return len(self.everywhere)
 
     def places(self, names: Iterable[str] | None) -> np.ndarray:
-        """Return the places in `names` of some joints, by default of all; not a copy.
+        """Return the indices in `names` of some joints, by default of all; not a copy.
 
         StateError, which names those that exist, for an unknown joint or one that is named twice.
         """
@@ -70,7 +70,7 @@ class JointIndex:
     def vector(self, what: str, values: ArrayLike, places: np.ndarray) -> np.ndarray:
         """Return one number for each joint, not copied if it is an array; they may be anything.
 
-        StateError, which says `what` it was for, for another number of them or what is none.
+        StateError, which names `what` they are, for another number of values or a non-number.
         """
         try:
             vector = np.asarray(values, dtype=np.float64, order="C")

@@ -91,12 +91,12 @@ class Robot(JointConstraints, RobotProperties, Entity):
 
     @property
     def joint_efforts(self) -> np.ndarray:
-        """What the actuators delivered in the last step [Nm or N]."""
+        """Efforts of the actuators in the last step [Nm or N]."""
         return _frozen(self._control()["applied"][self.joint_index.v])
 
     @property
     def tau(self) -> np.ndarray:
-        """What the actuators delivered in the last step (nv,); zeros for a free base.
+        """Efforts of the actuators in the last step (nv,); zeros for a free base.
 
         Assigning tau commands every joint by effort; entries of a free base must be zero.
         """
@@ -139,9 +139,9 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self._kp[places], self._kd[places] = kp, kd
 
     def use_gains(self) -> None:
-        """Let joints that gains hold now be held by those that `set_gains` set last.
+        """Apply the gains that `set_gains` set last to joints that are held now.
 
-        Otherwise these come with the next command.
+        Otherwise they take effect with the next command.
         """
         control, at = self._control(), self.joint_index.v
         for field, gains in (("kp", self._kp), ("kd", self._kd)):
@@ -221,7 +221,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
 
     @property
     def access(self) -> RobotAccess:
-        """The robot's arrays, made ready for kernels."""
+        """The robot's arrays, prepared for kernels."""
         world, access = self.world, self._ready
         if access is None or not access.is_for(world.present_scene, self.forest):
             access = self._ready = RobotAccess(
@@ -230,17 +230,17 @@ class Robot(JointConstraints, RobotProperties, Entity):
         return access
 
     def __getstate__(self) -> dict:
-        """Leave out what stands for addresses in memory."""
+        """Leave out addresses in memory."""
         return self.__dict__ | {"_ready": None}
 
     def keep_as_initial(self) -> None:
-        """Make the present state, commands, locks and motors those of `initialise`."""
+        """Save the present state, commands, locks and motors for `initialise`."""
         super().keep_as_initial()
         self._initial_control = self._control().copy()
         self.keep_holds()
 
     def initialise(self) -> None:
-        """Return to the state that the robot was added with, commands included, or kept since."""
+        """Return to the state that the robot was added with, commands included, or saved since."""
         super().initialise()
         if self._initial_control is None:
             self._initial_control = self._holding_control()

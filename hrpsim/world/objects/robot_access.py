@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot's part of a scene, made ready for the kernels that read and command it."""
+"""A robot's part of a scene, prepared for the kernels that read and command it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_reco
 
 
 class RobotAccess(LinkReaders):
-    """References to a robot's arrays and what is called with them, for one scene and forest alone.
+    """References to a robot's arrays and the kernels called with them, for one scene and forest.
 
     Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
     """

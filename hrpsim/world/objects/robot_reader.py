@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Everything that a controller measures of a robot, read in one call."""
+"""All measurements of a robot for a controller, read in one call."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class ReadingSources(NamedTuple):
     q: np.ndarray  # (nq,)
     velocity: np.ndarray  # (nv,) kernels' layout
     control: np.ndarray  # (nv,) CONTROL
-    joint_q: np.ndarray  # (n,) places of the joints in q
-    joint_v: np.ndarray  # (n,) places of the joints in velocity and control
+    joint_q: np.ndarray  # (n,) indices of the joints in q
+    joint_v: np.ndarray  # (n,) indices of the joints in velocity and control
     sensors: np.ndarray  # (m,) SENSOR
-    imus: np.ndarray  # (i,) places of the IMUs among the sensors
+    imus: np.ndarray  # (i,) indices of the IMUs among the sensors
     frames: np.ndarray  # (i,) LINK, of the IMUs
     kinematics: np.ndarray  # (n,) KINEMATICS, work
     rotation: np.ndarray  # (3, 3) work
@@ -44,7 +44,7 @@ class ReadingSources(NamedTuple):
 
 @kernel
 def read_robot(s, with_base, out):
-    """Write what is measured: joints, sensors, orientations of the IMUs, and the base if asked.
+    """Write the measurements: joints, sensors, orientations of the IMUs, and optionally the base.
 
     out (3 n + 6 m + 4 i,), and BASE_SIZE more `with_base`: positions, velocities and efforts of
     the joints; each sensor's six numbers; quaternions x y z w; the base's q (7,) and public v (6,).
@@ -113,7 +113,7 @@ class RobotReader:
         self._read: Any = None
 
     def __getstate__(self) -> dict:
-        """Leave out what stands for addresses in memory."""
+        """Leave out addresses in memory."""
         return self.__dict__ | {"_scene": None, "_sources": None, "_read": None}
 
     def read(self) -> np.ndarray:
@@ -125,7 +125,7 @@ class RobotReader:
         return out
 
     def _refer(self, out: np.ndarray) -> None:
-        """Make ready for the scene that there is now."""
+        """Prepare for the present scene."""
         robot = self._robot
         world = robot.world
         self._scene = scene = world.scene

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a sensor of a robot reads."""
+"""Readings of a robot's sensors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The robots and bodies of a world: how they come and go."""
+"""Add robots and bodies to a world, and remove them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Population(Connections):
         self._connect_described(robot)
         return robot
 
-    def add_body(  # many parameters: keywords, told by name
+    def add_body(  # many parameters: keyword arguments
         self,
         geometry: Geometry | Compound,
         mass: float,

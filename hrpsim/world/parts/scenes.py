@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The scene of a world: arrays made when they are first needed, kept as things come and go."""
+"""The scene of a world: arrays made when first needed, updated as entities come and go."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Scenes:
 
     def __init__(self, contents: Contents, complete: Callable[[], None]):
         self._contents, self._complete = contents, complete
-        self.present: Scene | None = None  # None: to be made anew
+        self.present: Scene | None = None  # None: to be made again
         self.owners: list[tuple[str, str]] = []  # (entity, link) of each shape
-        self._kept: Scene | None = None  # the scene to go on from
+        self._kept: Scene | None = None  # the scene to continue from
         self._built = 0, 0  # entities and fixed shapes that it has
 
     @property
@@ -43,7 +43,7 @@ class Scenes:
         return self.present
 
     def rebuild(self) -> None:
-        """Make the arrays anew at the next use, keeping the state of what is there."""
+        """Rebuild the arrays at the next use, keeping the state of what is there."""
         self._contents.refuse_while_stepping()
         if self.present is not None:
             self._kept, self.present = self.present, None
@@ -59,7 +59,7 @@ class Scenes:
             entity.initialise()
 
     def assemble(self, old: Scene | None, places: Places | None) -> None:
-        """Make the arrays of what there is now; what an old scene has as well goes on from it."""
+        """Build the arrays of the present contents; take over the state that an old scene has."""
         contents = self._contents
         self.present, self.owners = assemble(
             contents.settings,
@@ -76,14 +76,14 @@ class Scenes:
         self._complete()
 
     def use_connections(self, connection_records: np.ndarray) -> None:
-        """Let these be the records of the connections."""
+        """Set the records of the connections."""
         self._contents.connection_records = connection_records
         if self.present is not None:
             self.present = self.present._replace(connections=connection_records)
             provide_used(self.present)
 
     def use_materials(self) -> None:
-        """Let the properties of materials be those of the contents; new materials need a scene."""
+        """Update the properties of materials from the contents; new materials need a new scene."""
         table = self._contents.materials.table()
         if self.present is None or self.present.materials.shape != table.shape:
             self.rebuild()
@@ -93,7 +93,7 @@ class Scenes:
             provide_used(self.present)
 
     def use_collision(self, **arrays: np.ndarray) -> None:
-        """Let these be arrays of the collision detection, which looks for all pairs anew."""
+        """Set arrays of the collision detection, which then searches all pairs again."""
         collision = self.present.collision._replace(**arrays)
         self.present = self.present._replace(collision=collision)
         self.present.search["candidate_count"] = -1
@@ -106,7 +106,7 @@ class Scenes:
         return scene.q[entity.first_q : entity.first_q + entity.nq].copy()
 
     def forget_contacts(self) -> None:
-        """Drop what is kept from the last step, after a state was set by hand."""
+        """Drop the results of the last step, after a state was set by hand."""
         self._contents.refuse_while_stepping()
         scene = self.scene
         scene.collision.previous["forgotten"][: int(scene.counts["previous_count"][0])] = 1
@@ -131,7 +131,7 @@ class Scenes:
         self.present.counts["wrench_count"] = k + 1
 
     def naming(self) -> Naming:
-        """Return what gives the constraints of the present scene their names."""
+        """Return the names of the constraints of the present scene."""
         contents = self._contents
         return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
@@ -144,7 +144,7 @@ class Scenes:
         ]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Find the lazily compiled kernels anew: another process has them elsewhere."""
+        """Find the lazily compiled kernels again: another process has them at other addresses."""
         self.__dict__.update(state)
         if self.present is not None:
             for path, field in declared_fields(Scene):
