@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tells from the pose of the base whether a humanoid has fallen."""
+"""Detect a fall of a humanoid from the pose of its base."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from hrpsim.model.system import FREE
 # From hip to ankle, as part of the straight leg: HRP-2's half-sitting first, straighter ones where
 # joints would come too near their limits.
 _STRETCHES = (0.906, 0.93, 0.95, 0.97)
-_MARGIN = 0.2  # that joints of the legs keep from their limits for stepping [rad]
+_MARGIN = 0.2  # of the legs' joints to their limits, for stepping [rad]
 _LEAST_GAP = 0.08  # between the soles, as part of the leg's length
 _INSIDE = 0.02  # joints that cannot be at zero stay this far from their limits [rad, m]
 _ROUNDS = 30

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finding a user's controller by name."""
+"""Find a user's controller by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def find_controller(name: str) -> type[Controller]:
 
     Raises ControllerError for a name of another form, a module or a file that does not exist, a
     class that it does not have (the message lists the controllers that it has), or one that is no
-    complete Controller. What goes wrong inside the module goes through as it is.
+    complete Controller. Errors inside the module pass through unchanged.
     """
     place, separator, class_name = name.rpartition(":")
     if not (separator and place and class_name):
@@ -50,7 +50,7 @@ def _module(module_name: str, name: str):
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        # Only what the name itself asks for: a module that it imports may be missing too.
+        # Only the named module itself: a module that it imports may be missing too.
         if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
             raise ControllerError(
                 f"controller {name!r}: there is no module {error.name!r} on Python's path"

@@ -48,7 +48,7 @@ class StandController(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Plan the motion from half-sitting; ControllerError for a parameter that is none."""
+        """Plan the motion from half-sitting; ControllerError for an unknown parameter."""
         parameters = checked("StandController", self.parameter_kinds, parameters)
         self.period = parameters.get("period", self.period)
         self._duration = parameters.get("duration", 0.0)
@@ -58,7 +58,7 @@ class StandController(Controller):
         self._plan({})
 
     def initialize(self, state: State) -> None:
-        """Plan anew where the robot does not stand in half-sitting."""
+        """Plan again if the robot does not stand in half-sitting."""
         if not np.allclose(state.joint_positions, self._positions(0.0), atol=_NEAR):
             self._plan(dict(zip(self._joints, state.joint_positions)))
         self._tick = 0

@@ -22,8 +22,8 @@ _RIM = 24  # points on the rim of a cylinder
 def sole_outline(model: Model, sole: str) -> np.ndarray:
     """Return the corners of the foot in the frame of the link `sole`, z up (k, 2) [m].
 
-    They are the convex hull of what of its body's shapes is at most 2 mm above the lowest point, in
-    counter-clockwise order. Raises ModelError where that has no area.
+    They are the convex hull of the parts of its body's shapes at most 2 mm above the lowest point,
+    in counter-clockwise order. Raises ModelError where that has no area.
     """
     frame = model.frame(sole)
     in_body = lowest_points(model, frame.body, frame.R[:, 2])
