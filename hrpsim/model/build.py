@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From a sound description to a `Model`: bodies in Pinocchio's order and the kernels' arrays."""
+"""Build a `Model` from a valid description: bodies in Pinocchio's order, the kernels' arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FREE_JOINT_NAME = "root_joint"  # what Pinocchio calls the joint of a free base
 def build_model(
     description: Description, extension: Extension, base: str, accept_nonphysical_inertia: bool
 ) -> tuple[Model, list[str]]:
-    """Return the model without its collision shapes, and notes on what is odd about its inertia.
+    """Return the model without its collision shapes, and notes on suspicious inertias.
 
     base: "free" puts a FREE body first whose frame is the root link's; "fixed" makes the root link
     part of the world. ModelError if its inertia makes no sense.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Links, masses and sensors in the way of OpenHRP: a link's frame is its joint's."""
+"""Links, masses and sensors by OpenHRP's convention: a link's frame is its joint's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOVING = {"revolute", "prismatic"}
 
 @dataclass
 class Part:
-    """A link with the joint above it: parts of its mass, what it looks like and what collides.
+    """A link with the joint above it: parts of its mass, visual and collision shapes.
 
     type: "free", "fixed", "revolute" or "prismatic"; masses: (mass, centre, inertia about it).
     sensors: (name, kind, place in the link).
@@ -54,7 +54,7 @@ class Part:
 
 
 def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offset: int) -> Part:
-    """Return a part of its own for another place, under another name and with other sensors."""
+    """Return a copy for another place, with another name and other sensors."""
     return replace(
         part,
         name=named(part.name),
@@ -69,13 +69,13 @@ def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offse
 
 
 class NoteList:
-    """Notes by element, each said once with its count."""
+    """Notes by element, each listed once with its count."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
     def add(self, element: str, why: str) -> None:
-        """Note one more element that is not as it says."""
+        """Note one more element that is not as described."""
         key = f"{element} ({{}}): {why}"
         self._counts[key] = self._counts.get(key, 0) + 1
 
@@ -93,7 +93,7 @@ def assembled(
 ) -> RobotData:
     """Return the robot of parts, parents before children; the first is the root.
 
-    pose: joint positions by joint id, a keyframe. `fail` raises what is wrong.
+    pose: joint positions by joint id, a keyframe. `fail` raises the error.
     """
     root = parts[0]
     is_free = root.type == "free" and not any(part.type == "free" for part in parts[1:])
@@ -145,10 +145,10 @@ def assembled(
 
 
 def _collisions(part: Part, notes: NoteList) -> list[ShapeData]:
-    """Return what a part collides with; meshes without volume are told."""
-    is_told_apart = bool(part.visuals or part.collisions)
+    """Return the collision shapes of a part; note meshes without volume."""
+    has_separate = bool(part.visuals or part.collisions)
     found: list[ShapeData] = []
-    for shapes in (part.collisions, part.shapes) if is_told_apart else (part.shapes,):
+    for shapes in (part.collisions, part.shapes) if has_separate else (part.shapes,):
         solids, has_flat_mesh = solid_shapes(shapes, part.name)
         found += solids
         if has_flat_mesh:
@@ -172,7 +172,7 @@ def _joint(part: Part, parent: str, placement: Placement) -> JointData:
 def _total(
     masses: list[tuple[float, np.ndarray, np.ndarray]],
 ) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """Return mass, centre and inertia about it of what is rigidly joined."""
+    """Return mass, centre and inertia about it of rigidly joined parts."""
     mass = sum(m for m, _, _ in masses)
     inertia = sum((I for _, _, I in masses), np.zeros((3, 3)))
     if mass == 0.0:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From the triangle soup of a file to a mesh: welded, without degenerate triangles, outward."""
+"""Repair the triangle soup of a file: weld, remove degenerate triangles, orient outwards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FLAT = 1e-7  # a triangle lower than this part of its longest side has no area
 
 
 class Repaired(NamedTuple):
-    """Vertices (n, 3), triangles (m, 3), and what was done to more than weld them."""
+    """Vertices (n, 3), triangles (m, 3), and the repairs other than welding."""
 
     vertices: np.ndarray
     triangles: np.ndarray
@@ -55,7 +55,7 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
 
 
 def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make one vertex of those at one place; drop what has no three corners then, and repeats."""
+    """Merge vertices at one position; drop triangles with fewer than three corners, and repeats."""
     low = vertices.min(axis=0)
     cell = max(WELD * float(np.ptp(vertices, axis=0).max()), np.finfo(float).tiny)
     places = np.round((vertices - low) / cell).astype(np.int64)
