@@ -48,7 +48,7 @@ class BaseEstimator:
     joint_names: the joints whose positions and velocities `update` gets. feet: the force sensors
     above the soles; without them, those within 5 cm of the lowest one with all joints at zero.
     It begins with the base above x = y = 0 and the soles that bear load on z = 0; yaw is the IMU's.
-    It assumes that springs without encoders are at rest, and that soles do not slide or roll. Raises
+    It assumes springs without encoders at rest, and soles that do not slide or roll. Raises
     ModelError for a robot on a fixed base, without an IMU or without force sensors above soles.
     """
 
