@@ -174,10 +174,10 @@ def _fixed_links(path, texts, lines, times, model: Model) -> tuple[FixedFrom, ..
     return tuple(found)
 
 
-def link_names(place: str, text: str, model: Model) -> tuple[str, ...]:
-    """Return the links in "r_sole+l_sole"; SequenceError at `place` for an unknown one."""
+def link_names(label: str, text: str, model: Model) -> tuple[str, ...]:
+    """Return the links in "r_sole+l_sole"; SequenceError at `label` for an unknown one."""
     links = tuple(name.strip() for name in text.split("+"))
     for link in links:
         if link not in model.frames:
-            raise SequenceError(f"{place}: {unknown_name('link', link, model.frames, 60)}")
+            raise SequenceError(f"{label}: {unknown_name('link', link, model.frames, 60)}")
     return links

@@ -34,14 +34,14 @@ def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ..
     found = []
     for text in texts:
         before, separator, names = text.rpartition(":")
-        place = f"--fixed-link {text!r}"
+        label = f"--fixed-link {text!r}"
         try:
             time = float(before) if separator else -math.inf
         except ValueError:
             time = math.nan
         if math.isnan(time):
-            raise SequenceError(f"{place}: [TIME:]LINK[+LINK...] is needed, {before!r} is no time")
-        found.append(FixedFrom(time, link_names(place, names, model)))
+            raise SequenceError(f"{label}: [TIME:]LINK[+LINK...] is needed, {before!r} is no time")
+        found.append(FixedFrom(time, link_names(label, names, model)))
     found.sort(key=lambda entry: entry.time)
     for one, other in itertools.pairwise(found):
         if one.time == other.time:

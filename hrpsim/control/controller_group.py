@@ -46,7 +46,7 @@ class Member:
                 raise ControllerError(f"{where} needs {needed}")
         self.name = name
         self.plugin = str(entry["controller"])
-        self.mine = _places(where, entry["joints"], names)
+        self.mine = _joint_indices(where, entry["joints"], names)
         self.begins_loaded = bool(entry.get("loaded", True))
         self.begins_active = bool(entry.get("active", self.begins_loaded))
         if self.begins_active and not self.begins_loaded:
@@ -358,7 +358,7 @@ def refuse_unknown(kind: str, given: Mapping[str, Any], known: Sequence[str]) ->
             raise ControllerError(unknown_name(kind, str(name), known))
 
 
-def _places(where: str, patterns: Any, names: Sequence[str]) -> np.ndarray:
+def _joint_indices(where: str, patterns: Any, names: Sequence[str]) -> np.ndarray:
     patterns = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(patterns, Sequence) or not patterns:
         raise ControllerError(f"{where}.joints must be names of joints, with * and ?")

@@ -85,8 +85,8 @@ def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[M
     depth, deepest = -np.inf, 0.0
     along = 0.0  # of bound
     while True:
-        place, time = _place(times, bound, along)
-        distance = distances.distance(_between(distances.model, q, place), pair)
+        sample, time = _sample_at(times, bound, along)
+        distance = distances.distance(_between(distances.model, q, sample), pair)
         if distance < tolerance:
             if open_since is None:
                 open_since, depth = _first_time(times, bound, along, time), -np.inf
@@ -110,7 +110,7 @@ def _first_time(times, bound, along: float, time: float) -> float:
     return float(times[k]) if bound[k] == along else time
 
 
-def _place(times, bound, along: float) -> tuple[float, float]:
+def _sample_at(times, bound, along: float) -> tuple[float, float]:
     """Return where `bound` reaches a value: the sample with a fraction, and the time [s]."""
     k = int(np.searchsorted(bound, along, side="right")) - 1
     if k >= len(times) - 1:
@@ -120,10 +120,10 @@ def _place(times, bound, along: float) -> tuple[float, float]:
     return k + part, float(times[k] + part * (times[k + 1] - times[k]))
 
 
-def _between(model: Model, q: np.ndarray, place: float) -> np.ndarray:
+def _between(model: Model, q: np.ndarray, sample: float) -> np.ndarray:
     """Return the configuration at a sample with a fraction; quaternions on the shorter way."""
-    k = min(int(place), len(q) - 1)
-    part = place - k
+    k = min(int(sample), len(q) - 1)
+    part = sample - k
     if part == 0.0:
         return q[k]
     mixed = (1.0 - part) * q[k] + part * q[k + 1]

@@ -47,9 +47,9 @@ def read_model(
     shapes, uses = read_shapes(description, extension, model.frames, urdf.resources, meshes)
     disabled, notes = extension.stay_apart(description), [*odd, *_surprises(uses)]
     if srdf is not None:
-        of_srdf, strangers = read_disabled_collisions(srdf, model.frames)
+        of_srdf, srdf_notes = read_disabled_collisions(srdf, model.frames)
         disabled |= of_srdf
-        notes += strangers
+        notes += srdf_notes
     notes += [*readings(description), *_intangible(model, description, shapes, uses)]
     model = replace(
         model,

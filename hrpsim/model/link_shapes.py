@@ -42,9 +42,9 @@ def read_shapes(
         elements = description.link_elements[link_name].findall("collision")
         for index, (collision, element) in enumerate(zip(link.collisions, elements, strict=True)):
             origin = collision.origin
-            place = Placement(frame.R, frame.p)
+            placement = Placement(frame.R, frame.p)
             if origin is not None:
-                place = place.then(from_origin(origin.xyz, origin.rpy))
+                placement = placement.then(from_origin(origin.xyz, origin.rpy))
             mesh, box = element.find("geometry/mesh"), element.find("geometry/box")
             if box is not None and is_void(box):
                 continue
@@ -58,14 +58,14 @@ def read_shapes(
                 uses.append(use)
                 if found is None:
                     continue
-                geometry, place = centered_shape(found, place)
+                geometry, placement = centered_shape(found, placement)
             shapes.append(
                 CollisionShape(
                     name=collision.name or f"{link_name}_{index}",
                     link=link_name,
                     body=frame.body,
-                    R=place.R,
-                    p=place.p,
+                    R=placement.R,
+                    p=placement.p,
                     geometry=geometry,
                     material=extension.materials.get(link_name, "default"),
                 )

@@ -81,7 +81,7 @@ class Checkpoint:
             self._mappings.append((one, one.copy()))
             return [*one, *one.values()] if isinstance(one, dict) else one
         if not type(one).__module__.startswith("hrpsim."):
-            raise TypeError(f"how a {type(one).__name__} in a world goes back is not known")
+            raise TypeError(f"a {type(one).__name__} in a world cannot be restored")
         ready = _MADE_READY.get(type(one).__name__, ())
         self._objects.append((one, dict(one.__dict__), ready))
         return [value for name, value in one.__dict__.items() if name not in ready]

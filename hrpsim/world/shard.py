@@ -53,14 +53,14 @@ class Shard:
         left = self._turns["left"]
         left[:] = 0
         try:
-            for place, stepping in enumerate(self._steppings):
+            for index, stepping in enumerate(self._steppings):
                 try:
                     stepping.begin_call()
                     begun.append(stepping)
                     stepping.get_ready()
-                    left[place] = n
+                    left[index] = n
                 except WorldError as error:
-                    failures[self._numbers[place]] = error
+                    failures[self._numbers[index]] = error
             while left.any():
                 if stop.is_set():
                     raise Stopped
@@ -80,30 +80,30 @@ class Shard:
     def _advance(self, failures: dict[int, WorldError]) -> None:
         """Do the steps that are left, until one has a request."""
         turns, left = self._turns, self._turns["left"]
-        for place in np.flatnonzero(left).tolist():
-            stepping = self._steppings[place]
+        for index in np.flatnonzero(left).tolist():
+            stepping = self._steppings[index]
             reference = stepping.reference()
             if reference is None:
-                stepping.let_time_pass(int(left[place]))
-                left[place] = 0
-            elif reference is not self._seen[place]:
-                self._refer_to(place, reference)
+                stepping.let_time_pass(int(left[index]))
+                left[index] = 0
+            elif reference is not self._seen[index]:
+                self._refer_to(index, reference)
         turns["asks"] = 0
         if left.any():
             self._run(self._example, self._address, turns)
-        for place in np.flatnonzero(turns["asks"]).tolist():
-            stepping, turn = self._steppings[place], turns[place]
+        for index in np.flatnonzero(turns["asks"]).tolist():
+            stepping, turn = self._steppings[index], turns[index]
             try:
                 stepping.take(int(turn["status"]), int(turn["unmet"]), int(turn["by_newton"]))
             except WorldError as error:
-                failures[self._numbers[place]] = error
-                left[place] = 0
+                failures[self._numbers[index]] = error
+                left[index] = 0
                 stepping.give_up_call()
                 stepping.end_pushes()
 
-    def _refer_to(self, place: int, seen: Reference) -> None:
+    def _refer_to(self, index: int, seen: Reference) -> None:
         """Replace a world's scene."""
-        self._seen[place], reference = seen, seen
+        self._seen[index], reference = seen, seen
         if self._example is None:
             self._example = seen
             self._address = address_of(advance, seen, 1)
@@ -113,5 +113,5 @@ class Shard:
         common = at(self._example.whole, _COMMON)
         if common.shape == at(seen.whole, _COMMON).shape:
             reference = Reference(replaced(seen.whole, {_COMMON: common}), seen)
-        self._references[place] = reference
-        self._turns["scene"][place] = reference.address
+        self._references[index] = reference
+        self._turns["scene"][index] = reference.address

@@ -87,15 +87,18 @@ def foot_of(model: Model, sole: str) -> Foot:
     for body, at, axis in springs:
         k = int(system.v_index[body])
         along = np.abs(sole_R.T @ axis)
-        place = int(np.argmax(along))
+        axis_index = int(np.argmax(along))
         revolute = system.joint_type[body] == REVOLUTE
-        if along[place] < 1.0 - 1e-6 or (place == 2) == revolute:
+        if along[axis_index] < 1.0 - 1e-6 or (axis_index == 2) == revolute:
             raise ModelError(
                 f"{model.source}: a spring between ankle and {sole!r} must turn about x or y of "
                 f"the sole or slide along z; one lies along {np.round(along, 3).tolist()}"
             )
         if revolute:
-            turn_stiffness[place], turn_damping[place] = system.stiffness[k], system.damping[k]
+            turn_stiffness[axis_index], turn_damping[axis_index] = (
+                system.stiffness[k],
+                system.damping[k],
+            )
             pivot = at
         else:
             slide_stiffness = float(system.stiffness[k])

@@ -80,12 +80,12 @@ class Stabilizer:
         admittances = [
             new_admittance(
                 foot,
-                foot.ankle_turns**2 @ joint_yields[places[_ANKLE:]],
+                foot.ankle_turns**2 @ joint_yields[indices[_ANKLE:]],
                 period,
                 gains.torque_time,
                 gains.swing_time,
             )
-            for foot, places in zip(feet, columns)
+            for foot, indices in zip(feet, columns)
         ]
         # Vertical compliance of a leg [m/N].
         yields = reference.leg_reach**2 @ joint_yields[columns[0]] + 1.0 / feet[0].slide_stiffness

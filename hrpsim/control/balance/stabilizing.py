@@ -53,10 +53,10 @@ class Signals(Mapping):
 
     def __getitem__(self, name: str) -> Any:
         """Return one signal."""
-        place = _PLACES[name]
-        if isinstance(place, int):
-            return float(self._numbers[place])
-        return tuple(self._numbers[place].tolist())
+        index = _INDICES[name]
+        if isinstance(index, int):
+            return float(self._numbers[index])
+        return tuple(self._numbers[index].tolist())
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
@@ -321,16 +321,16 @@ def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, t
     return 0
 
 
-def _places() -> dict[str, int | slice]:
+def _indices() -> dict[str, int | slice]:
     """Return the index of each signal among the numbers of a record."""
-    places: dict[str, int | slice] = {}
+    indices: dict[str, int | slice] = {}
     for name, (kind, offset, *_) in SIGNALS.fields.items():
         begin, count = offset // 8, kind.itemsize // 8
-        places[name] = slice(begin, begin + count) if kind.shape else begin
-    return places
+        indices[name] = slice(begin, begin + count) if kind.shape else begin
+    return indices
 
 
-_PLACES = _places()
+_INDICES = _indices()
 
 
 def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:

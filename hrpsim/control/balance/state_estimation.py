@@ -95,7 +95,7 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
     imu = waist_imu(model)
     base = next(joint for joint in model.joints if joint.joint_type == FREE)
     names = controlled_joints(model)
-    places = [model.joint(name) for name in names]
+    controlled = [model.joint(name) for name in names]
     q = model.neutral()
     q[base.q_index : base.q_index + 3] = 0.0
     estimator = np.zeros(1, dtype=ESTIMATOR)
@@ -108,8 +108,8 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
         new_kinematics(model.body_count),
         q,
         np.zeros(model.nv),
-        np.array([joint.q_index for joint in places]),
-        np.array([joint.v_index for joint in places]),
+        np.array([joint.q_index for joint in controlled]),
+        np.array([joint.v_index for joint in controlled]),
         model.system.mass / model.mass,
         foot_records(model, feet, names),
         estimator,

@@ -77,9 +77,9 @@ class WalkReference:
         begin = float(sequence.pos.times[0])
         duration = max(float(sequence.pos.times[-1]) - begin, _ANALYSIS_PERIOD)
         grid = np.arange(int(np.ceil(duration / _ANALYSIS_PERIOD - 1e-9)) + 1) * _ANALYSIS_PERIOD
-        places = [model.joint(name) for name in controlled_joints(model)]
-        self._q_index = np.array([joint.q_index for joint in places])
-        self._v_index = np.array([joint.v_index for joint in places])
+        controlled = [model.joint(name) for name in controlled_joints(model)]
+        self._q_index = np.array([joint.q_index for joint in controlled])
+        self._v_index = np.array([joint.v_index for joint in controlled])
         trajectory = _joint_course(model, sequence, begin + grid)
         q = np.tile(model.neutral(), (len(grid), 1))
         q[:, self._q_index] = trajectory[0]

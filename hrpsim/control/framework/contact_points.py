@@ -79,10 +79,10 @@ class _Carried:
         frame = model.frames[link]
         self._is_carried = np.zeros(len(model.frames), dtype=bool)
         self._origins = np.zeros((len(model.frames), 3))
-        for place, other in enumerate(model.frames.values()):
+        for index, other in enumerate(model.frames.values()):
             if other.body == frame.body:
-                self._is_carried[place] = True
-                self._origins[place] = other.R.T @ (frame.p - other.p)
+                self._is_carried[index] = True
+                self._origins[index] = other.R.T @ (frame.p - other.p)
 
     def contact(self, pressing: ContactPoints) -> LinkContact:
         """Return force [N], torque about the origin [Nm] and points (n, 3) [m] on this link."""

@@ -21,17 +21,17 @@ def find_controller(name: str) -> type[Controller]:
     class that it does not have (the message lists the controllers that it has), or one that is no
     complete Controller. Errors inside the module pass through unchanged.
     """
-    place, separator, class_name = name.rpartition(":")
-    if not (separator and place and class_name):
+    source, separator, class_name = name.rpartition(":")
+    if not (separator and source and class_name):
         raise ControllerError(
             f"controller {name!r}: expected 'module:Class' or 'path/to/file.py:Class'"
         )
-    module = _module_in_file(place) if place.endswith(".py") else _module(place, name)
+    module = _module_in_file(source) if source.endswith(".py") else _module(source, name)
     found = getattr(module, class_name, None)
     if found is None:
         available = [n for n, value in vars(module).items() if _is_controller(value)]
         available += getattr(module, "__all__", [])  # which may be imported on first use
-        raise ControllerError(f"{place}: {unknown_name('controller', class_name, available)}")
+        raise ControllerError(f"{source}: {unknown_name('controller', class_name, available)}")
     if not _is_controller(found):
         raise ControllerError(
             f"controller {name!r} is no subclass of hrpsim.control.Controller that has a "
@@ -58,8 +58,8 @@ def _module(module_name: str, name: str):
         raise
 
 
-def _module_in_file(place: str):
-    path = Path(place).expanduser()
+def _module_in_file(source: str):
+    path = Path(source).expanduser()
     if not path.is_file():
         raise ControllerError(f"controller file {str(path)!r} does not exist")
     return module_in_file(path)

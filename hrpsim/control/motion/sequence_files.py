@@ -132,7 +132,7 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
     if unknown:
         raise SequenceError(
             f"joints {', '.join(map(repr, unknown))} do not exist; available: "
-            f"{', '.join(available)}; None stands for a column to leave out"
+            f"{', '.join(available)}; None leaves a column out"
         )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -76,11 +76,11 @@ class StandController(Controller):
 
     def _plan(self, start: dict[str, float]) -> None:
         self.motion = StandMotion(self._model, start, **self._options)
-        places = {joint: k for k, joint in enumerate(self.motion.joint_names)}
+        indices = {joint: k for k, joint in enumerate(self.motion.joint_names)}
         for joint in self._joints:
-            if joint not in places:
+            if joint not in indices:
                 raise ControllerError(f"StandController: joint {joint!r} has no gains")
-        self._places = [places[joint] for joint in self._joints]
+        self._indices = [indices[joint] for joint in self._joints]
 
     def _positions(self, t: float) -> np.ndarray:
-        return self.motion.joint_positions(t)[self._places]
+        return self.motion.joint_positions(t)[self._indices]

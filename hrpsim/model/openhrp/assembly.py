@@ -31,7 +31,7 @@ class Part:
     """A link with the joint above it: parts of its mass, visual and collision shapes.
 
     type: "free", "fixed", "revolute" or "prismatic"; masses: (mass, centre, inertia about it).
-    sensors: (name, kind, place in the link).
+    sensors: (name, kind, placement in the link).
     """
 
     name: str
@@ -64,7 +64,9 @@ def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offse
         shapes=list(part.shapes),
         visuals=list(part.visuals),
         collisions=list(part.collisions),
-        sensors=[(device_prefix + label, kind, place) for label, kind, place in part.sensors],
+        sensors=[
+            (device_prefix + label, kind, placement) for label, kind, placement in part.sensors
+        ],
     )
 
 
@@ -116,13 +118,13 @@ def assembled(
         else:
             robot.add_joint(_joint(part, str(part.parent), part.placement))
     for part in parts:
-        for label, kind, place in part.sensors:
+        for label, kind, placement in part.sensors:
             if kind == "force_torque" and part.type == "free":
                 notes.add("ForceSensor on the base", "no joint above carries a force")
             else:
                 names = {sensor.name for sensor in robot.sensors}
                 wanted = label if label not in names else f"{part.name}_{label}"
-                robot.sensors.append(SensorData(wanted, kind, part.name, place))
+                robot.sensors.append(SensorData(wanted, kind, part.name, placement))
     moving = [part for part in parts if part.type in _MOVING]
     driven = sorted((p for p in moving if p.joint_id >= 0), key=lambda part: part.joint_id)
     robot.commanded = {part.name: ("effort",) for part in driven}

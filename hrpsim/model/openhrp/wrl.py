@@ -133,9 +133,9 @@ class _Reader:
             elif child.type in _SENSORS:
                 R = file.rotation(child, "rotation")
                 p = _or(file.numbers(child, "translation", 3), (0.0, 0.0, 0.0))
-                place = placement_of(T @ affine(R, np.array(p)))
+                placement = placement_of(T @ affine(R, np.array(p)))
                 label = child.name or f"{part.name}_{child.type}"
-                part.sensors.append((label, _SENSORS[child.type], place))
+                part.sensors.append((label, _SENSORS[child.type], placement))
                 self._content(child, part, T, depth + 1)
             elif child.type in _DEVICES:
                 self.notes.add(child.type, "not simulated")

@@ -72,9 +72,9 @@ def rubble(length: float, width: float, height: float, stone: float, seed: int =
             x, y = (i + 0.5) * stone, (j + 0.5 - 0.5 * ny) * stone
             shift = (u[4:6] - 0.5) * (stone - sides)
             half = 0.5 * np.pi * u[3]
-            place = (x + shift[0], y + shift[1], 0.5 * tall)
+            position = (x + shift[0], y + shift[1], 0.5 * tall)
             turn = (0.0, 0.0, np.sin(half), np.cos(half))
-            parts.append((Box((sides[0], sides[1], tall)), place, turn))
+            parts.append((Box((sides[0], sides[1], tall)), position, turn))
     return Compound(parts)
 
 

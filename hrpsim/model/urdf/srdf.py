@@ -39,11 +39,11 @@ def read_disabled_collisions(
     notes: list[str] = []
 
     def known(element, *names: str) -> bool:
-        strangers = [name for name in names if name not in links]
-        if strangers:
-            listed = " and ".join(map(repr, strangers))
+        unknown = [name for name in names if name not in links]
+        if unknown:
+            listed = " and ".join(map(repr, unknown))
             notes.append(f"{document.where(element)}: the robot has no link {listed}")
-        return not strangers
+        return not unknown
 
     for element in document.children(document.root, "disable_default_collisions"):
         link = document.text(element, "link")

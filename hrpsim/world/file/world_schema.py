@@ -266,7 +266,7 @@ _ABOUT = mapping(
     {
         "name": name,
         **_METADATA,
-        "entities": table(_ENTITY, "from entities to what is said of them"),
+        "entities": table(_ENTITY, "from entities to their metadata"),
         "poses": listing(_NAMED_POSE),
     }
 )

@@ -28,30 +28,30 @@ class Actuators(NamedTuple):
 
 
 @kernel
-def set_commands(actuators, places, positions, velocities, efforts, given, named, steps):
-    """Command the joints at `places` (k,); return 1, and change nothing, where that cannot be.
+def set_commands(actuators, indices, positions, velocities, efforts, given, named, steps):
+    """Command the joints at `indices` (k,); return 1, and change nothing, where that cannot be.
 
     `given` says which of positions, velocities and efforts (k,) there are; they must be finite, or
     NaN for a value that is not given: a joint that has none keeps its command.
     Joints that are `named` need gains unless efforts are given. Position targets go to their goal
     in `steps` equal steps, the first of them now; with 0 steps at once.
     """
-    for k in range(places.shape[0]):
+    for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
         nothing = 0.0 * positions[k] if has_q else 0.0
         nothing += 0.0 * velocities[k] if has_v else 0.0
         nothing += 0.0 * efforts[k] if has_effort else 0.0
         if nothing != 0.0:
             return 1
-        at = places[k]
+        at = indices[k]
         needs_gains = named and (has_q or has_v) and not has_effort
         if needs_gains and actuators.kp[at] == 0.0 and actuators.kd[at] == 0.0:
             return 1
-    for k in range(places.shape[0]):
+    for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
         if not (has_q or has_v or has_effort):
             continue
-        at = places[k]
+        at = indices[k]
         law = actuators.control[actuators.joint_v[at]]
         if has_q:
             _ramp(law, actuators.q[actuators.joint_q[at]], positions[k], steps)

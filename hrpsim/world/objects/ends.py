@@ -68,7 +68,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
         entity, link = _split(world, entity) if link is None else (_named(world, entity), link)
     if not isinstance(entity, Entity):
         raise WorldError(
-            'a connection holds on to a body, (robot, "link"), "entity/link" or None for the world,'
+            'a connection joins a body, (robot, "link"), "entity/link" or None for the world,'
             f" got {given!r}"
         )
     if entity.world is not world:
@@ -79,7 +79,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
 def _end_of(entity: Entity, link: str | None) -> End:
     if isinstance(entity, Body):
         if link not in (None, entity.name):
-            raise WorldError(f"{entity.name!r} is a body: its only link is called the same")
+            raise WorldError(f"{entity.name!r} is a body: its only link has the same name")
         return End(entity, entity.name, 0, IDENTITY)
     if link is None:
         link = _only_link(entity)

@@ -80,11 +80,11 @@ class JointConstraints:
 
     def lock(self, names: str | Sequence[str], positions: ArrayLike | None = None) -> None:
         """Hold joints rigidly at `positions` [rad or m], where they are now by default."""
-        places = self._constrained(names)
+        indices = self._constrained(names)
         if positions is None:
-            positions = self.joint_positions[places]
-        positions = self.joint_index.values("positions", np.atleast_1d(positions), places)
-        at, holds = self.joint_index.v[places], self._holds()
+            positions = self.joint_positions[indices]
+        positions = self.joint_index.values("positions", np.atleast_1d(positions), indices)
+        at, holds = self.joint_index.v[indices], self._holds()
         holds["position"][at], holds["locked"][at] = positions, True
 
     def unlock(self, names: str | Sequence[str] | None = None) -> None:
@@ -105,10 +105,10 @@ class JointConstraints:
             velocities: one number or (n,) [rad/s or m/s].
             force_limit: largest effort, one number or (n,) [Nm or N].
         """
-        places = self._constrained(names)
-        velocities = self.joint_index.values("velocities", _for_each(velocities, places), places)
-        limits = not_negative("force_limit", force_limit, len(places), finite=False)
-        at, holds = self.joint_index.v[places], self._holds()
+        indices = self._constrained(names)
+        velocities = self.joint_index.values("velocities", _for_each(velocities, indices), indices)
+        limits = not_negative("force_limit", force_limit, len(indices), finite=False)
+        at, holds = self.joint_index.v[indices], self._holds()
         holds["speed"][at], holds["driven"][at] = velocities, True
         self._laws("motor")["force_limit"][at] = limits
 
@@ -144,10 +144,10 @@ class JointConstraints:
         """
         if kind not in JOINT_KINDS:
             raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
-        places = self._constrained(names)
+        indices = self._constrained(names)
         column = JOINT_KINDS.index(kind)
         may_be_rigid = column in (LIMIT_PARAMETERS, MIMIC_PARAMETERS)
-        at, parameters, count = self.joint_index.v[places], self._laws(kind), len(places)
+        at, parameters, count = self.joint_index.v[indices], self._laws(kind), len(indices)
         changes = {
             name: parameters[name][at] for name in ("compliance", "damping_time", "force_limit")
         }
@@ -210,15 +210,15 @@ class JointConstraints:
         return parameters[:, JOINT_KINDS.index(kind)]
 
     def _constrained(self, names) -> np.ndarray:
-        return self.joint_index.places([names] if isinstance(names, str) else names)
+        return self.joint_index.indices([names] if isinstance(names, str) else names)
 
 
-def _for_each(values, places: np.ndarray) -> np.ndarray:
+def _for_each(values, indices: np.ndarray) -> np.ndarray:
     """Return one value for each joint, from as many or from one for all."""
     try:
-        return np.broadcast_to(np.asarray(values, dtype=np.float64), len(places))
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), len(indices))
     except (TypeError, ValueError) as error:
-        raise StateError(f"{len(places)} numbers are needed, or one, got {values!r}") from error
+        raise StateError(f"{len(indices)} numbers are needed, or one, got {values!r}") from error
 
 
 @kernel

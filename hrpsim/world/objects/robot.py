@@ -61,8 +61,8 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self._ready: RobotAccess | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
         for joint, (kp, kd) in model.gains.items():
-            place = self.joint_index.places([joint])
-            self._kp[place], self._kd[place] = kp, kd
+            index = self.joint_index.indices([joint])
+            self._kp[index], self._kd[index] = kp, kd
         self._sensors = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
         self._initial_control: np.ndarray | None = None
 
@@ -131,12 +131,12 @@ class Robot(JointConstraints, RobotProperties, Entity):
             kd: one number or (n,) [Nms/rad or Ns/m].
             names: joints; all by default.
         """
-        places = self.joint_index.places(names)
-        kp = self.joint_index.values("kp", np.broadcast_to(kp, len(places)), places)
-        kd = self.joint_index.values("kd", np.broadcast_to(kd, len(places)), places)
+        indices = self.joint_index.indices(names)
+        kp = self.joint_index.values("kp", np.broadcast_to(kp, len(indices)), indices)
+        kd = self.joint_index.values("kd", np.broadcast_to(kd, len(indices)), indices)
         if (kp < 0).any() or (kd < 0).any():
             raise StateError(f"gains of {self.name!r} must not be negative")
-        self._kp[places], self._kd[places] = kp, kd
+        self._kp[indices], self._kd[indices] = kp, kd
 
     def use_gains(self) -> None:
         """Apply the gains that `set_gains` set last to joints that are held now.
@@ -179,14 +179,14 @@ class Robot(JointConstraints, RobotProperties, Entity):
                 finite, or a position for a named joint without gains; nothing changes then.
         """
         joints = self.joint_index
-        places = joints.places(names)
+        indices = joints.indices(names)
         given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
         if positions is not None:
-            given, q = POSITIONS, joints.vector("positions", positions, places)
+            given, q = POSITIONS, joints.vector("positions", positions, indices)
         if velocities is not None:
-            given, v = given | VELOCITIES, joints.vector("velocities", velocities, places)
+            given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
         if efforts is not None:
-            given, tau = given | EFFORTS, joints.vector("efforts", efforts, places)
+            given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
         if given == 0:
             raise StateError("a command needs positions, velocities or efforts")
         given |= NAN_HOLDS if nan_holds else 0
@@ -196,24 +196,24 @@ class Robot(JointConstraints, RobotProperties, Entity):
                 raise StateError(f"over must be a time >= 0 s, got {over!r}")
             steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
         access, named = self.access, names is not None
-        if access.set_commands(access.actuators, places, q, v, tau, given, named, steps):
-            self._refuse_command(positions, velocities, efforts, places, nan_holds)
+        if access.set_commands(access.actuators, indices, q, v, tau, given, named, steps):
+            self._refuse_command(positions, velocities, efforts, indices, nan_holds)
 
     def _refuse_command(
-        self, positions, velocities, efforts, places: np.ndarray, nan_holds: bool
+        self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool
     ) -> None:
         """Raise StateError for a command that the actuators did not take."""
         given = {"positions": positions, "velocities": velocities, "efforts": efforts}
         there = {}
         for what, values in given.items():
-            vector = np.full(len(places), np.nan)
+            vector = np.full(len(indices), np.nan)
             if values is not None:
-                vector = self.joint_index.vector(what, values, places)
+                vector = self.joint_index.vector(what, values, indices)
                 held = nan_holds & np.isnan(vector)
-                self.joint_index.values(what, np.where(held, 0.0, vector), places)
+                self.joint_index.values(what, np.where(held, 0.0, vector), indices)
             there[what] = ~np.isnan(vector)
         need_gains = (there["positions"] | there["velocities"]) & ~there["efforts"]
-        k = next(k for k in places[need_gains] if self._kp[k] == 0.0 and self._kd[k] == 0.0)
+        k = next(k for k in indices[need_gains] if self._kp[k] == 0.0 and self._kd[k] == 0.0)
         raise StateError(
             f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
             "be commanded by effort only; set_gains gives it some"

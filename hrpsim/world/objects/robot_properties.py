@@ -90,7 +90,7 @@ class RobotProperties:
             WorldError: for a value that is negative or not finite.
             StateError: for an unknown joint.
         """
-        places = self.joint_index.places([names] if isinstance(names, str) else names)
+        indices = self.joint_index.indices([names] if isinstance(names, str) else names)
         values = {
             "friction": friction,
             "damping": damping,
@@ -102,7 +102,7 @@ class RobotProperties:
             if given is not None:
                 new = getattr(self.system, field).copy()
                 what = f"{field.replace('_', ' ')} of joints of {self.name!r}"
-                new[self.joint_index.v[places]] = not_negative(what, given, len(places))
+                new[self.joint_index.v[indices]] = not_negative(what, given, len(indices))
                 changed[field] = new
         self._use_system(self.system._replace(**changed))
 

@@ -103,10 +103,10 @@ class RobotReader:
         self._joint_q = np.array([joints[k].q_index for k in at], dtype=np.int64)
         self._joint_v = np.array([joints[k].v_index for k in at], dtype=np.int64)
         sensors = robot.model.sensors
-        places = [k for k, sensor in enumerate(sensors) if sensor.kind == "imu"]
-        self._imus = np.array(places, dtype=np.int64)
-        self._frames = link_records([sensors[k] for k in places])
-        self.size = 3 * len(at) + 6 * len(sensors) + 4 * len(places)
+        indices = [k for k, sensor in enumerate(sensors) if sensor.kind == "imu"]
+        self._imus = np.array(indices, dtype=np.int64)
+        self._frames = link_records([sensors[k] for k in indices])
+        self.size = 3 * len(at) + 6 * len(sensors) + 4 * len(indices)
         self.size += BASE_SIZE if with_base else 0
         self._scene: Scene | None = None
         self._sources: Reference | None = None

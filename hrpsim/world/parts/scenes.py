@@ -16,7 +16,7 @@ from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import assemble
 from hrpsim.world.arrays.capacity import with_room
-from hrpsim.world.arrays.carry import Places, carry, places_with_more
+from hrpsim.world.arrays.carry import Indices, carry, indices_with_more
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.results import Naming
@@ -50,15 +50,15 @@ class Scenes:
 
     def _build(self) -> None:
         entities, fixed = self._built
-        places = None
+        indices = None
         if self._kept is not None:
-            places = places_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
+            indices = indices_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
         kept, self._kept = self._kept, None
-        self.assemble(kept, places)
+        self.assemble(kept, indices)
         for entity in self._contents.entities[entities:]:
             entity.initialise()
 
-    def assemble(self, old: Scene | None, places: Places | None) -> None:
+    def assemble(self, old: Scene | None, indices: Indices | None) -> None:
         """Build the arrays of the present contents; take over the state that an old scene has."""
         contents = self._contents
         self.present, self.owners = assemble(
@@ -71,7 +71,7 @@ class Scenes:
             contents.connection_records,
         )
         if old is not None:
-            self.present = carry(old, self.present, places)
+            self.present = carry(old, self.present, indices)
         self._built = len(contents.entities), len(contents.fixed)
         self._complete()
 
