@@ -238,7 +238,7 @@ def _shortened(lines: list[str]) -> list[str]:
 
 
 def _load(row: dict[str, Any]) -> float:
-    """Return the torque's part of its limit, 0 where there is none."""
+    """Return the torque's part of its limit, 0 without a limit."""
     return abs(row["torque"]) / row["torque_limit"] if row["torque_limit"] else 0.0
 
 

@@ -174,7 +174,7 @@ class LinkDistances:
         return distance, np.array([result.getNearestPoint1(), result.getNearestPoint2()])
 
     def _above(self, shape: CollisionShape, plane: CollisionShape) -> tuple[float, np.ndarray]:
-        """Return how far a shape is above a half-space, and the nearest points (2, 3)."""
+        """Return the height of a shape above a half-space, and the nearest points (2, 3)."""
         R, p = self._pose(shape)
         R_plane, p_plane = self._pose(plane)
         normal = R_plane[:, 2]

@@ -30,7 +30,7 @@ _SHARES = 4  # of the worlds that each thread takes one after another: some step
 class Batch:
     """`count` independent copies of a world, in its present state.
 
-    The copies differ by what is done to each of `worlds`: states, commands, friction, solvers.
+    The copies differ by changes to each of `worlds`: states, commands, friction, solvers.
     Methods that take a row for each world do it for all. Stepped together they take the same steps,
     bit for bit, as each would alone. One compiled call advances many worlds without Python's lock,
     so that threads work at the same time.
@@ -121,7 +121,7 @@ class Batch:
     def numbers(self, worlds: Sequence[int] | np.ndarray | None) -> list[int]:
         """Return the numbers of all worlds (None), of numbers, or of a truth value for each.
 
-        Raises WorldError for what is neither, and for a world that does not exist.
+        Raises WorldError for anything else, and for a world that does not exist.
         """
         if worlds is None:
             return list(range(len(self)))

@@ -45,8 +45,8 @@ class Shard:
     def step(self, n: int, stop: Event) -> dict[int, WorldError]:
         """Advance all by `n` steps; return the errors of those that could not be, by number.
 
-        What fails is kept at the start of the step that it could not do. An exception that a signal
-        raises leaves worlds some of whose steps are done; so does `stop`, with Stopped.
+        A world that fails stays at the start of the failed step. After an exception from a signal,
+        or `stop`, which raises Stopped, some of the steps are done.
         """
         failures: dict[int, WorldError] = {}
         begun: list[Stepping] = []

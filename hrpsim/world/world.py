@@ -157,7 +157,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         self.wake()
         self._contents.settings["gravity"][0] = gravity
 
-    # -- what is in it --------------------------------------------------------------------------
+    # -- contents -------------------------------------------------------------------------------
 
     @property
     def entities(self) -> dict[str, Entity]:

@@ -63,7 +63,7 @@ class Signals(Mapping):
         return iter(SIGNALS.names)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of signals."""
         return len(SIGNALS.names)
 
 

@@ -51,7 +51,7 @@ def rpy_of(R) -> str:
 
 
 def free_name(root: etree._Element, wanted: str) -> str:
-    """Return `wanted`, or with underscores so that no element of the URDF has that name."""
+    """Return `wanted`, with underscores if an element of the URDF has that name."""
     taken = {element.get("name") for element in root.iter()}
     while wanted in taken or f"{wanted}_fixed" in taken:
         wanted += "_"

@@ -57,7 +57,7 @@ class Perception:
             self._estimator.reset()
 
     def perceive(self, state: State) -> State:
-        """Return what the controller sees at this tick."""
+        """Return the state for the controller at this tick."""
         if self._noises:
             self._add_noise(state)
         if self._past:
@@ -95,7 +95,7 @@ class Perception:
         )
 
     def _late(self, what: str, present):
-        """Return what was measured `delays[what]` ticks ago, or first."""
+        """Return the measurement `delays[what]` ticks ago, or the first one."""
         past = self._past.get(what)
         if past is None:
             return present

@@ -56,7 +56,7 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
 
 
 def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, list, str]:
-    """Return the values, and the place and the text of the first mistake ("" for none)."""
+    """Return the values, and the location and text of the first mistake ("" without)."""
     for name in given:
         if name not in kinds:
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))

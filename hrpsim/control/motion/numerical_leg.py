@@ -135,7 +135,7 @@ def bend_of_knee(lower: float, upper: float) -> float:
 
 @kernel
 def search_leg(links, search, target, work, angles_out):
-    """Write the angles (6,) that put the foot nearest to `target`; return by how much it misses.
+    """Write the angles (6,) that put the foot nearest to `target`; return the error [m].
 
     links (7,): LINK records; search: a SEARCH record; target: a LINK record in the waist's frame;
     work: a CHAIN_WORK record. The error [m] counts a turn by 1 rad as the length of the leg.

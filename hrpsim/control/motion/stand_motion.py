@@ -6,7 +6,7 @@
 Keyframes give the zero-moment point, the waist's height and the feet at rest; quintics join them.
 The centre of mass follows from the zero-moment point, the legs from the centre of mass.
 
-A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and gives way under load. For the
+A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and deflects under load. For the
 effort tau that the motion needs, the command is  q + (tau + kd dq/dt) / kp.
 """
 

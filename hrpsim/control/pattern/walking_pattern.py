@@ -302,7 +302,7 @@ def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
 
 
 def _height_over_sole(model: Model, q, sole: str, body: int) -> float:
-    """Return how high a body is above the plane of a sole [m]; infinite without shapes."""
+    """Return the height of a body above the plane of a sole [m]; infinite without shapes."""
     p_sole, R_sole = link_pose(model, q, sole)
     name = next(n for n, frame in model.frames.items() if frame.body == body)
     p, R = link_pose(model, q, name)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a world file says about itself: its name, tags, named poses. None of it is simulated."""
+"""Metadata of a world file: its name, tags, named poses. None of it is simulated."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""World files: a YAML text that says what is in a world (docs/reference/world_file.md)."""
+"""Load world files: YAML texts that describe a world (docs/reference/world_file.md)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a world file says about connections and about the constraints of joints."""
+"""Load the connections and joint constraints of a world file."""
 
 from __future__ import annotations
 

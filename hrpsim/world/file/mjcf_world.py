@@ -40,7 +40,7 @@ def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None)
     """Return the world of an MJCF; trees that equalities tie to each other are one robot.
 
     Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning lists what is not
-    simulated. ModelError or WorldError for what is not sound.
+    simulated. ModelError or WorldError for anything invalid.
     """
     text, _ = read_source(path)
     m = read_mjcf(text, path)

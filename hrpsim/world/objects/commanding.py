@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writing a command to the actuators of a robot, all of it or nothing."""
+"""Write a command to the actuators of a robot, entirely or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Actuators(NamedTuple):
 
 @kernel
 def set_commands(actuators, indices, positions, velocities, efforts, given, named, steps):
-    """Command the joints at `indices` (k,); return 1, and change nothing, where that cannot be.
+    """Command the joints at `indices` (k,); return 1, and change nothing, if that is invalid.
 
     `given` says which of positions, velocities and efforts (k,) there are; they must be finite, or
     NaN for a value that is not given: a joint that has none keeps its command.

@@ -53,7 +53,7 @@ class ContactArrays:
 
 
 class ContactSources(NamedTuple):
-    """What contacts are read from."""
+    """The arrays that contacts are read from."""
 
     counts: np.ndarray  # (1,) COUNTS
     settings: np.ndarray  # (1,) SETTINGS

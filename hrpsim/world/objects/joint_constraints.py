@@ -29,7 +29,7 @@ ALL_KINDS = -1
 
 
 class EffortSources(NamedTuple):
-    """What the efforts of constraints are read from, for a robot with n joints."""
+    """The arrays that efforts of constraints are read from, for a robot with n joints."""
 
     settings: np.ndarray  # (1,) SETTINGS
     impulses: np.ndarray  # (nv, 7) of the step, by row

@@ -16,7 +16,7 @@ IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
 
 
 def impact_law_code(name) -> int:
-    """Return the code of a law of impact; WorldError if there is none of that name."""
+    """Return the code of a law of impact; WorldError for an unknown name."""
     if not isinstance(name, str) or name not in IMPACT_LAWS:
         raise WorldError(unknown_name("impact_law", str(name), IMPACT_LAWS))
     return IMPACT_LAWS[name]

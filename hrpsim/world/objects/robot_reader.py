@@ -26,7 +26,7 @@ BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free ba
 
 
 class ReadingSources(NamedTuple):
-    """What the readings of a robot with n chosen joints and m sensors are found from."""
+    """The arrays that readings of a robot with n chosen joints and m sensors are computed from."""
 
     forest: Forest
     q: np.ndarray  # (nq,)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is in a world: the entities and what joins them, which all of its parts know."""
+"""The contents of a world: its entities and connections, shared by all parts."""
 
 from __future__ import annotations
 

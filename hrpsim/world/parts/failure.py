@@ -53,7 +53,7 @@ def why_step_failed(
 
 
 def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
-    """Return why nothing is seen to resist the joint of a body, or its free motion."""
+    """Return why the joint of a body, or its free motion, has no numerical resistance."""
     owner = max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
     number = body - owner.first_body
     joints = getattr(getattr(owner, "model", None), "joints", ())

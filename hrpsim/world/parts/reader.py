@@ -75,14 +75,14 @@ class Reader(LinkReaders):
 
     @cached_property
     def contacts(self) -> Reference:
-        """What contacts are read from."""
+        """The arrays that contacts are read from."""
         scene, of_shape = self.scene, self.table.of_shape
         contacts, work = scene.collision.contacts, np.zeros((2, 3))
         return Reference(ContactSources(scene.counts, scene.settings, contacts, of_shape, work))
 
     @cached_property
     def links(self) -> Reference:
-        """What the states of links are read from."""
+        """The arrays that states of links are read from."""
         scene = self.scene
         kinematics, work = new_kinematics(len(scene.forest.bodies)), np.zeros((3, 3))
         links = self.table.records()
@@ -92,7 +92,7 @@ class Reader(LinkReaders):
 
     @cached_property
     def connections(self) -> Reference:
-        """What connections are read from."""
+        """The arrays that connections are read from."""
         return Reference(ConnectionSources(self.scene.settings, self.scene.connections))
 
     @cached_property

@@ -23,7 +23,7 @@ class Readings(Part):
 
     @property
     def stats(self) -> StepStats:
-        """What the last step did, and how the solver did over the steps before."""
+        """Results of the last step, and convergence of the solver over the steps before."""
         scene, steps = self._scenes.scene, int(self._contents.clock[0])
         converged = scene.step_stats["converged"][0]
         worst = "" if converged else self._scenes.naming().worst_of_step(scene)

@@ -55,7 +55,7 @@ class Convergence:
 
 @dataclass(frozen=True)
 class StepStats:
-    """What the last step did, and how the solver did over the steps before.
+    """Results of the last step, and convergence of the solver over the steps before.
 
     Islands, whose moving bodies share no contact or connection, are solved by themselves:
     `iterations` are the most sweeps that any took, `residual` is the largest of all and `converged`
@@ -159,7 +159,7 @@ class Naming:
 def stats_of(
     scene: Scene, kept: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
 ) -> StepStats:
-    """Return what the last step of the scene did, contacts `kept` of what sleeps included."""
+    """Return the results of the last step of the scene, with contacts `kept` of sleeping bodies."""
     names = scene.step_stats.dtype.names or ()
     stats = dict(zip(names, scene.step_stats.item(), strict=True))
     contact_count = int(scene.counts["contact_count"][0])

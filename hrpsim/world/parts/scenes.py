@@ -23,9 +23,9 @@ from hrpsim.world.parts.results import Naming
 
 
 class Scenes:
-    """The present scene of what is in a world.
+    """The present scene of a world's contents.
 
-    `complete` is called for each scene that is made: what depends on several parts is then found.
+    `complete` is called for each new scene, to set what depends on several parts.
     """
 
     def __init__(self, contents: Contents, complete: Callable[[], None]):

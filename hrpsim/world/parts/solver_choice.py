@@ -12,7 +12,7 @@ from hrpsim.world.parts.part import Part
 
 
 class SolverChoice(Part):
-    """The rules by which solvers are chosen, and what they choose."""
+    """The rules by which solvers are chosen, and their choices."""
 
     def add_solver_rule(
         self,

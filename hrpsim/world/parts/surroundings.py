@@ -21,7 +21,7 @@ from hrpsim.world.parts.part import Part
 
 
 class Surroundings(Part):
-    """Fixed shapes, and what is set for pairs of materials."""
+    """Fixed shapes, and properties of pairs of materials."""
 
     def _changed(self) -> None:
         self._sleep.wake()
