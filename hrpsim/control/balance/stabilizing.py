@@ -95,7 +95,7 @@ STABILIZER = np.dtype(
 
 
 class Balance(NamedTuple):
-    """All that a control period reads and writes, for j controlled joints."""
+    """The arrays that a control period reads and writes, for j controlled joints."""
 
     estimation: Estimation
     trajectory: ReferenceTrajectory

@@ -207,7 +207,7 @@ class Connection:
 
     @property
     def error(self) -> np.ndarray:
-        """How far the held axes are off in the present state (6,) [m or rad]; free ones are 0."""
+        """Errors of the held axes in the present state (6,) [m or rad]; free ones are 0."""
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)

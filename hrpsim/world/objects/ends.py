@@ -68,7 +68,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
         entity, link = _split(world, entity) if link is None else (_named(world, entity), link)
     if not isinstance(entity, Entity):
         raise WorldError(
-            'a connection joins a body, (robot, "link"), "entity/link" or None for the world,'
+            'a connection takes a body, (robot, "link"), "entity/link" or None for the world,'
             f" got {given!r}"
         )
     if entity.world is not world:

@@ -46,7 +46,7 @@ class SensorView:
 
     @property
     def reading(self) -> np.ndarray:
-        """All that it reads (6,): its wrench, or angular velocity and specific force."""
+        """The whole reading (6,): its wrench, or angular velocity and specific force."""
         return self._reading()
 
     @property

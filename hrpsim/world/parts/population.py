@@ -131,7 +131,7 @@ class Population(Connections):
         """Take a robot or body out of the world for good, with its contacts and connections.
 
         The state of all else, the forces of its last step and its commands stay as they are, bit
-        for bit; what leaned on the entity falls. Its name is free again. The entity and its
+        for bit; bodies that leaned on it fall. Its name is free again. The entity and its
         connections raise WorldError from then on, and so does `restore` of earlier snapshots.
         Raises WorldError, which names what exists, for anything that is not in this world.
         """

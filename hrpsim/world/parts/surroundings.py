@@ -29,7 +29,7 @@ class Surroundings(Part):
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
-        """What never moves: ground and static shapes, in the order that they were added."""
+        """Fixed shapes: ground and static shapes, in the order that they were added."""
         return tuple(self._contents.fixed)
 
     def add_ground(
