@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whole motions analysed at once: arrays in, arrays out, in parallel over samples."""
+"""Analyse whole motions at once, in parallel over samples."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _WORTH_A_THREAD = 1000  # samples
 
 
 class FixedPhase(NamedTuple):
-    """From sample `begin` on, `links` are fixed to the world; the base's motion is the first's.
+    """From sample `begin` on, `links` are fixed to the world; the first gives the base's motion.
 
-    pose: position (3,) [m] and R_world_link (3, 3) of the first link; None leaves it where the
-    motion has brought it by then.
+    pose: position (3,) [m] and R_world_link (3, 3) of the first link; None keeps its pose in the
+    motion.
     """
 
     begin: int
@@ -179,7 +179,7 @@ class Analyser:
         return Trajectory(self.links, placed, phase_of, masks[phase_of] != 0, **results._asdict())
 
     def _run(self, phases, masks, phase_of, q, v, dv, results: Results) -> None:
-        """Analyse rows, in as many threads as it is worth."""
+        """Analyse rows, in threads if there are enough samples."""
         count = min(self.threads, max(1, len(q) // _WORTH_A_THREAD))
         edges = np.linspace(0, len(q), count + 1).astype(int)
 
@@ -229,7 +229,7 @@ def ground_height(sole: Sole, p, R) -> float:
 
 
 def index_of(link: str, links: Sequence[str]) -> int:
-    """Return the place of `link`; ModelError names the links that may be fixed."""
+    """Return the index of `link`; ModelError names the links that may be fixed."""
     try:
         return links.index(link)
     except ValueError:
@@ -254,7 +254,7 @@ def _check_phases(given: Sequence[FixedPhase], count: int) -> None:
             f"phases must begin at ascending samples from 0 to {count - 1}, got {begins}"
         )
     for phase in given:
-        links: object = phase.links  # a text would be taken for names of one letter
+        links: object = phase.links  # a string would be read as names of one letter
         if isinstance(links, str) or not links:
             raise StateError(f"a phase needs a tuple of links, got {phase.links!r}")
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The base's motion from a link that is fixed to the world (Sugihara et al., eqs. 5 to 9)."""
+"""Recover the base's motion from a link fixed to the world (Sugihara et al., eqs. 5 to 9)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def base_from_fixed_link(forest, support, phase, turn, walk, q, velocity, accele
     """Write the base's part of q, and of the kernels' velocity and acceleration.
 
     The joints' parts are read. From the fixed link, whose spatial velocity and acceleration are
-    zero, the joints are undone one after the other up to the base:
+    zero, the motion of one joint after the other is subtracted up to the base:
     v_parent = v - S rate,  a_parent = a - S rate' - v_parent x S rate,
     all along the world's axes and about the origin of the fixed link.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions as tables of comma-separated values: a line of names, then one sample a line.
+"""Read motions from comma-separated values: a line of names, then one sample a line.
 
 time, RLEG_JOINT2, RLEG_JOINT3, ..., fixed_link
 0.000, -0.4538, 0.8727, ..., r_sole
@@ -40,7 +40,7 @@ WAIST = tuple(f"waist_{name}" for name in COLUMNS["waist"])
 
 
 class CsvMotion(NamedTuple):
-    """What a file holds: the sequence, the links that are fixed, and the line of each sample."""
+    """The contents of a file: the sequence, the fixed links, and the line of each sample."""
 
     sequence: MotionSequence
     fixed: tuple[FixedFrom, ...]
@@ -80,7 +80,7 @@ def _read_samples(
 ) -> tuple[list[str], np.ndarray, list[str] | None, np.ndarray]:
     """Return the names of the numbers, the numbers, the texts of fixed_link, and the lines.
 
-    Cells are turned into numbers line by line: as texts they would take seven times as much.
+    Cells are converted to numbers line by line: texts would take seven times the memory.
     """
     text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
     text_lines = text.splitlines(keepends=True)
@@ -121,7 +121,7 @@ def _rows_of(path: Path, text_lines: list[str]) -> Iterator[tuple[list[str], int
 
 
 def _numbers_of(path: Path, line: int, names: list[str], columns: list[int], row) -> np.ndarray:
-    """Return the numbers of a line; SequenceError for the first cell that is none."""
+    """Return the numbers of a line; SequenceError for the first cell that is no number."""
     cells = [row[column] for column in columns]
     try:
         numbers = np.array(cells, dtype=np.float64)
@@ -174,10 +174,10 @@ def _fixed_links(path, texts, lines, times, model: Model) -> tuple[FixedFrom, ..
     return tuple(found)
 
 
-def link_names(place: str, text: str, model: Model) -> tuple[str, ...]:
-    """Return the links in "r_sole+l_sole"; SequenceError at `place` for an unknown one."""
+def link_names(label: str, text: str, model: Model) -> tuple[str, ...]:
+    """Return the links in "r_sole+l_sole"; SequenceError at `label` for an unknown one."""
     links = tuple(name.strip() for name in text.split("+"))
     for link in links:
         if link not in model.frames:
-            raise SequenceError(f"{place}: {unknown_name('link', link, model.frames, 60)}")
+            raise SequenceError(f"{label}: {unknown_name('link', link, model.frames, 60)}")
     return links

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rates and accelerations of sampled joint positions, with as much smoothing as is asked for."""
+"""Differentiate sampled joint positions, with optional smoothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def differentiated(times, values, smoothing: float = 0.0):
     those inside a quartic polynomial is fitted by least squares, and its value and derivatives in
     the middle are taken (Savitzky and Golay 1964); in the first and last half window those of the
     polynomial at the end. The times must then be evenly spaced. A window of less than seven
-    samples would take nothing out and is refused with a SequenceError, as is one that is longer
+    samples would not smooth and is refused with a SequenceError, as is one that is longer
     than the motion, and as are times through which no spline can be put.
     """
     times, values = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
@@ -31,7 +31,7 @@ def differentiated(times, values, smoothing: float = 0.0):
     if order < 1:
         return values.copy(), np.zeros_like(values), np.zeros_like(values)
     order -= order % 2 == 0
-    from scipy.interpolate import make_interp_spline  # it takes longer to import than to use
+    from scipy.interpolate import make_interp_spline  # importing takes longer than using it
 
     try:
         spline = make_interp_spline(times, values, k=order)

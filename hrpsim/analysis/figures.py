@@ -41,7 +41,7 @@ def draw_plan(result: AnalysedMotion, axes) -> None:
 
 
 def draw_course(result: AnalysedMotion, axes, axis: int) -> None:
-    """Draw centre of mass, ZMP and capture point along x (0) or y (1), and how far they may go."""
+    """Draw centre of mass, ZMP and capture point along x (0) or y (1), and the support's bounds."""
     times, found = result.motion.times, result.found
     every = _thinned(len(times))
     low, high = _support_range(result, axis)
@@ -72,7 +72,7 @@ def draw_forces(result: AnalysedMotion, axes) -> None:
 
 
 def draw_torques(result: AnalysedMotion, axes) -> None:
-    """Draw the torques that come nearest to their limits, or the largest where there are none."""
+    """Draw the torques nearest to their limits, or the largest without limits."""
     model, times = result.analyser.model, result.motion.times
     limits, every = model.system.effort_limit, _thinned(len(times))
     joints = [joint for joint in model.joints if joint.joint_type != FREE]

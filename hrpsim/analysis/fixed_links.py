@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which links are fixed when: as given, checked against the motion, or detected from the soles."""
+"""The fixed links over time: as given, checked against the motion, or detected from the soles."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ LIFT_TOLERANCE = 5e-3  # [m]
 
 
 def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ...]:
-    """Return what "[TIME:]LINK[+LINK...]" say, in the order of their times.
+    """Parse texts "[TIME:]LINK[+LINK...]"; return them in the order of their times.
 
     Without a time it is from the beginning on. Raises SequenceError that names the text.
     """
     found = []
     for text in texts:
         before, separator, names = text.rpartition(":")
-        place = f"--fixed-link {text!r}"
+        label = f"--fixed-link {text!r}"
         try:
             time = float(before) if separator else -math.inf
         except ValueError:
             time = math.nan
         if math.isnan(time):
-            raise SequenceError(f"{place}: [TIME:]LINK[+LINK...] is needed, {before!r} is no time")
-        found.append(FixedFrom(time, link_names(place, names, model)))
+            raise SequenceError(f"{label}: [TIME:]LINK[+LINK...] is needed, {before!r} is no time")
+        found.append(FixedFrom(time, link_names(label, names, model)))
     found.sort(key=lambda entry: entry.time)
     for one, other in itertools.pairwise(found):
         if one.time == other.time:
@@ -83,7 +83,7 @@ def starting_pose(model: Model, sole: Sole, motion: Motion):
 
 
 class _Clearance(NamedTuple):
-    """How soles lie above the plane of another, which is looked upon as the ground."""
+    """Heights of soles above the plane of another, which is taken as the ground."""
 
     lowest: np.ndarray  # (T, s) height of each sole's lowest corner [m]
     rests: np.ndarray  # (T, s) whether all of it touches and does not move, bool
@@ -97,10 +97,10 @@ def detect_fixed_links(
 ) -> list[FixedPhase]:
     """Return the phases in which the soles of `analyser` are on a level floor.
 
-    Only soles with outlines count. A sole bears beside the reference while all its corners are
-    within CONTACT_HEIGHT of the reference's plane and slower than CONTACT_SPEED
-    relative to it. The reference changes when another sole comes to lie deeper than
-    CONTACT_HEIGHT beneath it, in the middle of the time that both bore before. The first
+    Only soles with outlines count. A sole bears, together with the reference, while all its corners
+    are within CONTACT_HEIGHT of the reference's plane and slower than CONTACT_SPEED relative to it.
+    The reference changes when another sole is more than CONTACT_HEIGHT beneath it, in the middle of
+    the time that both bore before. The first
     reference is the lowest sole. progress: as in Analyser.analyse, once for each sole.
     """
     soles = [sole for sole in analyser.soles if len(sole.vertices)]
@@ -182,11 +182,11 @@ def check_fixed_links(
     found: Trajectory,
     tolerance: float = LIFT_TOLERANCE,
 ) -> None:
-    """Raise SequenceError where a link that is said to be fixed has left its place.
+    """Raise SequenceError where a link that is declared fixed moves.
 
-    That is: it is more than `tolerance` [m] from where it was when it became fixed, seen from the
-    first of the fixed links, or from the file's own base; or, being a sole, some other sole lies
-    deeper by more than that. The message names file, line and link.
+    That is: it is more than `tolerance` [m] from its position when it became fixed, relative to the
+    first of the fixed links, or to the file's own base; or it is a sole, and another sole is lower
+    by more than that. The message names file, line and link.
     """
     for k, phase in enumerate(found.phases):
         end = found.phases[k + 1].begin if k + 1 < len(found.phases) else len(motion.times)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A report on analysed motions as one HTML page that needs nothing else."""
+"""Write a report on analysed motions as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ img { max-width: 100%; }
 
 
 def as_html(results: Sequence[AnalysedMotion]) -> str:
-    """Return the page: figures are inlined, no other file or address is asked for.
+    """Return the page: figures are inlined, no other file or address is needed.
 
     Without matplotlib there are tables only, and the page says so.
     """

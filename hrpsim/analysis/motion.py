@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A motion as the analysis takes it: joint positions, rates and accelerations against time."""
+"""A motion for the analysis: joint positions, rates and accelerations against time."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hrpsim.model.shapes.placement import quaternion_of
 
 
 class FixedFrom(NamedTuple):
-    """From `time` [s] on these links are fixed to the world; the first tells the base's motion."""
+    """From `time` [s] on these links are fixed to the world; the first gives the base's motion."""
 
     time: float
     links: tuple[str, ...]
-    line: int = 0  # of the motion's file, 0 if it does not say so
+    line: int = 0  # of the motion's file, 0 if not from there
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Motion:
     """Samples of a motion; joints that it does not mention stay at zero.
 
     The base's entries of q are those of the file's waist where `base_known`, else neutral; v and
-    dv have none. `source`, `line_times` and `lines` tell where samples come from.
+    dv have none. `source`, `line_times` and `lines` are the origin of samples.
     """
 
     source: str
@@ -39,7 +39,7 @@ class Motion:
     q: np.ndarray  # (T, nq)
     v: np.ndarray  # (T, nv)
     dv: np.ndarray  # (T, nv)
-    fixed: tuple[FixedFrom, ...] = ()  # as the file says, empty where it does not
+    fixed: tuple[FixedFrom, ...] = ()  # from the file, empty where it has none
     base_known: bool = False
     line_times: np.ndarray | None = None  # of the file's own samples [s]
     lines: np.ndarray | None = None  # their line numbers

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions out of files of any kind that the analysis reads.
+"""Read motions from files of any kind that the analysis supports.
 
 Motions as keyframes in YAML: joint angles at times, and how to go from one to the next.
 
@@ -44,10 +44,10 @@ def read_motion(
 ) -> Motion:
     """Return the motion in a CSV file, YAML keyframes, or a set of hrpsys's SequencePlayer.
 
-    They are told apart by their names: .csv, .yaml or .yml, else a set by its basename or one of
+    They are distinguished by their names: .csv, .yaml or .yml, else a set by its basename or one of
     its files. period [s]: resample; smoothing [s]: window of the differentiation, which keyframes
-    do not need; progress: called with what is done, how many samples, and of how many. Raises
-    SequenceError with file and line for what does not fit, OSError for files that cannot be read.
+    do not need; progress: called with the task, the number of samples done, and of all. Raises
+    SequenceError with file and line for invalid contents, OSError for files that cannot be read.
     """
     suffix = Path(path).suffix.lower()
     if suffix in (".yaml", ".yml"):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The analysis of one sample at a time, beside a control loop: no array is allocated."""
+"""Analyse one sample at a time, within a control loop: no array is allocated."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Observer:
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """The links that are fixed, the one that tells the base's motion first."""
+        """The links that are fixed, the one that gives the base's motion first."""
         first = int(self._phases[0]["reference"])
         others = [int(k) for k in np.flatnonzero(self._mask[0]) if k != first]
         return tuple(self.links[k] for k in (first, *others))
@@ -77,8 +77,7 @@ class Observer:
             accelerations: (joints,) [rad/s^2 or m/s^2].
 
         Raises:
-            StateError: for values that are no finite numbers, and wrong shapes; the results then
-                remain.
+            StateError: for values that are no finite numbers, and wrong shapes; the results stay.
         """
         positions = _checked("positions", positions, self._joint_q)
         velocities = _checked("velocities", velocities, self._joint_v)
@@ -96,9 +95,9 @@ class Observer:
         return self._space.kinematics[0]["R"]
 
     def fix(self, links: Sequence[str]) -> None:
-        """Let these links be fixed from the next `update` on, the first telling the base's motion.
+        """Fix these links from the next `update` on; the first gives the base's motion.
 
-        Each is fixed where the last update has found it.
+        Each is fixed at its pose in the last update.
         """
         indices = [index_of(link, self.links) for link in links]
         first = indices[0]
@@ -109,7 +108,7 @@ class Observer:
         self._mask[0, indices] = 1
 
     def follow_soles(self, contact_height: float = _CONTACT_HEIGHT) -> None:
-        """Let those soles be fixed that the last `update` has found on the floor, a level one.
+        """Fix the soles that the last `update` found on the floor, which is level.
 
         On the floor is a sole whose lowest corner is less than contact_height [m] above the
         reference's. One that is deeper than that beneath the reference becomes the reference, and
@@ -171,7 +170,7 @@ class RateFilter:
     def update(self, time: float, values) -> np.ndarray:
         """Return the rate [1/s] at `time` [s], in memory of the filter's own.
 
-        A time that does not come after the last one starts it anew, at zero.
+        A time that is not after the last one starts it again, at zero.
         """
         step = time - self._time
         if step > 0.0:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the kernels of the analysis read and write, gathered into records.
+"""Records that the kernels of the analysis read and write.
 
 A *support* is a link that may be fixed to the world; a *phase* is a time during which the same
 supports are fixed. Wrenches and poses of supports are those of the link's frame.
@@ -30,7 +30,7 @@ SUPPORT = np.dtype(
 
 PHASE = np.dtype(
     [
-        ("reference", "i8"),  # the support that the base's motion is recovered from
+        ("reference", "i8"),  # the support from which the base's motion is recovered
         ("R", "f8", (3, 3)),  # where it is fixed: R_world_link
         ("p", "f8", (3,)),  # [m]
         ("ground", "f8"),  # height of its outline [m]
@@ -83,7 +83,7 @@ SUPPORT_SAMPLE = np.dtype(
 
 
 class Subject(NamedTuple):
-    """What is analysed: a robot on a free base and the links by which it may be fixed."""
+    """The subject of the analysis: a robot on a free base and the links that may be fixed."""
 
     forest: Forest
     supports: np.ndarray  # (s,) SUPPORT
@@ -115,7 +115,7 @@ class Workspace(NamedTuple):
     walk: np.ndarray  # (2, 6) spatial velocity and acceleration on the way to the base
     total: np.ndarray  # (6,) wrench of the surroundings about the base's origin, moment first
     momentum: np.ndarray  # (6,) of one body
-    shares: np.ndarray  # (s, 6) what each support bears of it
+    shares: np.ndarray  # (s, 6) each support's part of it
     arms: np.ndarray  # (s, 3) the supports' origins from the base's origin [m]
     points: np.ndarray  # (vertices, 2) of the fixed supports, in the world [m]
     norm: np.ndarray  # (6, 6) of `wrench_split`

@@ -19,7 +19,7 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.vector import copy_vector, point_velocity
 
-_COLLINEAR = 1e-9  # sine of the angle between directions that are taken for one
+_COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 
 
 @kernel  # many parameters: names the parts of the motion that it reads, not the motion
@@ -162,7 +162,7 @@ def _place_supports(subject, kinematics, ground, arms, supports_out):
 
 @inner_kernel
 def _divide(subject, fixed, space, supports):
-    """Write to space.shares what each fixed support bears, about the base's origin."""
+    """Write to space.shares the wrench on each fixed support, about the base's origin."""
     settings = subject.settings[0]
     arms, shares, total = space.arms, space.shares, space.total
     count = 0
@@ -191,7 +191,7 @@ def _divide(subject, fixed, space, supports):
 
 @inner_kernel
 def _unload(forest, kinematics, i, arm, share, tau_out):
-    """Take what the joints need not bear, for the wrench on body i bears it, out of tau_out."""
+    """Subtract from tau_out the efforts that the wrench on body i supplies."""
     n0 = share[0] + arm[1] * share[5] - arm[2] * share[4]
     n1 = share[1] + arm[2] * share[3] - arm[0] * share[5]
     n2 = share[2] + arm[0] * share[4] - arm[1] * share[3]
@@ -221,7 +221,7 @@ def _add_outline(vertices, support, here, points, count):
 
 @inner_kernel
 def _write_support(subject, i, share, out):
-    """Write the wrench on a support, its centre of pressure and the friction that it needs."""
+    """Write the wrench on a support, its centre of pressure and the friction that it requires."""
     support, R = subject.supports[i], out.R
     f, n, h = out.force, out.torque, support.height
     for c in range(3):
@@ -262,7 +262,7 @@ def hull_margin(points, count, x, y):
         for k in range(count):
             if _comes_before(points, here, k, after):
                 after = k
-        if after == here:  # all points are one
+        if after == here:  # all points coincide
             return -math.hypot(x - points[here, 0], y - points[here, 1])
         signed, distance = edge_distance(
             points[here, 0], points[here, 1], points[after, 0], points[after, 1], x, y
@@ -276,7 +276,7 @@ def hull_margin(points, count, x, y):
 
 @inner_kernel
 def _comes_before(points, here, k, after):
-    """Return whether the hull's edge from `here` rather goes to k than to `after`."""
+    """Return whether the hull's edge from `here` goes to k instead of `after`."""
     ax, ay = points[k, 0] - points[here, 0], points[k, 1] - points[here, 1]
     if ax == 0.0 and ay == 0.0:
         return False

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which links can bear the robot, and the outlines that they stand on."""
+"""Links that can bear the robot, and the outlines of their soles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sole:
     """A link that may be fixed to the world, and the plane outline by which it stands.
 
     The outline lies at `height` [m] in the link's frame, whose z axis points from the ground into
-    the robot. Without vertices the link is held like a clamp: it can bear any wrench.
+    the robot. Without vertices the link is clamped: it can bear any wrench.
     """
 
     link: str
@@ -59,7 +59,7 @@ def soles_of(model: Model) -> tuple[Sole, ...]:
 
     All joints at zero, those within 1 cm of the lowest. Of the links of such a body the one is
     taken whose z axis is up and whose origin is nearest to the floor, in the order of the links.
-    Raises ModelError where there is none: the links must then be named.
+    Raises ModelError where there are no soles: the links must then be named.
     """
     q = model.neutral()
     found: dict[int, tuple[str, float, float]] = {}  # name, height, bottom

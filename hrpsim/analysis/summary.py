@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The analysis of a motion file as a whole: what the command prints, writes and draws."""
+"""Analyse a motion file as a whole, for the command to print, write and draw."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _SHOWN = 12  # phases, and violations, that the text lists
 
 @dataclass(frozen=True)
 class AnalysedMotion:
-    """A motion, its analysis, and what it violates."""
+    """A motion, its analysis, and its violations of limits."""
 
     analyser: Analyser
     motion: Motion
@@ -91,10 +91,10 @@ def analyse_motion(
     Raises:
         SequenceError: where a link that should be fixed moves by more than `lift_tolerance`.
     """
-    told = tuple(fixed) or motion.fixed
-    if told:
-        first = analyser.soles[analyser.links.index(told[0].links[0])]
-        phases = phases_at(told, motion.times, starting_pose(analyser.model, first, motion))
+    known = tuple(fixed) or motion.fixed
+    if known:
+        first = analyser.soles[analyser.links.index(known[0].links[0])]
+        phases = phases_at(known, motion.times, starting_pose(analyser.model, first, motion))
     else:
         follow = progress and partial(progress, "looking for fixed links in")
         phases = detect_fixed_links(analyser, motion, progress=follow)
@@ -102,10 +102,10 @@ def analyse_motion(
     follow = progress and partial(progress, "analysing")
     found = analyser.analyse(motion.q, motion.v, motion.dv, phases, progress=follow)
     took = perf_counter() - begin
-    if told:
-        check_fixed_links(motion, told, analyser, found, lift_tolerance)
+    if known:
+        check_fixed_links(motion, known, analyser, found, lift_tolerance)
     listed = violations(analyser, motion.times, found, friction=friction, distances=distances)
-    by = "given" if fixed else "file" if told else "detected"
+    by = "given" if fixed else "file" if known else "detected"
     return AnalysedMotion(analyser, motion, found, tuple(listed), by, took)
 
 
@@ -142,7 +142,7 @@ def as_data(result: AnalysedMotion) -> dict[str, Any]:
 
 
 def joint_rows(result: AnalysedMotion) -> list[dict[str, Any]]:
-    """Return one row a joint: largest torque and rate beside their limits, None where no limit."""
+    """Return one row a joint: largest torque and rate with their limits, None where no limit."""
     model, found, times = result.analyser.model, result.found, result.motion.times
     rows = []
     for joint in model.joints:
@@ -171,7 +171,7 @@ def _limit(value) -> float | None:
 
 
 def _extreme(times, values, least: bool = False) -> dict[str, float] | None:
-    """Return the extreme value and its time; None where there is no value at all."""
+    """Return the extreme value and its time; None where there is no value."""
     if np.isnan(values).all():
         return None
     k = int(np.nanargmin(values) if least else np.nanargmax(values))
@@ -238,7 +238,7 @@ def _shortened(lines: list[str]) -> list[str]:
 
 
 def _load(row: dict[str, Any]) -> float:
-    """Return the torque's part of its limit, 0 where there is none."""
+    """Return the torque's part of its limit, 0 without a limit."""
     return abs(row["torque"]) / row["torque_limit"] if row["torque_limit"] else 0.0
 
 
@@ -291,7 +291,7 @@ def violations(
     friction: float | None = None,
     distances: LinkDistances | None = None,
 ) -> list[Violation]:
-    """Return what exceeds its limit, each continuous stretch once, in the order of time.
+    """Return violations of limits, each continuous stretch once, in the order of time.
 
     Joints: positions, rates and torques beyond the description's limits. The floor: a zero-moment
     point outside the support polygon, a sole that would have to pull, a centre of pressure outside
@@ -334,7 +334,7 @@ def _of_joints(model: Model, times, found: Trajectory) -> list[Violation]:
 
 
 def _of_floor(times, found: Trajectory) -> list[Violation]:
-    """Return where the ZMP is outside; where there is none, a sole pulls, which is told of it."""
+    """Return stretches with the ZMP outside; where it does not exist, `_of_sole` reports a pull."""
     margin = np.nan_to_num(found.samples["margin"], nan=np.inf)
     return _stretches("zmp", "the robot", times, -margin, 0.0, "m", turned=True)
 
@@ -356,7 +356,7 @@ def _of_sole(link: str, times, found: Trajectory, friction: float | None) -> lis
 def _stretches(kind, name, times, values, limit, unit, turned=False) -> list[Violation]:
     """Return one violation for each stretch of samples with values > limit.
 
-    turned: both have the other sign than what they are told as.
+    turned: both have the opposite sign of those reported.
     """
     sign = -1.0 if turned else 1.0
     beyond = values > limit + _ROUNDING * max(1.0, abs(limit))

@@ -18,7 +18,7 @@ from hrpsim.jit.compiled import inner_kernel
 # The square of a violated condition counts 1 / _YIELDING times the norm, so that there is always a
 # solution: of conditions that contradict each other, the one that violates them least.
 _YIELDING = 1e-8
-_VIOLATED = 1e-12  # beside the size of the gradient
+_VIOLATED = 1e-12  # relative to the size of the gradient
 _ROW, _WRENCH, _IMAGE, _SOLVED = range(4)  # of `edges`
 _GRADIENT, _MULTIPLIER, _TRIAL, _WORK = range(4)  # of `multipliers`
 
@@ -64,7 +64,7 @@ def divide_by_norm(fixed, arms, length, norm, norm_inverse, total, shares_out):
 
 @inner_kernel
 def _add_image(norm_inverse, wrench, arm, length, scale, share):
-    """Add scale times what the link at `arm` bears of `wrench` by the least norm."""
+    """Add scale times the part of `wrench` that the link at `arm` bears by the least norm."""
     y0 = y1 = y2 = y3 = y4 = y5 = 0.0
     for k in range(6):
         w = scale * wrench[k]
@@ -91,7 +91,7 @@ def keep_pressure_inside(
 
     One condition for each edge of each outline: a . w_i >= 0. Its multiplier is zero or the
     condition holds with equality, an LCP in the multipliers that is solved by an active set.
-    `frames` (s,) SUPPORT_SAMPLE tell R of the links.
+    `frames` (s,) SUPPORT_SAMPLE have R of the links.
     """
     m = 0
     for i in range(fixed.shape[0]):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Several controllers side by side, each for a group of joints, switched without a jump."""
+"""Run several controllers, each on a group of joints, and switch them without a jump."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ENTRY = ("controller", "joints", "parameters", "active", "loaded")
 class Member:
     """One controller of a group, made from its entry in the group's parameters.
 
-    `mine` are the places of its joints among `names` in states and commands. `state` is UNLOADED,
+    `mine` are the indices of its joints among `names` in states and commands. `state` is UNLOADED,
     UNCONFIGURED, INACTIVE, ACTIVE or FINISHED (inactive, for it has nothing left to do). Raises
     ControllerError for an entry that cannot be used.
     """
@@ -46,7 +46,7 @@ class Member:
                 raise ControllerError(f"{where} needs {needed}")
         self.name = name
         self.plugin = str(entry["controller"])
-        self.mine = _places(where, entry["joints"], names)
+        self.mine = _joint_indices(where, entry["joints"], names)
         self.begins_loaded = bool(entry.get("loaded", True))
         self.begins_active = bool(entry.get("active", self.begins_loaded))
         if self.begins_active and not self.begins_loaded:
@@ -72,14 +72,14 @@ class Member:
         self.state = UNCONFIGURED
 
     def configure(self, model: Model) -> float:
-        """Let it compute what depends on the model only; return its period [s]."""
+        """Configure it: compute what depends only on the model; return its period [s]."""
         self.require("configure", UNCONFIGURED)
         self.controller.configure(model, dict(self._parameters))
         self.state = INACTIVE
         return self.controller.period
 
     def unload(self) -> None:
-        """Stop the controller and forget it."""
+        """Stop the controller and drop it."""
         self.require("unload", UNCONFIGURED, INACTIVE, FINISHED)
         self.controller.stop()
         self.controller, self.state = None, UNLOADED
@@ -101,18 +101,18 @@ _PARAMETERS = ("members", "blend")
 
 
 class ControllerGroup(Controller):
-    """Runs controllers side by side: each sees everything and commands its own joints.
+    """Runs controllers together: each sees everything and commands its own joints.
 
     Parameters: `members` {name: {controller: "module:Class", joints: patterns with * and ?,
-    parameters: {...}, loaded: true, active: true}}, and `blend`, the time in which a joint goes
-    over from what it was told to what another controller tells it [s] (0.5).
+    parameters: {}, loaded: true, active: true}}, and `blend`, the time in which a joint goes over
+    from one controller's commands to another's [s] (0.5).
 
     Members must command positions; velocities and efforts are their feed-forward. Joints without an
-    active member hold what they were told last. A member that is activated begins anew
-    (`initialize`), and members whose joints it takes become inactive. Over a switch targets and
-    their velocities are continuous: the old course runs out, the new one gains weight, both within
-    `blend`, and their velocities are fed forward. A member that is not `loaded` at first can be
-    loaded, configured and unloaded while others go on.
+    active member hold their last command. A member that is activated starts again (`initialize`),
+    and members whose joints it takes become inactive. Over a switch targets and their velocities
+    are continuous: the old course fades out, the new one gains weight, both within `blend`, and
+    their velocities are fed forward. A member that is not `loaded` at first can be loaded,
+    configured and unloaded while others run.
     """
 
     def __init__(self):
@@ -122,7 +122,7 @@ class ControllerGroup(Controller):
         self._requested: list[tuple[Member, bool]] = []
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Make the members; ControllerError for what cannot stand side by side."""
+        """Make the members; ControllerError for members that conflict."""
         refuse_unknown("parameter", parameters, _PARAMETERS)
         self._model, self._names = model, controlled_joints(model)
         given = parameters.get("members")
@@ -149,7 +149,7 @@ class ControllerGroup(Controller):
         self._configured_once = True
 
     def initialize(self, state: State) -> None:
-        """Begin with the members that are active at first, and all other joints held."""
+        """Start with the members that are active at first, and hold all other joints."""
         count = len(self._names)
         self._target = np.array(state.joint_positions)
         self._speed = np.zeros(count)  # of the targets [rad/s or m/s]
@@ -212,17 +212,17 @@ class ControllerGroup(Controller):
         return self._names
 
     def active_rivals(self, name: str) -> list[str]:
-        """Return the active members that a member would put off."""
+        """Return the active members that a member would replace."""
         return [rival.name for rival in self._rivals(self._member(name))]
 
     def load(self, name: str) -> None:
-        """Make a member's controller; ControllerError where that cannot be."""
+        """Make a member's controller; ControllerError where that fails."""
         self._member(name).load()
 
     def configure_member(self, name: str) -> None:
-        """Configure a member that is loaded; ControllerError where it cannot stand beside others.
+        """Configure a member that is loaded; ControllerError where it conflicts with others.
 
-        What it raises leaves the member unconfigured.
+        After an error the member stays unconfigured.
         """
         member = self._member(name)
         period = member.configure(self._model)
@@ -241,7 +241,7 @@ class ControllerGroup(Controller):
         self._period = period
 
     def _join_needs(self, name: str, wanted: Mapping[str, Any]) -> None:
-        """Make what a member needs the group's; ControllerError where that cannot be."""
+        """Add a member's needs to the group's; ControllerError where they conflict."""
         joined = dict(self.needs)
         for what, value in wanted.items():
             if what == "contacts":
@@ -257,7 +257,7 @@ class ControllerGroup(Controller):
         self.needs = joined
 
     def unload(self, name: str) -> None:
-        """Stop and forget a member that is not active; it can be loaded again."""
+        """Stop and unload a member that is not active; it can be loaded again."""
         self._member(name).unload()
 
     def _member(self, name: str) -> Member:
@@ -289,7 +289,7 @@ class ControllerGroup(Controller):
 
     def _switch(self, member: Member, on: bool, state: State) -> None:
         if on == member.active or (on and member.state not in (INACTIVE, FINISHED)):
-            return  # so it is already, or it was unloaded since
+            return  # already done, or unloaded since
         if on:
             for rival in self._rivals(member):
                 self._end(rival)
@@ -308,9 +308,9 @@ class ControllerGroup(Controller):
         self._leave(member.mine)
 
     def _leave(self, joints: np.ndarray) -> None:
-        """Let joints go over from what they are told now, to being held where nobody has them."""
-        told = self._target, self._speed, self._velocity, self._effort
-        self._left[:, joints] = np.stack(told)[:, joints]
+        """Start to blend joints from their present commands to being held."""
+        commands = self._target, self._speed, self._velocity, self._effort
+        self._left[:, joints] = np.stack(commands)[:, joints]
         self._held[joints] = self._target[joints]
         self._since[joints] = 1.0
 
@@ -330,10 +330,10 @@ class ControllerGroup(Controller):
         if member.controller.finished:
             member.state = FINISHED
             self._leave(mine)
-            self._held[mine] = position[mine]  # its last word
+            self._held[mine] = position[mine]  # its last command
 
     def _blend_in(self, position, velocity, effort) -> None:
-        """Weigh new commands of joints that go over with what runs out of the old ones."""
+        """Blend new commands of joints that go over with the old ones as they fade out."""
         going = np.flatnonzero(self._since * self.period < self._blend)
         if going.size:
             x = self._since[going] * self.period / self._blend
@@ -352,13 +352,13 @@ class ControllerGroup(Controller):
 
 
 def refuse_unknown(kind: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Raise ControllerError for a key that is none of those known."""
+    """Raise ControllerError for an unknown key."""
     for name in given:
         if name not in known:
             raise ControllerError(unknown_name(kind, str(name), known))
 
 
-def _places(where: str, patterns: Any, names: Sequence[str]) -> np.ndarray:
+def _joint_indices(where: str, patterns: Any, names: Sequence[str]) -> np.ndarray:
     patterns = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(patterns, Sequence) or not patterns:
         raise ControllerError(f"{where}.joints must be names of joints, with * and ?")

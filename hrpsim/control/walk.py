@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The walking controller, a plug-in like any other: plays a motion, stabilised or not."""
+"""The walking controller, a plug-in that plays a motion, stabilised or not."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
 _GAINS = tuple(field.name for field in fields(Gains))
 _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
-_NEAR = 0.02  # [rad]: as far from the first posture the stabiliser takes over at once
+_NEAR = 0.02  # [rad]: within this of the first posture the stabiliser takes over at once
 _KEPT = 4  # references of a model
 
-# What was planned for a model, for its next walk: planning takes longer than some walks do.
+# Plans for a model, for its next walk: planning takes longer than some walks.
 _Soles = tuple[str, str]
 _motions: WeakKeyDictionary[Model, dict[tuple[str, _Soles], tuple[MotionSequence, Pace]]] = (
     WeakKeyDictionary()
@@ -58,13 +58,13 @@ class Walk(Controller):
     Parameters, those left out as in config/walk_controller.yaml: `pattern`, one of the names in
     footsteps.PATTERNS or the basename of a sequence set, in place of the constructor's sequence;
     `left_sole` and `right_sole`, links; `stabilizer`, false for playback by joint PD alone;
-    `period` [s]; `hold` [s], how long it goes on balancing after the last sample; and the
+    `period` [s]; `hold` [s], how long it continues to balance after the last sample; and the
     stabiliser's gains.
 
     sequence: the motion, soles: both links, and pace: how much easier than planned the motion is,
     so that the joints can follow, once it is configured. begin: when the motion began [s]; None
-    without a stabiliser, or while it is led to its first posture. signals: what the last tick
-    found, by name; empty without a stabiliser.
+    without a stabiliser, or while it moves to its first posture. signals: results of the last
+    tick by name; empty without a stabiliser.
     """
 
     parameter_kinds = {
@@ -89,8 +89,8 @@ class Walk(Controller):
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Plan or read the motion and what follows from it.
 
-        Raises ControllerError for parameters that do not exist or are no sensible numbers, and
-        what reading or planning the motion raises.
+        Raises ControllerError for parameters that do not exist or are invalid, and the errors of
+        reading or planning the motion.
         """
         values = dict(_defaults())
         values.update(checked("walk", self.parameter_kinds, parameters))
@@ -110,7 +110,7 @@ class Walk(Controller):
         self._playback.configure(model, {"period": self.period})
 
     def initialize(self, state: State) -> None:
-        """Begin, from the posture that is measured now."""
+        """Start from the present measured posture."""
         self.finished = False
         self.signals = {}
         self._end: float | None = None
@@ -168,7 +168,7 @@ def _motion(model: Model, pattern, soles: _Soles) -> tuple[MotionSequence, Pace]
 def _reference(
     model: Model, sequence: MotionSequence, soles: _Soles, period: float
 ) -> WalkReference:
-    """Return what the stabiliser follows, which nothing writes to once it is made."""
+    """Return the reference of the stabiliser, which is immutable once made."""
     kept = _references.setdefault(model, [])
     for known, its_soles, its_period, reference in kept:
         if known is sequence and (its_soles, its_period) == (soles, period):

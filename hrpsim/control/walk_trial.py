@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One walk in a world: how far it gets, and what happens on the way."""
+"""Simulate one walk in a world, and record it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from hrpsim.world.objects.robot import Robot
 __getattr__ = old_names(__name__)
 
 SOLES = ("l_sole", "r_sole")
-_LOOKS = 10  # ticks from one look at what touches to the next
+_LOOKS = 10  # ticks between checks of contacts
 _LOADED = 50.0  # feet that bear less together are in the air [N]
 
 
 @dataclass
 class Trial:
-    """What was seen of a walk, tick by tick; n ticks, the last one where it ended or fell.
+    """The record of a walk, tick by tick; n ticks, the last one where it ended or fell.
 
     fell_at: when it fell [s], None if it did not. wall_time: of everything [s], `configure` and
     compilation left out.
@@ -48,8 +48,8 @@ class Trial:
     signals: dict[str, np.ndarray] = field(default_factory=dict)  # what the controller noted
     wall_time: float = 0.0
     soles: tuple[str, str] = SOLES  # links, left and right
-    touched: tuple[str, ...] = ()  # links that are no soles, and touched something
-    contact: np.ndarray | None = None  # which soles stand, as it was planned (n, 2) bool
+    touched: tuple[str, ...] = ()  # links other than soles that touched something
+    contact: np.ndarray | None = None  # which soles stand in the plan (n, 2) bool
 
     @property
     def completed(self) -> bool:
@@ -140,7 +140,7 @@ def step_ends(sequence: MotionSequence) -> np.ndarray:
 
 
 def _touching(robot: Robot, controller: Controller) -> set[str]:
-    """Return the links that touch something and are no soles."""
+    """Return the links other than soles that touch something."""
     frames = robot.model.frames
     standing = {frames[sole].body for sole in getattr(controller, "soles", SOLES) if sole in frames}
     contacts = robot.contact_arrays()
@@ -150,7 +150,7 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
 
 
 def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return which soles shall stand (n, 2), left and right, a tick before each of `times`."""
+    """Return the soles that stand in the plan (n, 2), left and right, a tick before `times`."""
     if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
         return None
     return sequence.optionaldata.at(float(sequence.pos.times[0]) + times)[:, 1::-1] > 0.5
@@ -181,7 +181,7 @@ def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
 
 
 class SoleMotion(NamedTuple):
-    """How the soles moved that should have stood still, and how far the walk led."""
+    """The slip of the standing soles, and the distance of the walk."""
 
     creep: float  # farthest way of a sole along the floor while it alone stood [m]
     creep_step: int  # the step in which that was, from 1; 0 for a walk without steps
@@ -190,9 +190,9 @@ class SoleMotion(NamedTuple):
 
 
 def sole_motion(model: Model, trial: Trial) -> SoleMotion:
-    """Return how the soles truly moved until the walk ended or the robot fell.
+    """Return the true motion of the soles until the walk ended or the robot fell.
 
-    Creep is told of single supports, from the tick after the other foot is planned to leave the
+    Creep is measured in single supports, from the tick after the other foot is planned to leave the
     floor to the last tick before it is planned to land: the standing sole then bears everything.
     """
     end = np.inf if trial.fell_at is None else trial.fell_at

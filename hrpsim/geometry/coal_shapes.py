@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Collision shapes as coal has them."""
+"""Convert collision shapes to coal's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh,
 
 
 def coal_package():
-    """Return coal; HrpsimError, which says how to get it, where it is not installed."""
+    """Return coal; HrpsimError, with instructions, where it is not installed."""
     try:
         import coal
     except ModuleNotFoundError as error:
@@ -25,9 +25,9 @@ def coal_package():
 
 
 def coal_geometry(geometry: Geometry) -> Any:
-    """Return a bounded shape as coal has it: a convex mesh as Convex, another as its triangles.
+    """Return coal's object of a bounded shape: a convex mesh as Convex, another as its triangles.
 
-    Where triangles overlap coal finds contacts but no depth that means much.
+    Where triangles overlap coal finds contacts, but their depths are not reliable.
     """
     coal = coal_package()
     if isinstance(geometry, Sphere):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far links are from each other and from the world, at any configuration of a robot.
+"""Distances of links from each other and from the world, at any configuration of a robot.
 
 distances = LinkDistances(model, world.fixed_shapes)
 distances.nearest(q, "LARM_LINK6", "BODY")      # distance and nearest points
@@ -32,7 +32,7 @@ _TOLERANCE = 1e-7  # of distances, between the bounds that coal finds [m]
 
 
 class Nearest(NamedTuple):
-    """Two links, or a link and "world/NAME", and where they are closest; negative: they overlap.
+    """Two links, or a link and "world/NAME", and their nearest points; distance < 0: they overlap.
 
     Distances are those of the points, between convex shapes too large by 1e-6 m at most. The depth
     of an overlap of convex shapes is the shortest way that parts them. Of overlapping triangles
@@ -64,7 +64,7 @@ class LinkDistances:
         self._forest = forest_of(model.system)
         self._kinematics = new_kinematics(model.body_count)
         self._q = np.full(model.nq, np.nan)
-        self._moved: set[int] = set()  # shapes that coal has where they are at `_q`
+        self._moved: set[int] = set()  # shapes placed in coal for `_q`
         self.shapes: dict[str, list[CollisionShape]] = {}
         for shape in model.shapes:
             self.shapes.setdefault(shape.link, []).append(shape)
@@ -128,7 +128,7 @@ class LinkDistances:
         self._move(finite_vector("q", q, self.model.nq))
 
     def _move(self, q: np.ndarray) -> None:
-        """Put all shapes where they are at q."""
+        """Place all shapes for q."""
         if np.array_equal(q, self._q):
             return
         self._q[:] = q
@@ -145,7 +145,7 @@ class LinkDistances:
         return R @ shape.R, origin + here["p"] + R @ shape.p
 
     def _object(self, shape: CollisionShape):
-        """Return coal's object of a shape, at its place."""
+        """Return coal's object of a shape, placed."""
         number = id(shape)
         placed = self._objects[number]
         if number not in self._moved:
@@ -174,7 +174,7 @@ class LinkDistances:
         return distance, np.array([result.getNearestPoint1(), result.getNearestPoint2()])
 
     def _above(self, shape: CollisionShape, plane: CollisionShape) -> tuple[float, np.ndarray]:
-        """Return how far a shape is above a half-space, and the nearest points (2, 3)."""
+        """Return the height of a shape above a half-space, and the nearest points (2, 3)."""
         R, p = self._pose(shape)
         R_plane, p_plane = self._pose(plane)
         normal = R_plane[:, 2]

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Collisions along a motion, between its samples too: conservative advancement in joint space.
+"""Find collisions along a motion, also between samples, by conservative advancement.
 
 No point of a link moves, relative to another link, by more than the sum over the joints between
-them of how far each turns times how far from its axis the point can be at most. So a pair that is
-a distance d apart stays apart until that sum has grown by d; there the next distance is measured
+them of each joint's angle times the largest distance of the point from its axis. So a pair at a
+distance d stays apart until that sum has grown by d; there the next distance is measured
 (Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996; Schwarzer, Saha and
 Latombe, Adaptive dynamic collision checking, 2005). Between samples joints move evenly.
 """
@@ -26,7 +26,7 @@ from hrpsim.model.system import FIXED, FREE, PRISMATIC
 from hrpsim.model.urdf.srdf import Pair
 
 TOLERANCE = 1e-4  # [m]: closer than that is a collision
-_FRACTION = 0.1  # of its depth that an overlap moves before it is measured again
+_FRACTION = 0.1  # of its depth: movement of an overlap before the next measurement
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,8 @@ def check_motion(
     """Return every stretch of a motion in which two links come closer than a tolerance.
 
     No overlap is missed: pairs that are not listed are apart at all times, and so they are before
-    `begin` and after `end`, which are as sharp as the depths that coal finds: to a movement of
-    `tolerance` or a tenth of the last depth. Depths are found to a tenth of those of
-    `LinkDistances`.
+    `begin` and after `end`, which are accurate to a movement of `tolerance` or of a tenth of the
+    last depth. Depths are accurate to a tenth of those of `LinkDistances`.
 
     Args:
         distances: of the model's links.
@@ -80,14 +79,14 @@ def check_motion(
 
 
 def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[MotionCollision]:
-    """Return the collisions of one pair; bound (T,): how far it can have moved since the start."""
+    """Return the collisions of one pair; bound (T,): its largest movement since the start."""
     found: list[MotionCollision] = []
     open_since: float | None = None
     depth, deepest = -np.inf, 0.0
     along = 0.0  # of bound
     while True:
-        place, time = _place(times, bound, along)
-        distance = distances.distance(_between(distances.model, q, place), pair)
+        sample, time = _sample_at(times, bound, along)
+        distance = distances.distance(_between(distances.model, q, sample), pair)
         if distance < tolerance:
             if open_since is None:
                 open_since, depth = _first_time(times, bound, along, time), -np.inf
@@ -106,12 +105,12 @@ def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[M
 
 
 def _first_time(times, bound, along: float, time: float) -> float:
-    """Return when `bound` reaches a value first [s], where it then stays there until `time`."""
+    """Return the first time [s] at which `bound` is `along`, if at a sample, else `time`."""
     k = int(np.searchsorted(bound, along, side="left"))
     return float(times[k]) if bound[k] == along else time
 
 
-def _place(times, bound, along: float) -> tuple[float, float]:
+def _sample_at(times, bound, along: float) -> tuple[float, float]:
     """Return where `bound` reaches a value: the sample with a fraction, and the time [s]."""
     k = int(np.searchsorted(bound, along, side="right")) - 1
     if k >= len(times) - 1:
@@ -121,10 +120,10 @@ def _place(times, bound, along: float) -> tuple[float, float]:
     return k + part, float(times[k] + part * (times[k + 1] - times[k]))
 
 
-def _between(model: Model, q: np.ndarray, place: float) -> np.ndarray:
+def _between(model: Model, q: np.ndarray, sample: float) -> np.ndarray:
     """Return the configuration at a sample with a fraction; quaternions on the shorter way."""
-    k = min(int(place), len(q) - 1)
-    part = place - k
+    k = min(int(sample), len(q) - 1)
+    part = sample - k
     if part == 0.0:
         return q[k]
     mixed = (1.0 - part) * q[k] + part * q[k + 1]
@@ -136,7 +135,7 @@ def _between(model: Model, q: np.ndarray, place: float) -> np.ndarray:
 
 
 def _turned(a: np.ndarray, b: np.ndarray, part: float) -> np.ndarray:
-    """Return the quaternion that lies a part of the even turn from a to b (4,)."""
+    """Return the quaternion (4,) at a fraction of the uniform rotation from a to b."""
     a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
     b = -b if a @ b < 0.0 else b
     angle = np.arccos(min(float(a @ b), 1.0))
@@ -147,9 +146,9 @@ def _turned(a: np.ndarray, b: np.ndarray, part: float) -> np.ndarray:
 
 
 def _moves(model: Model, q: np.ndarray) -> np.ndarray:
-    """Return how far each joint goes between samples (T - 1, 2 bodies): turns, then slides.
+    """Return the movement of each joint between samples (T - 1, 2 bodies): turns, then slides.
 
-    A joint that slides and a free one have both: how far their origin goes [m], its angle [rad].
+    A joint that slides and a free one have both: the way of their origin [m], its angle [rad].
     """
     count = model.body_count
     moves = np.zeros((max(len(q) - 1, 0), 2 * count))
@@ -170,10 +169,10 @@ def _moves(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
-    """Return by how much a pair can move for a unit of each of `_moves` (2 bodies,).
+    """Return the largest movement of a pair for a unit of each of `_moves` (2 bodies,).
 
     For a turn that is the farthest that a point of the link can be from the axis, for a slide 1.
-    Joints that carry both links count for nothing.
+    Joints that carry both links have 0.
     """
     model = distances.model
     chains = [_chain(distances, name, q) for name in pair]
@@ -187,9 +186,9 @@ def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
 
 
 def _chain(distances: LinkDistances, name: str, q: np.ndarray) -> dict[int, float]:
-    """Return the bodies that carry a link, each with how far from its origin the link reaches.
+    """Return the bodies that carry a link, each with the link's reach from its origin.
 
-    That is at most, at any of the motion's configurations (T, nq).
+    The reach is the largest over the motion's configurations (T, nq).
     """
     model = distances.model
     system = model.system
@@ -209,7 +208,7 @@ def _chain(distances: LinkDistances, name: str, q: np.ndarray) -> dict[int, floa
 
 
 def _slide(model: Model, body: int, q: np.ndarray) -> float:
-    """Return how far a sliding joint goes at most in a motion [m], within its limits or not."""
+    """Return the largest displacement of a sliding joint in a motion [m], also beyond limits."""
     return max(
         float(np.abs(q[:, joint.q_index]).max()) for joint in model.joints if joint.body == body
     )

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From a sound description to a `Model`: bodies in Pinocchio's order and the kernels' arrays."""
+"""Build a `Model` from a valid description: bodies in Pinocchio's order, the kernels' arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FREE_JOINT_NAME = "root_joint"  # what Pinocchio calls the joint of a free base
 def build_model(
     description: Description, extension: Extension, base: str, accept_nonphysical_inertia: bool
 ) -> tuple[Model, list[str]]:
-    """Return the model without its collision shapes, and notes on what is odd about its inertia.
+    """Return the model without its collision shapes, and notes on suspicious inertias.
 
     base: "free" puts a FREE body first whose frame is the root link's; "fixed" makes the root link
     part of the world. ModelError if its inertia makes no sense.
@@ -106,11 +106,11 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
     for i, body in enumerate(tree.bodies):
         carrier[i] = (i, IDENTITY)
         if body.joint_type == FIXED:
-            above, place = carrier.get(body.parent, (WORLD, IDENTITY))
-            carrier[i] = (above, place.then(body.placement))
-        owner, place = carrier[i]
+            above, placement = carrier.get(body.parent, (WORLD, IDENTITY))
+            carrier[i] = (above, placement.then(body.placement))
+        owner, placement = carrier[i]
         if owner != WORLD and body.has_inertial:
-            members[owner].append(inertias[i].seen_from(place))
+            members[owner].append(inertias[i].seen_from(placement))
     points = []
     for i, parts in members.items():
         cause = why_nonphysical(total(parts)) if parts else None
@@ -184,10 +184,10 @@ def _unresisted_joints(tree: LinkTree, system: System) -> list[str]:
 def _sensors(tree: LinkTree):
     for sensor in tree.extension.sensors.values():
         frame = tree.frames[sensor.link]
-        place = Placement(frame.R, frame.p).then(sensor.placement)
+        placement = Placement(frame.R, frame.p).then(sensor.placement)
         yield Sensor(
             *(sensor.name, sensor.kind, sensor.link, frame.body),
-            *(place.R, place.p, sensor.tare, sensor.rate),
+            *(placement.R, placement.p, sensor.tare, sensor.rate),
         )
 
 

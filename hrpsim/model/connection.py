@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Connections by name: which of the six relative motions of two frames each kind holds."""
+"""Kinds of connections by name: which of the six relative motions of two frames each holds."""
 
 from __future__ import annotations
 

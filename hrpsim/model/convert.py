@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Any description as one URDF file with <hrpsim> elements, its meshes where readers find them."""
+"""Convert any description to one URDF file with <hrpsim> elements, and its meshes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hrpsim.model.urdf.source import read_source
 
 
 class Converted(NamedTuple):
-    """What was written: the meshes' files, and what of the source is not simulated."""
+    """The result of a conversion: mesh files, and elements of the source that are not simulated."""
 
     meshes: tuple[Path, ...]
     not_simulated: tuple[str, ...]
@@ -55,7 +55,7 @@ def convert(
         accept_nonphysical_inertia: as for `load_model`.
 
     Raises:
-        ModelError: where the source is not sound or the files cannot be written.
+        ModelError: where the source is invalid or the files cannot be written.
     """
     source, target = Path(source), Path(target).expanduser().absolute()
     if source.resolve() == target.resolve():
@@ -87,7 +87,7 @@ def _check(
     package_paths: PackagePaths | None,
     accept_nonphysical_inertia: bool,
 ) -> None:
-    """Raise the ModelError of URDF text that is not sound, as one of the source."""
+    """Raise the ModelError of invalid URDF text as one of the source."""
     base = "fixed" if robot is not None and robot.root == WORLD_LINK else "free"
     try:
         load_model(
@@ -103,9 +103,9 @@ def _check(
 
 
 def _with_meshes(robot: RobotData, target: Path) -> tuple[str, dict[Path, bytes]]:
-    """Return URDF text that names meshes in the folder of `target`, and what these files hold."""
+    """Return URDF text that names meshes in the folder of `target`, and the files' contents."""
     folder = target.with_name(f"{target.stem}_meshes")
-    stored: dict[bytes, MeshData] = {}  # one file for those that are alike
+    stored: dict[bytes, MeshData] = {}  # one file for equal meshes
     for link in robot.links.values():
         for shape in (*link.visuals, *link.collisions):
             if isinstance(shape.mesh, MeshData):
@@ -123,7 +123,7 @@ def _with_meshes(robot: RobotData, target: Path) -> tuple[str, dict[Path, bytes]
 
 
 def _with_whole_uris(text: str, label: str, resources: Resources, target: Path) -> str:
-    """Return URDF text in which meshes with relative paths are named so that they are found."""
+    """Return URDF text with relative paths of meshes replaced by ones that readers find."""
     document = Document(text, label)
     changed = False
     for element in document.root.iter("mesh"):
@@ -139,7 +139,7 @@ def _with_whole_uris(text: str, label: str, resources: Resources, target: Path) 
 
 
 def _uri(file: Path, target: Path) -> str:
-    """Return how a description at `target` names a file."""
+    """Return the URI by which a description at `target` names a file."""
     for folder in target.parents:
         package = folder / "package.xml"
         if package.is_file() and file.is_relative_to(folder):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What URDF lacks: <hrpsim reference="joint or link"> elements, and <ros2_control> interfaces.
+"""Extensions of URDF: <hrpsim reference="joint or link"> elements, <ros2_control> interfaces.
 
 docs/reference/robot_descriptions.md has the elements. A sensor on a joint is a sensor on the
 joint's child link. A connection closes a loop: it joins a frame in the referenced link (xyz, rpy)
@@ -41,13 +41,13 @@ class DescribedSensor:
     link: str
     placement: Placement
     tare: bool
-    rate: float  # at which it is told [Hz]; 0: as often as the state
+    rate: float  # at which it is published [Hz]; 0: as often as the state
     element: object
 
 
 @dataclass(frozen=True)
 class DescribedKeyframe:
-    """A <keyframe>: the place of the base, None for the origin, and the joints' positions."""
+    """A <keyframe>: the pose of the base, None for the origin, and the joints' positions."""
 
     name: str
     base: Placement | None
@@ -56,7 +56,7 @@ class DescribedKeyframe:
 
 @dataclass
 class Extension:
-    """Everything that <hrpsim> and <ros2_control> say, by joint or link name."""
+    """The contents of <hrpsim> and <ros2_control>, by joint or link name."""
 
     springs: dict[str, Spring] = field(default_factory=dict)
     rotor_inertia: dict[str, float] = field(default_factory=dict)  # reflected

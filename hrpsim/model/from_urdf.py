@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From the text of a URDF to a `Model`, and what is to be said of it."""
+"""Build a `Model` from the text of a URDF, with warnings about it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hrpsim.model.urdf.source import UrdfText
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.model.urdf.xacro_text import NAMESPACES
 
-_SHOWN = 4  # names after which "..." stands
+_SHOWN = 4  # names listed at most
 _SIZES = ("size", "radius", "length")
 
 
@@ -36,7 +36,7 @@ def read_model(
 ) -> tuple[Model, list[str]]:
     """Return the model of URDF text and the warnings about it.
 
-    Arguments and errors are those of `load_model`; `base` None: what the text says, where it does.
+    Arguments and errors are those of `load_model`; `base` None: as the text says, by default free.
     """
     document = Document(urdf.text, urdf.label, urdf.has_lines)
     description = read_description(document)
@@ -47,9 +47,9 @@ def read_model(
     shapes, uses = read_shapes(description, extension, model.frames, urdf.resources, meshes)
     disabled, notes = extension.stay_apart(description), [*odd, *_surprises(uses)]
     if srdf is not None:
-        of_srdf, strangers = read_disabled_collisions(srdf, model.frames)
+        of_srdf, srdf_notes = read_disabled_collisions(srdf, model.frames)
         disabled |= of_srdf
-        notes += strangers
+        notes += srdf_notes
     notes += [*readings(description), *_intangible(model, description, shapes, uses)]
     model = replace(
         model,
@@ -62,12 +62,12 @@ def read_model(
 
 
 def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
-    """Return what is to be said of meshes that were mended or are not what was asked for."""
+    """Return notes on meshes that were repaired or are not used as requested."""
     return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
 
 
 def _intangible(model: Model, description: Description, shapes, uses) -> list[str]:
-    """Return what is to be said of a robot on a free base that is seen but never touches."""
+    """Return a note on a robot on a free base that has visual but no collision shapes."""
     if shapes or uses or model.base != "free":
         return []
     elements = description.link_elements

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inertia of moving bodies: summing links, refusing what no matter can have or what cannot move."""
+"""Inertia of moving bodies: sum links, refuse non-physical or unresisted inertias."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System
 # Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.
 _TRIANGLE_TOLERANCE = 1e-3
 _SINGULAR = 1e-13
-# What a moment of inertia is zero by: part of the largest one, and a radius of gyration [m].
+# Below these a moment of inertia is zero: part of the largest one, and a radius of gyration [m].
 _ROUNDING = 1e-12
 _POINT_RADIUS = 1e-7
 
@@ -72,7 +72,7 @@ def lacks_inertia(body: BodyInertia) -> bool:
 
 
 def _rounding(body: BodyInertia, largest: float) -> float:
-    """Return up to where a moment of inertia is none: that of a radius of a tenth of a micron."""
+    """Return the moment of inertia below which it is zero: a radius of gyration of 0.1 um."""
     return _ROUNDING * abs(largest) + body.mass * _POINT_RADIUS**2
 
 
@@ -111,7 +111,7 @@ def unresisted_bodies(system: System) -> list[int]:
 
 
 def _block_traces(I_A: np.ndarray) -> np.ndarray:
-    """Return what of a spatial inertia is rotational [kg m^2] and translational [kg], never 0."""
+    """Return rotational [kg m^2] and translational [kg] traces of a spatial inertia, never 0."""
     return np.maximum(np.diag(I_A).reshape(2, 3).sum(axis=1), np.finfo(float).tiny)
 
 
@@ -121,7 +121,7 @@ def _spatial_inertia(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.nd
 
 
 def _motion_to_body(system: System, i: int) -> np.ndarray:
-    """Return the transform of motion vectors from the parent body to body i, some way off zero."""
+    """Return the transform of motion vectors from the parent body to body i, not at zero."""
     R, p = system.placement_R[i], system.placement_p[i]
     if system.joint_type[i] == REVOLUTE:
         angle = 0.3 + 0.1 * i

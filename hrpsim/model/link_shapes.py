@@ -19,7 +19,7 @@ from hrpsim.model.solid import why_no_solid
 from hrpsim.model.urdf.description import Description, is_void
 from hrpsim.model.urdf.resources import Resources
 
-POINT_RADIUS = 1e-6  # [m], of a sphere that is to be a point
+POINT_RADIUS = 1e-6  # [m], of a sphere that represents a point
 
 
 def read_shapes(
@@ -29,11 +29,11 @@ def read_shapes(
     resources: Resources,
     meshes: str,
 ) -> tuple[tuple[CollisionShape, ...], tuple[MeshUse, ...]]:
-    """Return the shapes, placed in their bodies, and what became of each mesh.
+    """Return the shapes, placed in their bodies, and the use of each mesh.
 
-    An element without a name is called after its link and its place there. `meshes` says how those
-    of links collide whose <hrpsim> does not. A mesh that is to be exact and bounds no solid becomes
-    its hull. ModelError names file, line and element of a mesh that is neither.
+    An element without a name is named after its link and its index there. `meshes` is the use of
+    meshes in links whose <hrpsim> has none. An exact mesh that bounds no solid becomes its hull.
+    ModelError names file, line and element of a mesh that is neither.
     """
     shapes: list[CollisionShape] = []
     uses: list[MeshUse] = []
@@ -42,9 +42,9 @@ def read_shapes(
         elements = description.link_elements[link_name].findall("collision")
         for index, (collision, element) in enumerate(zip(link.collisions, elements, strict=True)):
             origin = collision.origin
-            place = Placement(frame.R, frame.p)
+            placement = Placement(frame.R, frame.p)
             if origin is not None:
-                place = place.then(from_origin(origin.xyz, origin.rpy))
+                placement = placement.then(from_origin(origin.xyz, origin.rpy))
             mesh, box = element.find("geometry/mesh"), element.find("geometry/box")
             if box is not None and is_void(box):
                 continue
@@ -58,14 +58,14 @@ def read_shapes(
                 uses.append(use)
                 if found is None:
                     continue
-                geometry, place = centered_shape(found, place)
+                geometry, placement = centered_shape(found, placement)
             shapes.append(
                 CollisionShape(
                     name=collision.name or f"{link_name}_{index}",
                     link=link_name,
                     body=frame.body,
-                    R=place.R,
-                    p=place.p,
+                    R=placement.R,
+                    p=placement.p,
                     geometry=geometry,
                     material=extension.materials.get(link_name, "default"),
                 )
@@ -76,7 +76,7 @@ def read_shapes(
 def _mesh(
     description: Description, resources: Resources, link: str, element, wanted: str
 ) -> tuple[Mesh | None, MeshUse]:
-    """Return the geometry of a <mesh>, None for no collision, and what was done."""
+    """Return the geometry of a <mesh>, None for no collision, and how it was made."""
     document, uri = description.document, element.get("filename")
     if wanted == "none":
         return None, MeshUse(link, uri, "", "none")
@@ -103,7 +103,7 @@ def _mesh(
 
 
 def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tuple[str, ...]]:
-    """Return a mesh as it is if it bounds a solid, else its hull, and what there is to say."""
+    """Return a mesh as it is if it bounds a solid, else its hull, and a note."""
     mesh, notes = read_mesh(path, scale, hull=False)
     why = why_no_solid(mesh)
     if why is None:

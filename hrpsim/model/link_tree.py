@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The links of a description put together, depth first: bodies, joints, frames of links."""
+"""Assemble the links of a description, depth first: bodies, joints, frames of links."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Dof:
 
 @dataclass
 class TreeBody:
-    """What one kernel joint moves; `link` is the URDF link that the joint carries."""
+    """The body that one kernel joint moves; `link` is the URDF link that the joint carries."""
 
     parent: int
     joint_type: int
@@ -61,7 +61,7 @@ class LinkTree:
 
     description: Description
     extension: Extension
-    cut_joints: set[str]  # fixed joints that stay, for a sensor cuts them
+    cut_joints: set[str]  # fixed joints that are kept, because a sensor measures there
     bodies: list[TreeBody] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     dofs: list[Dof] = field(default_factory=list)
@@ -81,7 +81,7 @@ class LinkTree:
         return body
 
     def grow(self, link: str, body: int) -> None:
-        """Put `link` on `body`, its frame being the body's, and everything beneath it."""
+        """Put `link` on `body`, with its frame as the body's, and everything beneath it."""
         self.place_link(link, body, IDENTITY)
         pending = self.joints_beneath(link)
         while pending:
@@ -103,7 +103,7 @@ class LinkTree:
             self.bodies[body].parts.append(_inertia_of(inertial).seen_from(placement))
 
     def place_joint(self, joint, parent: Frame) -> tuple[int, Placement]:
-        """Add the bodies that `joint` moves; return the body of its child link and its place."""
+        """Add the bodies that `joint` moves; return body and placement of its child link."""
         at = Placement(parent.R, parent.p).then(_origin_of(joint.origin))
         body = parent.body
         if joint.type == "fixed":
@@ -130,7 +130,7 @@ class LinkTree:
         return body, at
 
     def check_floating(self, joint: str, body: int) -> None:
-        """Refuse a floating joint on anything that moves, and damping that it cannot have."""
+        """Refuse a floating joint on a moving link, and damping of it."""
         if body != WORLD:
             self.description.fail_at_joint(
                 joint,
@@ -142,7 +142,7 @@ class LinkTree:
             self.description.fail_at_joint(joint, "a floating joint has no damping or friction")
 
     def describe_dof(self, joint, dof: Dof) -> None:
-        """Write what URDF and the extension say about the coordinate of `joint`."""
+        """Write the constants of the coordinate of `joint` from URDF and extension."""
         if joint.dynamics is not None:
             dof.damping = joint.dynamics.damping or 0.0
             dof.friction = joint.dynamics.friction or 0.0
@@ -170,12 +170,12 @@ class LinkTree:
 
 
 def _stated(limit: float) -> float:
-    """Return a limit of effort or velocity; 0 and less (-1) mean that none is stated."""
+    """Return a limit of effort or velocity; 0 and less (-1) mean no limit."""
     return _bound(limit) if limit > 0.0 else math.inf
 
 
 def _bound(limit: float) -> float:
-    """Return a limit, infinite where it is as far as exporters write for none."""
+    """Return a limit, infinite where it is as large as exporters write for no limit."""
     return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit
 
 

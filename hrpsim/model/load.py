@@ -1,13 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The door to robot descriptions: URDF, xacro, MJCF, .body or .wrl in; a `Model` out.
+"""Load robot descriptions: URDF, xacro, MJCF, .body or .wrl become a `Model`.
 
-Models of URDF texts are stored on disk, for reading one takes longer than all else of a robot. A
-text with the same settings gives the same model, as long as nothing else is read: one with meshes
-or an SRDF, whose files may change, is not kept, nor one that there is something to say about. The
-files lie beside the kernels, in a folder of these sources, with a checksum; what is damaged or
-cannot be written costs time only.
+Models of URDF texts are stored on disk, because reading one takes longer than all else of a robot.
+A text with the same settings gives the same model, as long as nothing else is read: one with meshes
+or an SRDF, whose files may change, is not stored, nor one with warnings. The files are next to the
+kernels, in a folder for these sources, with a checksum; damaged or missing files only cost time.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ _NOT_READ = {
     ".usd": "USD is not read: export it as URDF or MJCF first",
 }
 _NOT_READ.update({suffix: _NOT_READ[".usd"] for suffix in (".usda", ".usdc", ".usdz")})
-# What makes models: this room, and what lies at the top of the package (numbers, texts, limits).
+# Sources that make models: this package and the top of hrpsim (numbers, texts, limits).
 _AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
 _FOLDER = cache_for("model", *_AT_TOP)
-_KEPT = 200  # models, the last used
+_KEPT = 200  # models, the most recently used
 
 
-def load_model(  # many parameters: keywords, told by name
+def load_model(  # many parameters: keyword arguments
     source: str | os.PathLike,
     base: str | None = None,
     *,
@@ -74,8 +73,8 @@ def load_model(  # many parameters: keywords, told by name
     which `Model.urdf` has, with their meshes in files of the cache folder; `Model.not_simulated`
     and a ModelWarning list their elements that are not simulated.
 
-    An effort or velocity limit of 0 or -1 means, as in most published descriptions, that none is
-    stated: it becomes inf. A sphere that collides and has no radius is a point. <dynamics> of a
+    An effort or velocity limit of 0 or -1 means, as in most published descriptions, no limit: it
+    becomes inf. A sphere that collides and has no radius is a point. <dynamics> of a
     planar joint counts for each of its three coordinates; damping in <dynamics> and in <spring>
     adds up. `Model.meshes` lists the collision meshes and how each is used. The page of robot
     descriptions has the <hrpsim> elements.
@@ -100,11 +99,11 @@ def load_model(  # many parameters: keywords, told by name
             in <hrpsim> has priority.
         srdf: path or text of an SRDF, whose <disable_collisions> hold where the robot collides with
             itself; a ModelWarning names lines about links that the robot does not have.
-        allow_xacro: False refuses descriptions that need xacro, for those that come from strangers.
+        allow_xacro: False refuses descriptions that need xacro, for untrusted descriptions.
         allow_mjcf: the same for MJCF, whose parser is MuJoCo's, in a process of its own.
 
     Raises:
-        ModelError: with file, line, element and cause, for anything that is not sound.
+        ModelError: with file, line, element and cause, for anything invalid.
     """
     if base is not None and base not in BASES:
         raise ModelError(unknown_name("base", str(base), BASES))
@@ -115,9 +114,9 @@ def load_model(  # many parameters: keywords, told by name
 
 
 def load_robot_data(robot: RobotData, path: Path) -> Model:
-    """Return the model of a robot that was read from `path`, without saying what is left out.
+    """Return the model of a robot that was read from `path`, without warnings of what is left out.
 
-    ModelError names what of it is not sound.
+    ModelError names what is invalid.
     """
     resources = Resources(path.parent)
     urdf = UrdfText(_urdf_of(robot), path, False, resources, states_base=True)
@@ -208,14 +207,14 @@ def _urdf_of(robot: RobotData) -> str:
 
 
 def key_of(text: str, *settings: object) -> str:
-    """Return what tells models apart: the text, the settings, the limits, NumPy's version."""
+    """Return the key of a model: a hash of text, settings, limits, NumPy's version."""
     bounds = sorted((k, v) for k, v in vars(limits).items() if k.isupper())
-    told = repr((settings, bounds, np.__version__, text))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    identity = repr((settings, bounds, np.__version__, text))
+    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def recall(key: str) -> Model | None:
-    """Return a model that was kept; None where there is none, or the key is ""."""
+    """Return a stored model; None where there is none, or the key is ""."""
     path = _FOLDER / f"{key}.pickle"
     content = read_whole(path) if key else None
     if content is None:
@@ -226,9 +225,9 @@ def recall(key: str) -> Model | None:
 
 
 def keep(key: str, model: Model) -> Model:
-    """Keep a model for later processes, if that can be written, and return it as they will get it.
+    """Store a model for later processes, if possible, and return it as they will get it.
 
-    Nothing is kept under the key "".
+    Nothing is stored under the key "".
     """
     if not key:
         return model
@@ -240,14 +239,14 @@ def keep(key: str, model: Model) -> Model:
 
 
 def refuse_unread(path: Path | None) -> None:
-    """Raise the ModelError of a file whose name says that it is in a format that is not read."""
+    """Raise the ModelError of a file whose name has the suffix of an unsupported format."""
     why = _NOT_READ.get("" if path is None else path.suffix.lower())
     if why:
         raise ModelError(f"{path}: {why}; what is read: {READ_FORMATS}")
 
 
 def format_of(text: str, path: Path | None) -> str:
-    """Return "mjcf", "sdf", "body", "vrml" or "urdf"; what is unknown counts as URDF."""
+    """Return "mjcf", "sdf", "body", "vrml" or "urdf"; unknown ones count as URDF."""
     suffix = "" if path is None else path.suffix.lower()
     if suffix == ".body":
         return "body"

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The robot model as users see it: names, counts, frames, shapes, sensors, kernel arrays."""
+"""The robot model: names, counts, frames, shapes, sensors, kernel arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
 
 BASES = ("free", "fixed")
-MESH_USES = ("hull", "exact", "none")  # what becomes of collision meshes
+MESH_USES = ("hull", "exact", "none")  # uses of collision meshes
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class CollisionShape:
 
 @dataclass(frozen=True)
 class MeshUse:
-    """What became of one mesh collision element: "hull", "exact" or "none" (it does not collide).
+    """The use of one mesh collision element: "hull", "exact" or "none" (it does not collide).
 
-    `note` says why that is not what was asked for, and what was mended in the mesh.
+    `note` explains a use other than requested, and repairs of the mesh.
     """
 
     link: str
@@ -97,7 +97,7 @@ class Model:
     """A robot: a tree of bodies on a free base or fixed to the world.
 
     q: base x y z qx qy qz qw (free base only), then one number a joint; v: base linear velocity,
-    base angular velocity (both in the base frame), then the joint rates. Joints stand depth first,
+    base angular velocity (both in the base frame), then the joint rates. Joints are depth first,
     siblings sorted by joint name (the order of Pinocchio); a continuous joint takes one angle.
     A floating joint on a fixed base takes seven numbers of q, its pose in the world, and six of v.
     """
@@ -113,7 +113,7 @@ class Model:
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by joint
     connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops
-    meshes: tuple[MeshUse, ...] = ()  # what became of the mesh collision elements
+    meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted
     keyframes: dict[str, np.ndarray] = field(default_factory=dict)  # posture -> q (nq,)
     not_simulated: tuple[str, ...] = ()  # elements of other formats that have no effect
@@ -188,8 +188,8 @@ def adjacent_bodies(model: Model) -> frozenset[tuple[int, int]]:
     """Return pairs of bodies (smaller first; -1: the world's) that a joint, or joints, connect.
 
     Links that are fixed to each other are one body. Bodies without a shape between two others are
-    passed over, as those between an ankle and its sole on bushes: each body is adjacent to the
-    nearest one with a shape that it hangs on. What floats is adjacent to nothing.
+    passed over, as those between an ankle and its sole on bushes: each body is adjacent to its
+    nearest ancestor with a shape. A floating body is adjacent to nothing.
     """
     shaped = {shape.body for shape in model.shapes}
     pairs = set()

@@ -52,7 +52,7 @@ def solid_parts(geometry: Geometry | Compound) -> list[tuple[Geometry, Placement
 
 
 def solid_volume(geometry: Geometry) -> float:
-    """Return the volume of a shape [m^3]; ModelError for one that bounds none."""
+    """Return the volume of a shape [m^3]; ModelError for one that encloses none."""
     if isinstance(geometry, Sphere):
         return 4.0 / 3.0 * math.pi * geometry.radius**3
     if isinstance(geometry, Box):

@@ -4,8 +4,8 @@
 """The arrays that every dynamics kernel reads: a forest of rigid bodies joined to their parents.
 
 A `System` describes one robot, or a whole world of robots and free bodies laid one after another.
-A *body* is what one joint moves: a URDF link with everything fixed to it. Bodies stand in
-topological order (parent before child), each tree in one piece.
+A *body* is what one joint moves: a URDF link with everything fixed to it. Bodies are in
+topological order (parent before child), each tree contiguous.
 
 Every joint moves about or along the z axis of its own frame. The body frame is that joint frame
 after the motion, so it differs from the URDF link frame by the fixed placement in `Frame`.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What simulated sensors read."""
+"""Readings of simulated sensors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Noise of sensors: white, with a constant bias, the same for the same seed."""
+"""Noise of sensors: white, with a constant bias, reproducible by its seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NoiseLevels:
     accelerometer_bias: float = 0.0  # [m/s^2]
     force: float = 0.0  # [N]
     torque: float = 0.0  # [Nm]
-    version: int = field(default=0, compare=False)  # goes up with every change
+    version: int = field(default=0, compare=False)  # incremented by every change
 
     def change(self, **levels: float) -> None:
         """Set some of the levels, by name."""

@@ -19,7 +19,7 @@ SENSOR = np.dtype(
         ("tare", "i8"),  # whether the weight of its subtree is taken out
         ("subtree_size", "i8"),  # how many bodies follow from `body` on
         ("wrench", "f8", (6,)),  # work: moment, force, in the world
-        ("measured", "f8", (6,)),  # in this step, which may fail yet
+        ("measured", "f8", (6,)),  # in this step, which may still fail
         ("reading", "f8", (6,)),  # force, torque | angular velocity, specific force
     ]
 )
@@ -27,7 +27,7 @@ SENSOR = np.dtype(
 
 @inner_kernel
 def keep_readings(sensors):
-    """Let what was measured in a step that is done be what the sensors read."""
+    """Make the measurements of a finished step the sensors' readings."""
     for k in range(sensors.shape[0]):
         sensor = sensors[k]
         for r in range(6):
@@ -38,9 +38,9 @@ def keep_readings(sensors):
 def sense(kinematics, articulated, gravity, sensors_out):
     """Measure with every sensor: means over the step, in the frames of the sensors.
 
-    A force sensor reads -(I_A a + p_A), what the child side exerts on the parent side through the
-    joint (RBDA eq. 7.22, sign turned; a_vp is in p_A). The records' `delta_acceleration` is what
-    constraints add to a, `constraint_wrench` what they take from p_A. An IMU reads angular velocity
+    A force sensor reads -(I_A a + p_A), the wrench of the child side on the parent side through the
+    joint (RBDA eq. 7.22, sign turned; a_vp is in p_A). Constraints add `delta_acceleration` of the
+    records to a, and subtract `constraint_wrench` from p_A. An IMU reads angular velocity
     and specific force.
     """
     for k in range(sensors_out.shape[0]):
@@ -66,7 +66,7 @@ def sense(kinematics, articulated, gravity, sensors_out):
 
 @inner_kernel
 def _measure_wrench(here, wrench_out):
-    """Write what the child side exerts on the parent side, about the tree's origin."""
+    """Write the wrench of the child side on the parent side, about the tree's origin."""
     for r in range(6):
         total = here.constraint_wrench[r] - here.p_A[r]
         for s in range(6):
@@ -76,7 +76,7 @@ def _measure_wrench(here, wrench_out):
 
 @inner_kernel
 def _take_out_weight(articulated, gravity, sensor):
-    """Take the weight of the child side out of sensor.wrench."""
+    """Remove the weight of the child side from sensor.wrench."""
     w = sensor.wrench
     for j in range(sensor.body, sensor.body + sensor.subtree_size):
         placed = articulated[j].inertia
@@ -116,7 +116,7 @@ def _turn_into_sensor(R, sensor):
 
 @inner_kernel
 def _read_at_rest(gravity, sensor):
-    """Write what a sensor reads that is fixed to the world."""
+    """Write the reading of a sensor that is fixed to the world."""
     L = sensor.R
     for c in range(3):
         sensor.measured[c] = sensor.measured[3 + c] = 0.0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What users hold: World, which is composed of parts and delegates to them.
+"""The public World, which is composed of parts and delegates to them.
 
 objects/ has robots and bodies, arrays/ lays their data out, parts/ has what a world consists of,
 file/ reads world files.

@@ -30,7 +30,7 @@ _SHARES = 4  # of the worlds that each thread takes one after another: some step
 class Batch:
     """`count` independent copies of a world, in its present state.
 
-    The copies differ by what is done to each of `worlds`: states, commands, friction, solvers.
+    The copies differ by changes to each of `worlds`: states, commands, friction, solvers.
     Methods that take a row for each world do it for all. Stepped together they take the same steps,
     bit for bit, as each would alone. One compiled call advances many worlds without Python's lock,
     so that threads work at the same time.
@@ -71,15 +71,15 @@ class Batch:
         self.close()
 
     def close(self) -> None:
-        """Let the threads end; the worlds stay as they are."""
+        """End the threads; the worlds stay as they are."""
         self._is_closed = True
         self._pool.shutdown()
 
     def step(self, n: int = 1) -> None:
         """Advance every world by `n` steps.
 
-        Where steps cannot be done the others are advanced all the same; then WorldError names the
-        worlds that failed, each kept at the start of the step that it could not do.
+        A world that fails stays at the start of the failed step, and the others advance all the
+        same; then WorldError names the worlds that failed.
         """
         n = whole_number(n)
         if not self._one_call.acquire(blocking=False):
@@ -121,7 +121,7 @@ class Batch:
     def numbers(self, worlds: Sequence[int] | np.ndarray | None) -> list[int]:
         """Return the numbers of all worlds (None), of numbers, or of a truth value for each.
 
-        Raises WorldError for what is neither, and for a world that does not exist.
+        Raises WorldError for anything else, and for a world that does not exist.
         """
         if worlds is None:
             return list(range(len(self)))
@@ -141,7 +141,7 @@ class Batch:
     def map(self, function: Callable[[World, int], Any]) -> list:
         """Return function(world, number) of every world, several at a time, in their order.
 
-        For whatever takes more than steps: a controller that walks each world, say.
+        For work other than steps, such as a controller for each world.
         """
 
         def apply(shard: range) -> list:
@@ -312,8 +312,9 @@ class Batch:
             if not isinstance(one, NoiseLevels):
                 raise StateError(f"levels[{k}] must be NoiseLevels, got {shown_value(one)}")
             for sensor in robot.sensors.values():
-                told = sensor.description
-                self._noise[k, name, told.name] = SensorNoise(told.name, told.kind, one)
+                description = sensor.description
+                key = k, name, description.name
+                self._noise[key] = SensorNoise(description.name, description.kind, one)
 
     def sensor(self, name: str, sensor: str) -> np.ndarray:
         """Return the readings (count, 6) of a sensor, with its noise.
@@ -362,8 +363,8 @@ class Batch:
     def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> None:
         """Return all worlds, or some, to the state that the batch was made in.
 
-        worlds: their numbers, or a truth value for each world. What was set of them (masses,
-        friction, gains) stays.
+        worlds: their numbers, or a truth value for each world. Masses,
+        friction and gains that were set stay.
         """
         for k in self.numbers(worlds):
             self.worlds[k].restore(self._start)

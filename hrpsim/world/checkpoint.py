@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world to which one returns again and again: its state, and all that was set of it."""
+"""Save a world whole, state and settings, to return to it repeatedly."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hrpsim.jit.reference import Reference
 from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World
 
-# What is for a scene, whichever it is, and is looked at before it is used: kept as it is.
+# Caches that check which scene they are for before use: kept as they are.
 _MADE_READY = {"Stepping": ("_run", "_reference"), "Robot": ("_ready",)}
 _NEVER_CHANGED = (str, bytes, int, float, NoneType, Enum, np.generic, slice, type)
 _NEVER_CHANGED += (FunctionType, BuiltinFunctionType, MethodType, Reference, RobotAccess)
 
 
 class Checkpoint:
-    """A world as it is now; `restore` makes it the same again, in a tenth of the time of a copy.
+    """A world as it is now; `restore` returns to it in a tenth of the time of a copy.
 
     Unlike a snapshot it has everything: masses, gains, friction, shapes that were added since. The
     world then takes the same steps, bit for bit, as a copy that was made here. What was made ready
@@ -47,7 +47,7 @@ class Checkpoint:
                 left += self._kept(one)
 
     def restore(self) -> None:
-        """Make the world what it was."""
+        """Restore the world."""
         for one, fields, ready in self._objects:
             now = one.__dict__
             kept = {name: now[name] for name in ready}
@@ -62,11 +62,11 @@ class Checkpoint:
         for array, values in self._arrays:
             array[:] = values
         there = self._kernels_at_start[0]
-        np.copyto(there, self._kernels[0], where=there == 0)  # what steps asked for since stays
+        np.copyto(there, self._kernels[0], where=there == 0)  # kernels loaded since stay
         self._kernels[:] = self._kernels_at_start
 
     def _kept(self, one: Any) -> Iterable[Any]:
-        """Keep what one object is made of; return the objects in it."""
+        """Save one object's attributes; return the objects in it."""
         if isinstance(one, np.ndarray):
             if one.size and one.flags.writeable:
                 values = _plain(one)
@@ -81,12 +81,12 @@ class Checkpoint:
             self._mappings.append((one, one.copy()))
             return [*one, *one.values()] if isinstance(one, dict) else one
         if not type(one).__module__.startswith("hrpsim."):
-            raise TypeError(f"how a {type(one).__name__} in a world goes back is not known")
+            raise TypeError(f"a {type(one).__name__} in a world cannot be restored")
         ready = _MADE_READY.get(type(one).__name__, ())
         self._objects.append((one, dict(one.__dict__), ready))
         return [value for name, value in one.__dict__.items() if name not in ready]
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    """Return an array's memory as bytes, copied faster than records; as it is if it is apart."""
+    """Return an array's memory as bytes, which copy faster than records, if contiguous."""
     return array.reshape(-1).view(np.uint8) if array.flags.c_contiguous else array

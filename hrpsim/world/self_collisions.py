@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which links of a robot touch each other, in one posture and over many."""
+"""Find links of a robot that touch each other, in one posture and over many."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _FAR = {PRISMATIC: 1.0}  # how far joints without limits are moved [m]; others h
 
 
 class SelfContacts:
-    """Looks for contacts of a robot with itself, its adjacent and disabled links left out.
+    """Finds contacts of a robot with itself, except of adjacent and disabled links.
 
     It begins a step in each posture, from rest and without gravity: contacts are found first, so
-    that it does not matter what becomes of the step.
+    that the rest of the step does not matter.
     """
 
     def __init__(self, model: Model):
@@ -42,7 +42,7 @@ class SelfContacts:
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
-        scene.counts["previous_count"] = 0  # what was found stays if the step fails
+        scene.counts["previous_count"] = 0  # contacts found stay if the step fails
         while (status := advance(Reference(scene), 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
         found: dict[Pair, float] = {}
@@ -56,7 +56,7 @@ class SelfContacts:
 
 @dataclass(frozen=True)
 class PairSurvey:
-    """What is known of every pair of links with shapes, from many postures.
+    """Overlaps of every pair of links with shapes, over many postures.
 
     reasons: why a pair need not be tested, in the words of SRDF: "Adjacent", "Default" (they
     overlap in the neutral posture), "Always" or "Never" (in all, in none of the postures).

@@ -26,7 +26,7 @@ _THRESHOLDS = {"slip_threshold": (0.11, 1e-3), "restitution_threshold": (2.0, 0.
 
 
 def new_settings(options: dict) -> np.ndarray:
-    """Return SETTINGS (1,) of the options of `World`; WorldError for what is out of range."""
+    """Return SETTINGS (1,) of the options of `World`; WorldError for values out of range."""
     for what, known in (
         ("integrator", INTEGRATORS),
         ("friction_model", FRICTION_MODELS),

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finding rest: dynamic relaxation with kinetic damping.
+"""Find a state of rest by dynamic relaxation with kinetic damping.
 
 A robot that is put down with its joints at their targets sinks into its gains and sways for
 seconds. Here the world moves as it always does, but loses all velocity whenever its kinetic energy
@@ -32,7 +32,7 @@ _energy_of = prepared(_energy)  # the arrays of all scenes are of the same kinds
 
 
 class Moving(Protocol):
-    """What moves here: a world."""
+    """A world, as far as settling needs it."""
 
     @property
     def scene(self) -> Scene:
@@ -49,7 +49,7 @@ def world_kinetic_energy(world: Moving) -> float:
 
 
 def relax(world: Moving, step_limit: int, energy_tolerance: float) -> bool:
-    """Step until a swing's peak of kinetic energy [J] is within the tolerance; say whether it was.
+    """Step until the peak of kinetic energy [J] of a swing is within the tolerance; return success.
 
     Velocities end as zero. A swing that lasts under three steps is noise and not taken for one.
     """
@@ -70,7 +70,7 @@ def relax(world: Moving, step_limit: int, energy_tolerance: float) -> bool:
 
 
 def _stop(world: Moving) -> None:
-    """Take all velocity away, and what the steps before say of it."""
+    """Set all velocities to zero, and drop the results of the steps before."""
     scene = world.scene
     scene.velocity[:] = 0.0
     scene.past_accelerations[:] = 0.0

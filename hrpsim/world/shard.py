@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A share of the worlds of a batch, which one call of the compiled step advances in turn."""
+"""A shard of the worlds of a batch, advanced in turn by one call of the compiled step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hrpsim.step.side_by_side import TURN, advance_side_by_side
 from hrpsim.step.step import advance
 from hrpsim.world.parts.stepping import Stepping
 
-_COMMON = "articulated"  # what a step finds of each body's inertia, and the next one anew
+_COMMON = "articulated"  # articulated inertias, which each step computes again
 
 
 class Stopped(Exception):
@@ -29,14 +29,14 @@ class Stopped(Exception):
 class Shard:
     """Worlds with numbers, each of which takes the steps that it would take by itself.
 
-    Their steps write articulated inertias in one place. These are the largest part of what a step
-    touches, which so stays in the processor's cache.
+    Their steps share the memory of the articulated inertias, the largest array that a step writes,
+    so that it stays in the processor's cache.
     """
 
     def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]):
         self._numbers, self._steppings = tuple(numbers), tuple(steppings)
         self._seen: list[Reference | None] = [None] * len(self._numbers)  # of each world
-        self._references = self._seen.copy()  # the same with what they have in common
+        self._references = self._seen.copy()  # the same with the shared memory
         self._turns = np.zeros(len(self._numbers), TURN)
         self._example: Reference | None = None  # which the machine code is for, and all like it
         self._address = 0
@@ -45,22 +45,22 @@ class Shard:
     def step(self, n: int, stop: Event) -> dict[int, WorldError]:
         """Advance all by `n` steps; return the errors of those that could not be, by number.
 
-        What fails is kept at the start of the step that it could not do. An exception that a signal
-        raises leaves worlds some of whose steps are done; so does `stop`, with Stopped.
+        A world that fails stays at the start of the failed step. After an exception from a signal,
+        or `stop`, which raises Stopped, some of the steps are done.
         """
         failures: dict[int, WorldError] = {}
         begun: list[Stepping] = []
         left = self._turns["left"]
         left[:] = 0
         try:
-            for place, stepping in enumerate(self._steppings):
+            for index, stepping in enumerate(self._steppings):
                 try:
                     stepping.begin_call()
                     begun.append(stepping)
                     stepping.get_ready()
-                    left[place] = n
+                    left[index] = n
                 except WorldError as error:
-                    failures[self._numbers[place]] = error
+                    failures[self._numbers[index]] = error
             while left.any():
                 if stop.is_set():
                     raise Stopped
@@ -78,32 +78,32 @@ class Shard:
         return failures
 
     def _advance(self, failures: dict[int, WorldError]) -> None:
-        """Do steps that are left, as long as nothing that they ask for comes between."""
+        """Do the steps that are left, until one has a request."""
         turns, left = self._turns, self._turns["left"]
-        for place in np.flatnonzero(left).tolist():
-            stepping = self._steppings[place]
+        for index in np.flatnonzero(left).tolist():
+            stepping = self._steppings[index]
             reference = stepping.reference()
             if reference is None:
-                stepping.let_time_pass(int(left[place]))
-                left[place] = 0
-            elif reference is not self._seen[place]:
-                self._refer_to(place, reference)
+                stepping.let_time_pass(int(left[index]))
+                left[index] = 0
+            elif reference is not self._seen[index]:
+                self._refer_to(index, reference)
         turns["asks"] = 0
         if left.any():
             self._run(self._example, self._address, turns)
-        for place in np.flatnonzero(turns["asks"]).tolist():
-            stepping, turn = self._steppings[place], turns[place]
+        for index in np.flatnonzero(turns["asks"]).tolist():
+            stepping, turn = self._steppings[index], turns[index]
             try:
                 stepping.take(int(turn["status"]), int(turn["unmet"]), int(turn["by_newton"]))
             except WorldError as error:
-                failures[self._numbers[place]] = error
-                left[place] = 0
+                failures[self._numbers[index]] = error
+                left[index] = 0
                 stepping.give_up_call()
                 stepping.end_pushes()
 
-    def _refer_to(self, place: int, seen: Reference) -> None:
-        """Let a world's scene be another one."""
-        self._seen[place], reference = seen, seen
+    def _refer_to(self, index: int, seen: Reference) -> None:
+        """Replace a world's scene."""
+        self._seen[index], reference = seen, seen
         if self._example is None:
             self._example = seen
             self._address = address_of(advance, seen, 1)
@@ -113,5 +113,5 @@ class Shard:
         common = at(self._example.whole, _COMMON)
         if common.shape == at(seen.whole, _COMMON).shape:
             reference = Reference(replaced(seen.whole, {_COMMON: common}), seen)
-        self._references[place] = reference
-        self._turns["scene"][place] = reference.address
+        self._references[index] = reference
+        self._turns["scene"][index] = reference.address

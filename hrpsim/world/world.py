@@ -84,7 +84,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
             Robots, and all that they touch, never sleep.
     """
 
-    def __init__(  # many parameters: keywords, told by name
+    def __init__(  # many parameters: keyword arguments
         self,
         time_step: float = 1e-3,
         gravity: ArrayLike = (0.0, 0.0, -STANDARD_GRAVITY),
@@ -122,13 +122,13 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
     # -- time -----------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Advance by `n` steps. WorldError if a step cannot be done; its start is then kept.
+        """Advance by `n` steps. WorldError if a step cannot be done; the world stays at its start.
 
-        Everything is then as if that step had not been asked for, but that pushes (`apply_wrench`)
-        end with the call. Signals are served between steps: an exception that a handler raises,
-        KeyboardInterrupt say, leaves a world some of whose steps are done, at that time. Other
-        threads are refused meanwhile. KernelsAbsent is as an error, but the step can be asked for
-        again (hrpsim.jit.compiler_beside).
+        The world is then as if that step had not been requested, except that pushes
+        (`apply_wrench`) end with the call. Signals are served between steps: after an exception
+        from a handler, such as KeyboardInterrupt, some of the steps are done. Other threads are
+        refused meanwhile. KernelsAbsent is handled like an error, but the step can be repeated
+        (hrpsim.jit.compiler_beside).
         """
         self._stepping.step(n)
 
@@ -157,7 +157,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         self.wake()
         self._contents.settings["gravity"][0] = gravity
 
-    # -- what is in it --------------------------------------------------------------------------
+    # -- contents -------------------------------------------------------------------------------
 
     @property
     def entities(self) -> dict[str, Entity]:
@@ -203,7 +203,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         """Wake these entities with their islands, or, without any, everything that sleeps."""
         self._sleep.wake(*entities)
 
-    # -- what its objects ask of it (WorldState, hrpsim.world.objects.entity) -------------------
+    # -- interface of its objects (WorldState, hrpsim.world.objects.entity) ---------------------
 
     @property
     def scene(self) -> Scene:
@@ -212,7 +212,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
 
     @property
     def present_scene(self) -> Scene | None:
-        """The scene, or None where it must be made anew: what was made ready for another is old."""
+        """The scene, or None where it must be rebuilt: what was prepared is then obsolete."""
         return self._scenes.present
 
     @property
@@ -226,7 +226,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         return self._contents.solver_rules
 
     def first_sensor(self, entity: Entity) -> int:
-        """Return the place in the scene of an entity's first sensor, if it has any."""
+        """Return the index in the scene of an entity's first sensor, if it has any."""
         return self._contents.first_sensor(entity)
 
     def present_q(self, entity: Entity) -> np.ndarray:
@@ -234,7 +234,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         return self._scenes.present_q(entity)
 
     def forget_contacts(self) -> None:
-        """Drop what is kept from the last step, after a state was set by hand."""
+        """Drop the results of the last step, after a state was set by hand."""
         self._scenes.forget_contacts()
 
     def add_wrench(self, body: int, point: ArrayLike, force: ArrayLike, torque: ArrayLike) -> None:
@@ -246,7 +246,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         return self._sleep.contact_records()
 
     def _complete_scene(self) -> None:
-        """Find what in a scene that was made anew depends on several parts."""
+        """Complete a new scene with what depends on several parts."""
         self._find_standing()
         self.refresh_exclusions()
         self._choose_solvers()
@@ -287,7 +287,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         return deepcopy(self, {id(one): one for one in self.shared_by_copies()})
 
     def shared_by_copies(self) -> list[Any]:
-        """Return what never changes, and is in copies as well."""
+        """Return what never changes and is shared by copies."""
         shared: list[Any] = []
         for entity in self.entities.values():
             shared += [*entity.frames, *entity.shapes]
@@ -300,7 +300,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         return self.copy()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Begin with the format; leave out the machine code that reads, which is this process's."""
+        """Start with the format; leave out machine code, which belongs to this process."""
         return {"format": saved_format(), **self.__dict__, "_reader": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

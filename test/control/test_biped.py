@@ -84,7 +84,9 @@ def test_soles_or_names_tell_the_facing_where_knees_bend_to_both_sides(ahead, kn
     named = biped_of(model, ("right_5_link", "left_5_link"))  # the other way round
     assert named.R[:, 0] == pytest.approx((-ahead, 0.0, 0.0)) and "named" in named.facing
     even = biped(knees=knees, foot=lambda ahead: box(0))
-    with pytest.raises(hrpsim.ModelError, match=r"which way .* cannot be told: .*'left_3'.*--left"):
+    with pytest.raises(
+        hrpsim.ModelError, match=r"forward direction is unknown: .*'left_3'.*--left"
+    ):
         biped_of(hrpsim.load_model(even))
 
 

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""By how much an ankle link has to lean against the springs of its foot for a desired torque.
+"""The lean of an ankle link against the springs of its foot that exerts a desired torque.
 
-One foot answers to desired and to measured torques, about x and y of its sole. Springs with
-stiffness K and damping C yield by the solution of K a + C da/dt = torque; where the floor is not as
-expected, an integral of the torque's error is added to that torque. In the air that fades.
+One foot responds to desired and measured torques about x and y of its sole. Springs with stiffness
+K and damping C deflect by the solution of K a + C da/dt = torque; an integral of the torque's error
+is added to that torque, for a floor that is not as expected. In the air the integral decays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ADMITTANCE = np.dtype(
     [
         ("yields", "f8", (2,)),  # of the springs [rad/Nm]
         ("servo_yields", "f8", (2,)),
-        ("kept", "f8", (2,)),  # part of a deflection that is left after a period
+        ("kept", "f8", (2,)),  # fraction of a deflection left after a period
         ("growth", "f8"),
         ("fading", "f8"),
         ("yielded", "f8", (2,)),  # by the springs so far [rad]
@@ -36,7 +36,7 @@ def new_admittance(
     """Return the record (1,) of a foot that was never under load.
 
     servo_yields: turn of the sole about its x and y for each unit of torque (2,) [rad/Nm]. Errors
-    are answered within `answer_time` and fade in `fading_time` [s].
+    are corrected within `answer_time` and decay in `fading_time` [s].
     """
     admittance = np.zeros(1, dtype=ADMITTANCE)
     admittance["yields"] = 1.0 / foot.turn_stiffness
@@ -55,7 +55,7 @@ def answer_torque(admittance, axis, wanted, measured, stands, part):
     """Return the lean about `axis` of the sole [rad] for the torque `wanted` about the pivot [Nm].
 
     admittance: an ADMITTANCE record. measured: the floor's torque [Nm]; stands: whether the foot
-    bears load; part: of all this that counts, 0 to 1.
+    bears load; part: weight of the response, 0 to 1.
     """
     yielded, answer = admittance.yielded, admittance.answer
     if stands:
@@ -64,5 +64,5 @@ def answer_torque(admittance, axis, wanted, measured, stands, part):
         answer[axis] *= admittance.fading
     rest = admittance.yields[axis] * (part * wanted + answer[axis])
     yielded[axis] = rest + (yielded[axis] - rest) * admittance.kept[axis]
-    # The sole yields the other way; servos' yielding to what is wanted is led elsewhere.
+    # The sole yields the other way; the servos' deflection is compensated elsewhere.
     return -yielded[axis] - admittance.servo_yields[axis] * answer[axis]

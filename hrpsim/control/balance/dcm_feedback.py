@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the ZMP should be, given how far the centre of mass is from where it should be.
+"""The desired ZMP, from the error of the divergent component of motion.
 
 docs/explanation/control.md, "Stabiliser", has the equations.
 """
@@ -25,9 +25,9 @@ FEEDBACK = np.dtype(
         ("gains", "f8", (2, 2)),  # as of `zmp_gains`, for x and for y
         ("growth", "f8"),
         ("limit", "f8"),  # of the integral [m]
-        ("integral", "f8", (2,)),  # what is added for constant errors [m]
+        ("integral", "f8", (2,)),  # added for constant errors [m]
         ("dcm_error", "f8", (2,)),  # of the last tick [m]
-        ("goal", "f8", (2,)),  # the ZMP that would be wanted on an endless floor [m]
+        ("goal", "f8", (2,)),  # the desired ZMP on an unbounded floor [m]
     ]
 )
 
@@ -52,7 +52,7 @@ def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, floa
 
 
 def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
-    """Return what the ZMP gets for each metre of the centre of mass's error, and for each m/s.
+    """Return the ZMP's gains on errors of the centre of mass's position and velocity.
 
     The error e follows  e'' = w^2 (e - z),  z' = (u - z) / T. Of the three poles one is the
     pendulum's own -w and one -rate; the third follows, so that z is not fed back. Raises
@@ -88,7 +88,7 @@ def write_desired_zmp(feedback, trajectory, com, com_velocity, k, ahead, part, z
     """Write the desired ZMP in the reference's world (2,) [m].
 
     feedback: a FEEDBACK record. com, com_velocity: estimated, there (3,) [m, m/s], at the course's
-    sample k; ahead: the sample at the end of the period; part: of the feedback that counts, 0 to 1.
+    sample k; ahead: the sample at the end of the period; part: weight of the feedback, 0 to 1.
     """
     error, integral, goal = feedback.dcm_error, feedback.integral, feedback.goal
     for i in range(2):

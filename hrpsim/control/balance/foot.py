@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A foot as its controller knows it: leg, sole, force sensor, and the springs above the sole."""
+"""A controller's model of a foot: leg, sole, force sensor, and the springs above the sole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOOT = np.dtype(
     [
         ("ankle_body", "i8"),
         ("bodies", "i8", (JOINT_COUNT,)),  # that the leg's joints move
-        ("joints", "i8", (JOINT_COUNT,)),  # places of the leg's joints among those controlled
+        ("joints", "i8", (JOINT_COUNT,)),  # indices of the leg's joints among those controlled
         ("sole_R", "f8", (3, 3)),
         ("pivot", "f8", (3,)),
         ("pivot_height", "f8"),
@@ -87,15 +87,18 @@ def foot_of(model: Model, sole: str) -> Foot:
     for body, at, axis in springs:
         k = int(system.v_index[body])
         along = np.abs(sole_R.T @ axis)
-        place = int(np.argmax(along))
+        axis_index = int(np.argmax(along))
         revolute = system.joint_type[body] == REVOLUTE
-        if along[place] < 1.0 - 1e-6 or (place == 2) == revolute:
+        if along[axis_index] < 1.0 - 1e-6 or (axis_index == 2) == revolute:
             raise ModelError(
                 f"{model.source}: a spring between ankle and {sole!r} must turn about x or y of "
                 f"the sole or slide along z; one lies along {np.round(along, 3).tolist()}"
             )
         if revolute:
-            turn_stiffness[place], turn_damping[place] = system.stiffness[k], system.damping[k]
+            turn_stiffness[axis_index], turn_damping[axis_index] = (
+                system.stiffness[k],
+                system.damping[k],
+            )
             pivot = at
         else:
             slide_stiffness = float(system.stiffness[k])
@@ -121,7 +124,7 @@ def foot_of(model: Model, sole: str) -> Foot:
 
 
 def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str]) -> np.ndarray:
-    """Return what kernels know of some feet (n,), FOOT; joint_names: those that are controlled."""
+    """Return FOOT records (n,) of some feet; joint_names: the controlled joints."""
     records = np.zeros(len(feet), dtype=FOOT)
     bodies = {joint.name: joint.body for joint in model.joints}
     for record, foot in zip(records, feet):
@@ -135,7 +138,7 @@ def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str])
 
 
 def _ankle_turns(model: Model, last: int, sole_R) -> np.ndarray:
-    """Return about how much of the sole's x and y the ankle's joints turn it, springs at rest."""
+    """Return the turns of the sole about its x and y by the ankle's joints, springs at rest."""
     axes = [model.system.placement_R[last].T[:, 2], np.array([0.0, 0.0, 1.0])]
     return np.stack([sole_R[:, :2].T @ axis for axis in axes], axis=-1)
 

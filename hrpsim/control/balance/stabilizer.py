@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keeps a robot on its reference motion by the forces of its feet: what it is made of.
+"""Keep a robot on its reference motion by the forces of its feet.
 
-What it does in a period is in `stabilizing`.
+`stabilizing` has the computations of a period.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hrpsim.model.model import Model
 
 _ANKLE = 4  # the first of the ankle's two joints in a leg
 
-# What estimates are made with, as new, for the next stabiliser of the same model and reference.
+# Fresh estimation arrays, for the next stabiliser of the same model and reference.
 _estimations: WeakKeyDictionary[WalkReference, tuple[weakref.ref[Model], Estimation]] = (
     WeakKeyDictionary()
 )
@@ -44,25 +44,25 @@ _estimations: WeakKeyDictionary[WalkReference, tuple[weakref.ref[Model], Estimat
 
 @dataclass(frozen=True)
 class Gains:
-    """What can be set; config/walk_controller.yaml says how the values were chosen."""
+    """Settings; config/walk_controller.yaml says how the values were chosen."""
 
     dcm_rate: float  # errors of the divergent component decay at this rate [1/s]
     servo_lag: float  # from the end of a control period until the floor's ZMP is there [s]
     integral_rate: float  # constant errors of the divergent component vanish at this rate [1/s]
     integral_limit: float  # most that the integral shifts the ZMP [m]
     support_margin: float  # the desired ZMP keeps this far from the support's edge [m]
-    torque_time: float  # feet answer to errors of their measured torques in this time [s]
+    torque_time: float  # errors of the measured torques of the feet decay in this time [s]
     force_time: float  # and to errors of the division of the load [s]
-    swing_time: float  # in the air these answers fade in this time [s]
+    swing_time: float  # in the air these corrections decay in this time [s]
     engage_time: float  # the stabiliser takes over in this time at the start [s]
 
 
 class Stabilizer:
     """Turns measurements into positions of the joints, one control period ahead.
 
-    signals: what the last call of `update` found, by name (docs/explanation/control.md lists them).
-    integral: what the ZMP is shifted by for constant errors (2,) [m]. estimate: what the last call
-    made of its measurements, a record of state_estimation.ESTIMATE.
+    signals: results of the last call of `update` by name (docs/explanation/control.md lists them).
+    integral: shift of the ZMP for constant errors (2,) [m]. estimate: state_estimation.ESTIMATE of
+    the last call.
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class Stabilizer:
         admittances = [
             new_admittance(
                 foot,
-                foot.ankle_turns**2 @ joint_yields[places[_ANKLE:]],
+                foot.ankle_turns**2 @ joint_yields[indices[_ANKLE:]],
                 period,
                 gains.torque_time,
                 gains.swing_time,
             )
-            for foot, places in zip(feet, columns)
+            for foot, indices in zip(feet, columns)
         ]
-        # How far a leg gives way for each newton along the vertical [m/N].
+        # Vertical compliance of a leg [m/N].
         yields = reference.leg_reach**2 @ joint_yields[columns[0]] + 1.0 / feet[0].slide_stiffness
         own = np.zeros(1, dtype=STABILIZER)
         own["period"], own["margin"] = period, gains.support_margin
@@ -118,7 +118,7 @@ class Stabilizer:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         balance = self._balance
         forget(balance.estimation)
         balance.feedback["integral"] = balance.feedback["dcm_error"] = 0.0
@@ -129,14 +129,14 @@ class Stabilizer:
 
     @property
     def estimate(self) -> np.recarray:
-        """What the last call of `update` made of its measurements."""
+        """The state estimated by the last call of `update`."""
         return self._balance.estimation.estimate.copy().view(np.recarray)[0]
 
     def update(self, state: State, k: int) -> Command:
         """Return the joint positions for the end of this period, and their mean rates until then.
 
-        The positions lead by what the servos yield under load. k: the sample of the reference that
-        `state` belongs to.
+        The positions compensate the servos' deflection under load. k: the sample of the reference
+        for `state`.
         """
         estimation = self._balance.estimation
         estimation.joint_positions[...] = state.joint_positions  # half the time of [:]
@@ -151,7 +151,7 @@ class Stabilizer:
 
 
 def _estimation_of(model: Model, reference: WalkReference) -> Estimation:
-    """Return what an estimate is made with, for one stabiliser to write to."""
+    """Return estimation arrays for one stabiliser to write to."""
     known = _estimations.get(reference)
     if known is None or known[0]() is not model:
         known = weakref.ref(model), new_estimation(model, reference.feet)

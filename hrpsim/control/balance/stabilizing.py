@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the stabiliser does in a control period, compiled.
+"""The computations of the stabiliser in a control period, compiled.
 
-The error of the centre of mass decides where the ZMP should be (dcm_feedback), the ZMP which forces
-the feet should feel (divide_force), and these how the ankle links lean against the springs of the
-soles (ankle_admittance). docs/explanation/control.md, "Stabiliser", derives it.
+The error of the centre of mass determines the desired ZMP (dcm_feedback), the ZMP determines the
+desired forces on the feet (divide_force), and these determine the lean of the ankle links against
+the springs of the soles (ankle_admittance). docs/explanation/control.md, "Stabiliser", derives it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SIGNALS = np.dtype(
         ("com", "f8", (3,)),
         ("com_reference", "f8", (3,)),
         ("dcm_error", "f8", (2,)),
-        ("share", "f8"),  # the left foot's part of the load that is wanted
+        ("share", "f8"),  # the left foot's desired part of the load
         ("loads", "f8", (2,)),  # of left and right foot [N]
     ]
 )
@@ -43,7 +43,7 @@ SIGNALS = np.dtype(
 class Signals(Mapping):
     """The signals of one tick: a mapping from names to numbers, or to tuples of them.
 
-    It is read from the numbers of a record of SIGNALS when it is looked at, which most never are.
+    A value is read from a record of SIGNALS on access; most never are.
     """
 
     __slots__ = ("_numbers",)
@@ -53,29 +53,29 @@ class Signals(Mapping):
 
     def __getitem__(self, name: str) -> Any:
         """Return one signal."""
-        place = _PLACES[name]
-        if isinstance(place, int):
-            return float(self._numbers[place])
-        return tuple(self._numbers[place].tolist())
+        index = _INDICES[name]
+        if isinstance(index, int):
+            return float(self._numbers[index])
+        return tuple(self._numbers[index].tolist())
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
         return iter(SIGNALS.names)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of signals."""
         return len(SIGNALS.names)
 
 
-_LOWEST = 0.1  # the least height that a centre of mass is taken to have [m]
+_LOWEST = 0.1  # the lowest height assumed for a centre of mass [m]
 _STANDS = 0.05  # of the weight: a sole that bears more than that stands
-_HIGHEST_STEP = 0.03  # what the feet's heights may be made to differ from the reference [m]
+_HIGHEST_STEP = 0.03  # largest correction of the feet's difference in height [m]
 STABILIZER = np.dtype(
     [
         ("period", "f8"),  # [s]
         ("margin", "f8"),  # of the pressure in each sole [m]
         ("rising", "f8"),  # of the foot that bears too much in a period [m/N]
-        ("fading", "f8"),  # what is left of that after a period in the air
+        ("fading", "f8"),  # fraction of that left after a period in the air
         ("engaging", "f8"),  # in a period
         ("engaged", "f8"),  # so far, 0 to 1
         ("difference", "f8"),  # the left foot's height over the right one's, commanded [m]
@@ -95,7 +95,7 @@ STABILIZER = np.dtype(
 
 
 class Balance(NamedTuple):
-    """All that a control period reads and writes, for j controlled joints."""
+    """The arrays that a control period reads and writes, for j controlled joints."""
 
     estimation: Estimation
     trajectory: ReferenceTrajectory
@@ -104,7 +104,7 @@ class Balance(NamedTuple):
     admittances: np.ndarray  # (2,) ADMITTANCE
     own: np.ndarray  # (1,) STABILIZER
     joint_yields: np.ndarray  # of the servos (j,) [rad/Nm]
-    last_positions: np.ndarray  # commanded, without what leads the servos (j,)
+    last_positions: np.ndarray  # commanded, without the servos' compensation (j,)
     signals: np.ndarray  # (1,) SIGNALS
 
 
@@ -167,7 +167,7 @@ def _follow_loads(own, loads, least, share, stands, part):
 
 @inlined_kernel
 def _lean_waist(s, k, ahead, part):
-    """Write by how much the waist leans from its reference, and how it is then to be turned."""
+    """Write the lean of the waist from its reference, and its corrected orientation."""
     own, R, planned = s.own[0], s.estimation.estimate[0].waist_R, s.trajectory.waist_R[k]
     roll = pitch = 0.0
     for c in range(3):
@@ -181,11 +181,11 @@ def _lean_waist(s, k, ahead, part):
 
 @inlined_kernel
 def _place_sole(s, side, k, ahead, share, part):
-    """Write where a sole is to be in the waist's frame, with its springs at rest."""
+    """Write the target of a sole in the waist's frame, with its springs at rest."""
     own, trajectory, foot = s.own[0], s.trajectory, s.estimation.feet[side]
     estimate, pivots, lean = s.estimation.estimate[0], s.trajectory.pivots[ahead], own.lean
     force, torque = own.forces[side], own.torques[side]
-    # Between the pivots the waist holds its place; around that the soles are as in the world.
+    # The waist keeps its position relative to the midpoint of the pivots.
     mx = share * pivots[0, 0] + (1.0 - share) * pivots[1, 0]
     my = share * pivots[0, 1] + (1.0 - share) * pivots[1, 1]
     mz = share * pivots[0, 2] + (1.0 - share) * pivots[1, 2]
@@ -212,7 +212,7 @@ def _place_sole(s, side, k, ahead, share, part):
 
 @inlined_kernel
 def _effort_of_foot(s, side, body):
-    """Return the effort of the joint of `body` against the force that a foot should feel [Nm]."""
+    """Return the effort of the joint of `body` against the desired force on a foot [Nm]."""
     force, torque = s.own[0].forces[side], s.own[0].torques[side]
     at, S = s.estimation.estimate[0].pivots[side], s.estimation.kinematics[body].S
     moment_x = torque[0] + at[1] * force[2] - at[2] * force[1]
@@ -300,8 +300,8 @@ def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, t
     Both along the world's axes; all forces point from the ZMP (2,) to the centre of mass `com`
     (3,), and together have the vertical part `lift` [N], of which the left foot bears `share`.
     feet (2,): FOOT; the pressure stays `margin` [m] inside of the soles' edges. soles, yaws: where
-    the soles are (2, 3) [m] and how they are turned (2,) [rad]. What the ZMP lies beside the point
-    that `share` stands for is the same offset of the pressure in both soles.
+    the soles are (2, 3) [m] and their yaws (2,) [rad]. The offset of the ZMP from the point that
+    corresponds to `share` is the offset of the pressure in both soles.
     """
     height = max(com[2] - min(soles[0, 2], soles[1, 2]), _LOWEST)
     slope_x, slope_y = (com[0] - zmp[0]) / height, (com[1] - zmp[1]) / height
@@ -321,20 +321,20 @@ def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, t
     return 0
 
 
-def _places() -> dict[str, int | slice]:
-    """Return where each signal is among the numbers of a record."""
-    places: dict[str, int | slice] = {}
+def _indices() -> dict[str, int | slice]:
+    """Return the index of each signal among the numbers of a record."""
+    indices: dict[str, int | slice] = {}
     for name, (kind, offset, *_) in SIGNALS.fields.items():
         begin, count = offset // 8, kind.itemsize // 8
-        places[name] = slice(begin, begin + count) if kind.shape else begin
-    return places
+        indices[name] = slice(begin, begin + count) if kind.shape else begin
+    return indices
 
 
-_PLACES = _places()
+_INDICES = _indices()
 
 
 def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return signals that stay as they are, whatever a controller does to its own."""
+    """Return a copy of signals, independent of the controller's own."""
     if isinstance(signals, Signals):
         return signals
     return {name: np.array(value) for name, value in signals.items()}

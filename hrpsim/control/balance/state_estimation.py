@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a walking robot's centre of mass is above its soles, by encoders, IMU and force sensors.
+"""Estimate the centre of mass above the soles from encoders, IMU and force sensors.
 
-A sole that stands is level whatever the rubber above it does, so orientation of the waist and joint
-angles together tell where the ankle is, and the sole is beneath it. Of an IMU's yaw, which drifts
-on a robot, nothing is used.
+A sole that stands is level whatever the deflection of the rubber above it, so the orientation of
+the waist and the joint angles give the position of the ankle, and the sole is beneath it. The IMU's
+yaw is not used, because it drifts on a robot.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.spatial.vector import placed_point, point_velocity
 
-_LOADED = 0.05  # of the weight: what the feet must bear together to be stood on
+_LOADED = 0.05  # of the weight: least load of both feet together for support
 
 MEASURED = np.dtype(
     [
@@ -58,19 +58,19 @@ ESTIMATE = np.dtype(
 ESTIMATOR = np.dtype(
     [
         ("waist", "i8"),  # body
-        ("orientation_at", "i8"),  # place of the waist's quaternion in q
-        ("rate_at", "i8"),  # place of its angular velocity
+        ("orientation_at", "i8"),  # index of the waist's quaternion in q
+        ("rate_at", "i8"),  # index of its angular velocity
         ("imu_R", "f8", (3, 3)),  # the IMU in the waist's frame
         ("waist_in_imu", "f8", (4,)),  # quaternion
         ("weight", "f8"),  # of the robot [N]
         ("turn", "f8"),  # from the IMU's yaw to that of the estimate's axes [rad]
-        ("is_aligned", "i8"),  # whether that was ever found
+        ("is_aligned", "i8"),  # whether that was found before
     ]
 )
 
 
 class Estimation(NamedTuple):
-    """A model with j controlled joints, what is measured, and what is made of it."""
+    """A model with j controlled joints, the measurements, and the estimate."""
 
     forest: Forest
     kinematics: np.ndarray  # (n,) KINEMATICS, about the waist's origin
@@ -88,14 +88,14 @@ class Estimation(NamedTuple):
 
 
 def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
-    """Return what an estimate is made with; ModelError for a model that has nothing to balance."""
+    """Return the arrays of an estimate; ModelError for a fixed base or no IMU."""
     if model.base != "free":
         raise ModelError(f"{model.source}: a robot on a fixed base has nothing to balance")
     waist = model.frame(model.base_link).body
     imu = waist_imu(model)
     base = next(joint for joint in model.joints if joint.joint_type == FREE)
     names = controlled_joints(model)
-    places = [model.joint(name) for name in names]
+    controlled = [model.joint(name) for name in names]
     q = model.neutral()
     q[base.q_index : base.q_index + 3] = 0.0
     estimator = np.zeros(1, dtype=ESTIMATOR)
@@ -108,8 +108,8 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
         new_kinematics(model.body_count),
         q,
         np.zeros(model.nv),
-        np.array([joint.q_index for joint in places]),
-        np.array([joint.v_index for joint in places]),
+        np.array([joint.q_index for joint in controlled]),
+        np.array([joint.v_index for joint in controlled]),
         model.system.mass / model.mass,
         foot_records(model, feet, names),
         estimator,
@@ -123,7 +123,7 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
 
 
 def another(estimation: Estimation) -> Estimation:
-    """Return one like it, as new, that shares nothing that is written to."""
+    """Return a fresh one of the same model, which shares no array that is written to."""
     written = ("kinematics", "q", "velocity", "estimator", "measured", "estimate")
     written += ("joint_positions", "joint_velocities")
     return estimation._replace(**{name: getattr(estimation, name).copy() for name in written})
@@ -139,14 +139,14 @@ def waist_imu(model: Model) -> Sensor:
 
 
 def forget(estimation: Estimation) -> None:
-    """Forget which way the robot faced and which foot it stood on."""
+    """Reset the yaw alignment and the weights of the feet."""
     estimation.estimator["turn"], estimation.estimator["is_aligned"] = 0.0, 0
     estimation.estimate["weights"] = 0.5
 
 
 @inlined_kernel
 def update_estimate(s, sole_yaws):
-    """Write the estimate for what is measured; sole_yaws: what the soles' should be (2,) [rad]."""
+    """Write the estimate from the measurements; sole_yaws: the soles' planned yaws (2,) [rad]."""
     own, found = s.estimator[0], s.estimate[0]
     _feel_feet(s.feet, s.measured[0].wrenches, own.weight, found)
     left, right = max(found.loads[0], 0.0), max(found.loads[1], 0.0)
@@ -189,7 +189,7 @@ def _feel_feet(feet, wrenches, weight, found):
 
 @inlined_kernel
 def _place_bodies(s):
-    """Write the bodies' poses for the joints and the IMU, turned by what its yaw is off."""
+    """Write the bodies' poses from the joints and the IMU, with its yaw corrected."""
     own, measured = s.estimator[0], s.measured[0].orientation
     bx, by, bz, bw = measured[0], measured[1], measured[2], measured[3]
     z, w = math.sin(0.5 * own.turn), math.cos(0.5 * own.turn)
@@ -205,7 +205,7 @@ def _place_bodies(s):
 
 @inlined_kernel
 def _move_bodies(s):
-    """Write the bodies' velocities, and how the waist is turned and turns."""
+    """Write the bodies' velocities, and the waist's orientation and angular velocity."""
     own, found, gyro = s.estimator[0], s.estimate[0], s.measured[0].angular_velocity
     R, L = s.kinematics[own.waist].R, own.imu_R
     x = L[0, 0] * gyro[0] + L[0, 1] * gyro[1] + L[0, 2] * gyro[2]
@@ -221,7 +221,7 @@ def _move_bodies(s):
 
 @inlined_kernel
 def _find_center_of_mass(s):
-    """Write place and velocity of the centre of mass relative to the waist's origin."""
+    """Write position and velocity of the centre of mass relative to the waist's origin."""
     com, velocity = s.estimate[0].com, s.estimate[0].com_velocity
     for a in range(3):
         com[a] = velocity[a] = 0.0
@@ -241,7 +241,7 @@ def _find_center_of_mass(s):
 def _find_support(s):
     """Write the pivots and the ZMP, and the centre of mass from the support instead of the waist.
 
-    The support is taken to move as the ankles' bodies do at the pivots.
+    The support is assumed to move with the ankles' bodies at the pivots.
     """
     found = s.estimate[0]
     found.zmp[0] = found.zmp[1] = 0.0
@@ -265,7 +265,7 @@ def _find_support(s):
 
 @inlined_kernel
 def _missing_turn(s, sole_yaws):
-    """Return by how much the soles, as they bear load, face elsewhere than they should [rad]."""
+    """Return the yaw error of the soles, weighted by their loads [rad]."""
     turn = 0.0
     for side in range(2):
         off = sole_yaws[side] - _yaw_of_sole(s, side)

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a stabiliser follows: everything that a motion sequence implies, tick by tick.
+"""The reference of a stabiliser: all that a motion sequence implies, tick by tick.
 
-A sequence need only hold joint angles. Where the waist stands follows from the sole that is lower;
-the ZMP and the floor's force follow from inverse dynamics.
+A sequence needs only joint angles. The position of the waist follows from the lower sole, the ZMP
+and the floor's force from inverse dynamics.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class ReferenceTrajectory(NamedTuple):
     contact: np.ndarray  # (n, 2) bool
     phase: np.ndarray  # (n,)
     pivots: np.ndarray  # of the feet from the waist, along the world's axes (n, 2, 3) [m]
-    corners: np.ndarray  # of where the ZMP may be in each phase, counter-clockwise (m, k, 2)
-    corner_counts: np.ndarray  # how many of these count (m,); none where no sole stands
+    corners: np.ndarray  # of the region of the ZMP in each phase, counter-clockwise (m, k, 2)
+    corner_counts: np.ndarray  # how many of these count (m,); 0 where no sole stands
 
 
 _KEPT = 4  # courses of a reference
@@ -77,9 +77,9 @@ class WalkReference:
         begin = float(sequence.pos.times[0])
         duration = max(float(sequence.pos.times[-1]) - begin, _ANALYSIS_PERIOD)
         grid = np.arange(int(np.ceil(duration / _ANALYSIS_PERIOD - 1e-9)) + 1) * _ANALYSIS_PERIOD
-        places = [model.joint(name) for name in controlled_joints(model)]
-        self._q_index = np.array([joint.q_index for joint in places])
-        self._v_index = np.array([joint.v_index for joint in places])
+        controlled = [model.joint(name) for name in controlled_joints(model)]
+        self._q_index = np.array([joint.q_index for joint in controlled])
+        self._v_index = np.array([joint.v_index for joint in controlled])
         trajectory = _joint_course(model, sequence, begin + grid)
         q = np.tile(model.neutral(), (len(grid), 1))
         q[:, self._q_index] = trajectory[0]
@@ -108,7 +108,7 @@ class WalkReference:
         self.leg_reach = _leg_reach(model, first, feet[0])
 
     def _analyse(self, model, feet, grid, q, trajectory, waist_p, waist_R) -> dict[str, np.ndarray]:
-        """Return everything that each posture and its rates imply, on the grid."""
+        """Return the quantities that each posture and its rates imply, on the grid."""
         n, (position, velocity, acceleration) = len(grid), trajectory
         path, turning = CubicSpline(grid, waist_p), CubicSpline(grid, waist_R.reshape(n, 9))
         v, dv = np.zeros((n, model.nv)), np.zeros((n, model.nv))
@@ -175,7 +175,7 @@ def _joint_course(model: Model, sequence: MotionSequence, times) -> tuple[np.nda
 
 
 def _waist_course(model, sequence, feet, times, q) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the waist is (n, 3) and how it is turned (n, 3, 3) in the world."""
+    """Return the position (n, 3) and orientation (n, 3, 3) of the waist in the world."""
     angles = np.zeros((len(times), 3))
     if sequence.waist is not None:
         angles = sequence.waist.at(times)[:, 3:]
@@ -244,7 +244,7 @@ def _quaternion(R) -> tuple[float, float, float, float]:
 def trajectory_of(reference: WalkReference, margin: float) -> ReferenceTrajectory:
     """Return the course of a reference; the ZMP keeps `margin` [m] from the support's edge.
 
-    It is kept with the reference for whoever follows it next, and not to be written to.
+    It is stored with the reference for the next caller, and must not be written to.
     """
     known = _courses.setdefault(reference, {})
     if margin not in known:

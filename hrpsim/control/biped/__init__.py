@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Robots of strangers made ready to walk: legs, soles, gains and sensors found or made.
+"""Prepare unknown robots for walking: legs, soles, gains and sensors are found or made.
 
 Imports motion/ and pattern/ and below.
 """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the legs of a robot are, which way it faces, and what its feet stand on."""
+"""Find the legs of a robot, its forward direction, and its soles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hrpsim.model.urdf.document import Document
 
 _KNEE = 3
 _ALIGNED = 0.9  # of an axis with the one that it should have: cosine
-_LONGER = 1.2  # how much longer a sole is before the ankle, where that tells which way it points
+_LONGER = 1.2  # least ratio of a sole's lengths before and behind the ankle
 
 
 class BipedLeg(NamedTuple):
@@ -39,11 +39,11 @@ class BipedLeg(NamedTuple):
 
 
 class Biped(NamedTuple):
-    """What of a robot walks."""
+    """The walking parts of a robot."""
 
     legs: tuple[BipedLeg, BipedLeg]  # left, right
     R: np.ndarray  # R_base_walk (3, 3), columns: forward, left, up in the base link's frame
-    facing: str  # what told which way is forward
+    facing: str  # the evidence for the forward direction
     aside: float  # how far to the left of the base link's origin the legs' middle is [m]
     above: tuple[str, ...]  # joints between the base and the legs
 
@@ -57,10 +57,9 @@ def biped_of(
 
     feet: links of the left and the right foot, where they are known. Else they are the bodies that
     reach lowest on two branches of the tree. sole: how far it reaches behind the ankle and before
-    it, and its width [m], where that is not to be read off the feet's shapes. The robot faces away
-    from where its knees take its feet; where these bend to both sides alike, its left foot, if it
-    was named, is on the left, or its soles are longer before the ankles. Raises ModelError that
-    says what is missing.
+    it, and its width [m], in place of those of the feet's shapes. Knees take the feet backward;
+    where they bend to both sides alike, the robot's left foot, if it was named, is on the left, or
+    its soles are longer before the ankles. Raises ModelError that says what is missing.
     """
     poses = _body_poses(model)
     ends = [_foot_body(model, name) for name in feet if name is not None]
@@ -108,7 +107,7 @@ def _joints_above(model: Model, body: int) -> list[Joint]:
 
 
 def _lowest_branches(model: Model, poses, ends: list[int]) -> list[int]:
-    """Return the two bodies that reach lowest and hang on branches of their own."""
+    """Return the two bodies that reach lowest on separate branches."""
     base, lowest = model.frame(model.base_link), {}
     for body, (p, R) in poses.items():
         if body in (-1, base.body) or not _joints_above(model, body):
@@ -156,7 +155,7 @@ def _range(model: Model, joint: Joint) -> str:
 
 
 def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndarray, str]:
-    """Return which way the robot faces (2,), horizontally in the base's frame, and what told it."""
+    """Return the forward direction (2,), horizontal in the base's frame, and its evidence."""
     ways = [_knee_way(poses, leg) for leg in legs]
     knees = [leg[_KNEE].v_index for leg in legs]
     senses = [bend_of_knee(model.system.lower[v], model.system.upper[v]) for v in knees]
@@ -165,8 +164,8 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
         if np.linalg.norm(forward) < 0.5:
             raise ModelError(
                 f"{model.source}: the knees {_range(model, legs[0][_KNEE])} and "
-                f"{_range(model, legs[1][_KNEE])} do not bend the same way; which way the robot "
-                "faces cannot be told"
+                f"{_range(model, legs[1][_KNEE])} do not bend the same way; the forward direction "
+                "is unknown"
             )
         return forward, "as the knees bend"
     if named:
@@ -177,7 +176,7 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
     behind = sum(_reach(model, poses, *of, -ways[0]) for of in zip(legs, bodies))
     if max(ahead, behind) <= _LONGER * min(ahead, behind):
         raise ModelError(
-            f"{model.source}: which way the robot faces cannot be told: its knees bend to both "
+            f"{model.source}: the forward direction is unknown: its knees bend to both "
             f"sides alike ({_range(model, legs[0][_KNEE])}), and its soles are as long before the "
             "ankles as behind them; name both feet (--left-foot, --right-foot)"
         )
@@ -185,7 +184,7 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
 
 
 def _knee_way(poses, leg: list[Joint]) -> np.ndarray:
-    """Return where a positive angle of the knee takes the foot (2,), horizontally."""
+    """Return the horizontal direction (2,) in which a positive angle of the knee moves the foot."""
     p, R = poses[leg[_KNEE].body]
     way = np.cross(R[:, 2], poses[leg[_KNEE + 1].body][0] - p)[:2]
     return way / max(float(np.linalg.norm(way)), 1e-9)
@@ -202,7 +201,7 @@ def _axes_along(forward: np.ndarray) -> np.ndarray:
     """Return R_base_walk (3, 3), x along `forward`."""
     yaw = np.arctan2(forward[1], forward[0])
     quarter = 0.5 * np.pi
-    if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # axes are meant to lie along the base's
+    if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # axes are assumed to lie along the base's
         yaw = quarter * round(yaw / quarter)
     c, s = np.cos(yaw), np.sin(yaw)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]).round(15)
@@ -261,7 +260,7 @@ def _link_of(model: Model, body: int) -> str:
 
 
 def _sole_body(model: Model, last: int, end: int) -> int:
-    """Return what stands on the floor: `end`, if only springs lie between it and `last`."""
+    """Return the body on the floor: `end`, if only springs lie between it and `last`."""
     springs = model.system.stiffness
     for joint in model.joints:
         if joint.body in bodies_between(model, last, end) and (

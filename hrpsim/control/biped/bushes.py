@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rubber bushes beneath the ankles of a robot that has none: three passive joints a foot.
+"""Add rubber bushes beneath the ankles of a robot: three passive joints a foot.
 
 A slide along the vertical, then pitch and roll about one point halfway up the ankle. The springs
 are published ones, the same as in urdf/hrp2_like/leg.xacro.
@@ -49,7 +49,7 @@ def bush_set(name: str) -> BushSet:
 def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
     """Put bushes between the last joint of `leg` and the link that it moved.
 
-    root: the URDF. The foot's mass is less by what the parts of the bushes weigh.
+    root: the URDF. The mass of the bushes' parts is taken from the foot.
     """
     last = next(j for j in root.iter("joint") if j.get("name") == leg.joints[-1])
     foot = last.find("child").get("link")
@@ -86,9 +86,9 @@ def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
         add(joint, "axis", xyz=axis)
         travel = _TRAVEL[kind]
         add(joint, "limit", lower=-travel, upper=travel, velocity=0, effort=0)
-        told = add(root, "hrpsim", reference=f"{ends[k + 1]}_joint")
-        add(told, "spring", stiffness=stiffness, damping=damping)
-        add(told, "rotor", inertia=rotor)
+        extension = add(root, "hrpsim", reference=f"{ends[k + 1]}_joint")
+        add(extension, "spring", stiffness=stiffness, damping=damping)
+        add(extension, "rotor", inertia=rotor)
     back = add_joint(root, f"{leg.side}_bush_foot_joint", "fixed", ends[-1], foot)
     add(back, "origin", xyz=exact_text(-leg.sole_R.T @ point), rpy=rpy_of(leg.sole_R.T))
 

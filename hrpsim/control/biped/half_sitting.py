@@ -19,7 +19,7 @@ from hrpsim.model.system import FREE
 # From hip to ankle, as part of the straight leg: HRP-2's half-sitting first, straighter ones where
 # joints would come too near their limits.
 _STRETCHES = (0.906, 0.93, 0.95, 0.97)
-_MARGIN = 0.2  # that joints of the legs keep from their limits for stepping [rad]
+_MARGIN = 0.2  # of the legs' joints to their limits, for stepping [rad]
 _LEAST_GAP = 0.08  # between the soles, as part of the leg's length
 _INSIDE = 0.02  # joints that cannot be at zero stay this far from their limits [rad, m]
 _ROUNDS = 30
@@ -37,10 +37,10 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
     ModelError where there is no such posture.
     """
     legs = [leg_of(model, sole) for sole in soles]
-    places = [link_pose(model, resting(model), sole)[0] for sole in soles]
+    positions = [link_pose(model, resting(model), sole)[0] for sole in soles]
     inner = 0.5 * (outlines[1][:, 1].max() - outlines[0][:, 1].min())
     gap = 0.5 * _LEAST_GAP * min(leg.longest for leg in legs)
-    half = max(0.5 * (places[0][1] - places[1][1]), inner + gap)
+    half = max(0.5 * (positions[0][1] - positions[1][1]), inner + gap)
     middle = float(np.mean([0.5 * (o[:, 0].min() + o[:, 0].max()) for o in outlines]))
     found: dict[float, np.ndarray] = {}  # by the least margin
     for stretch in _STRETCHES:
@@ -49,7 +49,7 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
             for leg, ankle in zip(legs, ankle_heights)
         )
         with contextlib.suppress(UnreachableError):
-            q = _balanced(model, legs, height, half, middle, places)
+            q = _balanced(model, legs, height, half, middle, positions)
             margin = _least_margin(model, q, legs)
             found.setdefault(margin, q)
             if margin >= _MARGIN:
@@ -64,10 +64,10 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
     return q
 
 
-def _balanced(model: Model, legs, height: float, half: float, middle: float, places):
+def _balanced(model: Model, legs, height: float, half: float, middle: float, positions):
     """Return the posture with soles `height` below the base and the centre of mass over them."""
     q = resting(model)
-    x = 0.5 * (places[0][0] + places[1][0])
+    x = 0.5 * (positions[0][0] + positions[1][0])
     for _ in range(_ROUNDS):
         for leg, y in zip(legs, (half, -half)):
             q[leg.q_index] = leg.solve((x, y, -height), np.eye(3))

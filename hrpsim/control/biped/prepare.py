@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A description of any robot on two legs, made into one that can walk.
+"""Complete the description of any robot on two legs so that it can walk.
 
-The result is a URDF like any other, with what it lacked: a base link that faces along x, sole
-frames, sensors, gains, and the posture of half-sitting. What was found and what was made is told.
+The result is a URDF with all that walking needs: a base link that faces along x, sole frames,
+sensors, gains, and the posture of half-sitting. A report lists what was found and what was made.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _THICKNESS = 0.02  # of a sole that is put in place of a foot's shapes [m]
 
 @dataclass(frozen=True)
 class BipedOptions:
-    """What is known of a robot that its description does not say.
+    """Properties of a robot that its description does not contain.
 
     left_foot, right_foot: links; sole: (behind the ankle, before it, width) [m], a box that takes
     the place of all collision shapes of each foot; bush_set: a name of BUSH_SETS, or None.
@@ -171,7 +171,7 @@ def prepare_biped(
 
 
 def _loaded(root, label: str, meshes: str) -> Model:
-    """Return the model of the URDF as it is by now; what is odd in it was said when it was read."""
+    """Return the model of the present URDF, without the warnings that its source gave before."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         model = load_model(
@@ -247,7 +247,7 @@ def _add_base(root, model: Model, biped: Biped) -> str:
 
 
 def _add_feet(root, biped: Biped, options: BipedOptions) -> tuple[str, str]:
-    """Add sole links, their material, and bushes and boxes where they are asked for."""
+    """Add sole links, their material, and bushes and boxes where requested."""
     soles = []
     for leg in biped.legs:
         if options.sole is not None:
@@ -262,7 +262,7 @@ def _add_feet(root, biped: Biped, options: BipedOptions) -> tuple[str, str]:
 
 
 def _set_material(root, links) -> None:
-    """Make links of the material that stands on the floor."""
+    """Give links the material of the soles."""
     for element in root.iterchildren("hrpsim"):
         if element.get("reference") in links:
             for material in element.findall("material"):
@@ -317,8 +317,8 @@ def _add_sensors(root, model: Model, biped: Biped, base: str, findings) -> None:
 
 
 def _add_posture(root, base: str, model: Model, q) -> None:
-    told = add(root, "hrpsim", reference=base)
-    keyframe = add(told, "keyframe", name=HALF_SITTING, xyz=exact_text(q[:3]), rpy="0 0 0")
+    extension = add(root, "hrpsim", reference=base)
+    keyframe = add(extension, "keyframe", name=HALF_SITTING, xyz=exact_text(q[:3]), rpy="0 0 0")
     for joint in model.joints:
         if joint.joint_type != FREE and q[joint.q_index] != 0.0:
             add(keyframe, "joint", name=joint.name, position=float(q[joint.q_index]))
@@ -339,7 +339,7 @@ def _gains_finding(model: Model, gains) -> Finding:
 
 
 def _leg_findings(model: Model, biped: Biped, soles) -> list[Finding]:
-    """Say what the legs' servos can exert, and how their inverse is found."""
+    """Report what the legs' servos can exert, and the kind of inverse kinematics."""
     bounds = {
         name: float(model.system.effort_limit[model.joint(name).v_index])
         for leg in biped.legs

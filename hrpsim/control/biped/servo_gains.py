@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Gains of position servos from what they have to move."""
+"""Choose gains of position servos from the inertias that they move."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def _servo(inertia: float, rate: float, damping_ratio: float) -> tuple[float, fl
 
 
 def _inertia_over_foot(M, J, k: int) -> float:
-    """Return the inertia that degree of freedom `k` moves with the foot of Jacobian J fixed."""
+    """Return the inertia on degree of freedom `k` with the foot of Jacobian J fixed."""
     base = -np.linalg.solve(J[:, :6], J[:, k])
     return float(M[k, k] + 2.0 * M[k, :6] @ base + base @ M[:6, :6] @ base)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Elements of a URDF, written with as few words as they need."""
+"""Write elements of a URDF."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.model.urdf.resources import Resources
 
 
 def add(parent: etree._Element, tag: str, **attributes) -> etree._Element:
-    """Return a new last child of `parent`; numbers are written so that they come back exactly."""
+    """Return a new last child of `parent`; numbers are written with all their digits."""
     texts = {k: v if isinstance(v, str) else repr(float(v)) for k, v in attributes.items()}
     return etree.SubElement(parent, tag, texts)
 
@@ -51,7 +51,7 @@ def rpy_of(R) -> str:
 
 
 def free_name(root: etree._Element, wanted: str) -> str:
-    """Return `wanted`, or with underscores so that no element of the URDF has that name."""
+    """Return `wanted`, with underscores if an element of the URDF has that name."""
     taken = {element.get("name") for element in root.iter()}
     while wanted in taken or f"{wanted}_fixed" in taken:
         wanted += "_"
@@ -59,9 +59,9 @@ def free_name(root: etree._Element, wanted: str) -> str:
 
 
 def name_files_wholly(root: etree._Element, resources: Resources, label: str) -> None:
-    """Write file:// with the whole path for every mesh that is there, so the text may be moved.
+    """Write file:// with the whole path for every mesh that exists, so that the text may be moved.
 
-    A mesh that is only drawn and is missing is left out; ModelError for one that collides.
+    A missing visual mesh is left out; ModelError for a missing collision mesh.
     """
     for element in list(root.iter("mesh")):
         uri = element.get("filename", "")

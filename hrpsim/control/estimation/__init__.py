@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is not measured, from what is: the motion of a robot's base.
+"""Estimate from measurements the motion of a robot's base.
 
 Offers `BaseEstimator`; imports models, kinematics and collision bounds.
 """

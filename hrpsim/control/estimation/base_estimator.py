@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a walking robot's base is and how it moves, by IMU, encoders and force sensors of the feet.
+"""Estimate pose and velocity of a walking robot's base from IMU, encoders and force sensors.
 
-Orientation and angular velocity are the IMU's. Position is that of feet which stand still: a foot
+Orientation and angular velocity are the IMU's. Position is from feet that stand still: a foot
 that bears load is anchored where it came down, and the legs' kinematics lead from there to the
 base (leg odometry; Flayols et al., Experimental evaluation of simple estimators for humanoid
 robots, Humanoids 2017). The velocity follows the accelerometer at once and the legs in the mean.
@@ -27,8 +27,8 @@ from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
 
-_LOADED = 0.05  # of the weight: what a foot must bear to be anchored
-_SAME_HEIGHT = 0.05  # [m] between the force sensors that are taken for those of feet
+_LOADED = 0.05  # of the weight: least load of an anchored foot
+_SAME_HEIGHT = 0.05  # [m] between the force sensors that are assumed to be the feet's
 _VELOCITY_TIME = 0.02  # in which the velocity goes over to that of the legs [s]
 _ANCHOR_TIME = 0.05  # in which the anchor of a foot that bears little follows the other's [s]
 
@@ -48,8 +48,8 @@ class BaseEstimator:
     joint_names: the joints whose positions and velocities `update` gets. feet: the force sensors
     above the soles; without them, those within 5 cm of the lowest one with all joints at zero.
     It begins with the base above x = y = 0 and the soles that bear load on z = 0; yaw is the IMU's.
-    Springs without encoders are taken to be at rest, soles not to slide or roll. Raises ModelError
-    for a robot on a fixed base, without an IMU or without force sensors above soles.
+    It assumes springs without encoders at rest, and soles that do not slide or roll. Raises
+    ModelError for a robot on a fixed base, without an IMU or without force sensors above soles.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class BaseEstimator:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew with the next update."""
+        """Start again with the next update."""
         self._position: np.ndarray | None = None
         self._imu_velocity = np.zeros(3)
 
@@ -136,12 +136,12 @@ class BaseEstimator:
         self._follow = 1.0 - math.exp(-self._period / _ANCHOR_TIME)
 
     def _anchor(self, soles: np.ndarray, weights: np.ndarray) -> None:
-        """Let anchors follow their feet: at once in the air, the slower the more they bear."""
+        """Move anchors with their feet: at once in the air, the slower the more they bear."""
         gain = np.where(weights > 0.0, self._follow * (1.0 - weights), 1.0)
         self._anchors += gain[:, None] * (self._position + soles - self._anchors)
 
     def _move_legs(self, positions, velocities, R: np.ndarray, rate: np.ndarray):
-        """Return the soles' places and velocities (k, 3) from a base that turns but stays."""
+        """Return the soles' positions and velocities (k, 3) relative to the base's origin."""
         q, velocity, at, k = self._q, self._velocity, self._at, self._base_v
         q[self._q_index], velocity[self._v_index] = positions, velocities
         quaternion_from_rotation(np.ascontiguousarray(R), q[at : at + 4])
@@ -201,7 +201,7 @@ def _sole_centre(model: Model, sensor: Sensor) -> np.ndarray:
 
 
 def sole_box(model: Model, sensor: Sensor) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the lower and upper corner (3,) [m] of the box about all that a foot can touch with.
+    """Return the lower and upper corner (3,) [m] of the box about the shapes of a foot.
 
     Along the axes of the sensor frame, from its origin, with all joints at zero; the shapes are
     those of the bodies that the sensor carries. None where these have no shapes.

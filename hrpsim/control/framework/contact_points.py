@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The points that press on a robot, and what follows of them: wrenches on links, and the ZMP.
+"""The contact points of a robot, and what follows from them: wrenches on links, and the ZMP.
 
-In the simulator's process they are read, over ROS they are told; all else is made here of them, so
-that both give the same bits.
+In the simulator's process the points are read from the world, over ROS received in messages; all
+else is computed here from them, so that both give the same bits.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from hrpsim.model.model import Model
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_LEAST_LOAD = 0.01  # of the weight; less is no support
+_LEAST_LOAD = 0.01  # of the weight; with less there is no support
 
 
 class ContactPoints(NamedTuple):
     """The n points at which something pressed on a robot in the last step, in the world's axes."""
 
-    links: np.ndarray  # (n,) on which: places in Model.link_names
+    links: np.ndarray  # (n,) on which: indices in Model.link_names
     points: np.ndarray  # (n, 3) [m]
     forces: np.ndarray  # on the link (n, 3) [N]
     positions: np.ndarray  # of the link (n, 3) [m]
@@ -45,7 +45,7 @@ def pressing_points(robot: Robot) -> ContactPoints:
 
 
 class ContactSums:
-    """What acts on `links` of a model, and its zero-moment point, of the points that press."""
+    """Contact wrenches on `links` of a model, and its zero-moment point, from contact points."""
 
     def __init__(self, model: Model, links: Iterable[str]):
         self._links = {link: _Carried(model, link) for link in links}
@@ -79,10 +79,10 @@ class _Carried:
         frame = model.frames[link]
         self._is_carried = np.zeros(len(model.frames), dtype=bool)
         self._origins = np.zeros((len(model.frames), 3))
-        for place, other in enumerate(model.frames.values()):
+        for index, other in enumerate(model.frames.values()):
             if other.body == frame.body:
-                self._is_carried[place] = True
-                self._origins[place] = other.R.T @ (frame.p - other.p)
+                self._is_carried[index] = True
+                self._origins[index] = other.R.T @ (frame.p - other.p)
 
     def contact(self, pressing: ContactPoints) -> LinkContact:
         """Return force [N], torque about the origin [Nm] and points (n, 3) [m] on this link."""
@@ -90,7 +90,7 @@ class _Carried:
         points, forces = pressing.points[mine], pressing.forces[mine]
         torque = np.zeros(3)
         if len(mine):
-            first = mine[0]  # of one body: any of them tells where the origin is
+            first = mine[0]  # of one body: any of them gives the origin
             offset = self._origins[pressing.links[first]]
             turned = _turned(pressing.orientations[first], offset)
             torque = np.cross(points - (pressing.positions[first] + turned), forces).sum(axis=0)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller in the simulator's process: state in, command out, one period on."""
+"""Run a controller in the simulator's process, period by period."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hrpsim.world.objects.robot_reader import RobotReader
 
 
 class StateReader:
-    """Reads joints, sensors and what `needs` asks for of a robot."""
+    """Reads joints, sensors and the quantities in `needs` of a robot."""
 
     def __init__(self, robot: Robot, joint_names: Sequence[str], needs: Needs):
         self._robot = robot
@@ -53,7 +53,7 @@ class StateReader:
         self._sums = ContactSums(robot.model, needs.contacts)
 
     def read(self, time: float) -> State:
-        """Return what is measured at `time` [s], in arrays that nobody else holds."""
+        """Return the measured state at `time` [s], in new arrays."""
         numbers, n = self._reader.read(), self._count
         state = State(
             round(time * NANOSECONDS) / NANOSECONDS,
@@ -69,7 +69,7 @@ class StateReader:
         return self._with_more(state, numbers) if self._asks_more else state
 
     def _with_more(self, state: State, numbers: np.ndarray) -> State:
-        """Return the state with the true base, contacts and zero-moment point, as asked for."""
+        """Return the state with true base, contacts and zero-moment point, as needed."""
         needs, robot, k = self._needs, self._robot, self._base
         base, zmp, contacts = None, None, {}
         if needs.base == TRUE:
@@ -86,7 +86,7 @@ class ControlLoop:
     """Runs a controller on a robot and steps the robot's world by the controller's period.
 
     Use it as a context manager, or `run`: the controller is then stopped in any case. After a reset
-    of the world the controller begins anew. steps_per_period: the number of steps in a tick.
+    of the world the controller starts again. steps_per_period: the number of steps in a tick.
 
         with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop:
             while world.time < 2.0:
@@ -146,13 +146,13 @@ class ControlLoop:
                 made += 1
 
     def tick(self) -> State:
-        """Control, then step the world by one period; return the state that was answered."""
+        """Control, then step the world by one period; return the state that the controller got."""
         state = self.control()
         self.robot.world.step(self.steps_per_period)
         return state
 
     def control(self) -> State:
-        """Read the state, ask the controller and command the robot; return that state.
+        """Read the state, call the controller and command the robot; return that state.
 
         Raises ControllerError for a command that the robot cannot follow.
         """
@@ -177,10 +177,9 @@ class ControlLoop:
         return state
 
     def read_state(self) -> State:
-        """Return what is measured now, in arrays that nobody else holds.
+        """Return the present measured state, in new arrays.
 
-        Noise, delays and the estimated base of `Controller.needs` are not in it: they are what the
-        controller makes of it.
+        Noise, delays and the estimated base of `Controller.needs` are not in it.
         """
         return self._readings.read(self.robot.world.time)
 

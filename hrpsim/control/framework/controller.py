@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a controller is: the interface that walks, stabilisers and the controllers of users share.
+"""The interface of controllers, which walks, stabilisers and the controllers of users share.
 
-A controller sees named sensors and the joints that have encoders, and answers with commands for
-these joints. It does not know whether it runs in the simulator's process (`ControlLoop`) or in one
+A controller reads named sensors and the joints that have encoders, and returns commands for these
+joints. It does not know whether it runs in the simulator's process (`ControlLoop`) or in one
 of its own, over ROS topics (`hrpsim_controller`): both give it the same numbers, bit for bit.
 
     class Hold(Controller):
@@ -38,7 +38,7 @@ class ControllerError(HrpsimError, ValueError):
 
 
 class ImuReading(NamedTuple):
-    """What an inertial measurement unit reads, in its own frame."""
+    """Readings of an inertial measurement unit, in its own frame."""
 
     orientation: np.ndarray  # of the sensor frame in the world, quaternion x y z w (4,)
     angular_velocity: np.ndarray  # (3,) [rad/s]
@@ -55,7 +55,7 @@ class BaseReading(NamedTuple):
 
 
 class LinkContact(NamedTuple):
-    """What touches a link, mean over the last step, along the world's axes."""
+    """Contact of a link, mean over the last step, along the world's axes."""
 
     force: np.ndarray  # on the link (3,) [N]
     torque: np.ndarray  # about the link's origin (3,) [Nm]
@@ -69,9 +69,9 @@ class LinkContact(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a controller measures; joints in the order of `controlled_joints(model)`.
+    """Measurements for a controller; joints in the order of `controlled_joints(model)`.
 
-    The last three are there where `Controller.needs` asks for them.
+    The last three are present where `Controller.needs` lists them.
     """
 
     time: float  # simulated, from whole nanoseconds [s]
@@ -86,17 +86,17 @@ class State(NamedTuple):
     zmp: np.ndarray | None = None  # (3,) [m] in the world; None where nothing bears the robot
 
 
-POSITION, VELOCITY, EFFORT = 0, 1, 2  # what a joint is commanded by
+POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded
 MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
 class Command(NamedTuple):
-    """What a controller wants, for all `controlled_joints(model)`, with the rules of Robot.command.
+    """Commands for all `controlled_joints(model)`, with the rules of Robot.command.
 
     Positions go to the joints' PD servos, with velocities and efforts as feed-forward; velocities
     alone to the servos' damping; efforts alone are exactly what the actuators deliver. `modes`
     says for each joint which of these it is commanded by: POSITION, VELOCITY (with efforts as
-    feed-forward) or EFFORT; entries that a joint's mode does not use count for nothing.
+    feed-forward) or EFFORT; entries that a joint's mode does not use are ignored.
     """
 
     positions: np.ndarray | None = None  # (n,) [rad or m]
@@ -135,14 +135,14 @@ class Controller(ABC):
         """
 
     def initialize(self, state: State) -> None:  # noqa: B027
-        """Begin, from what is measured at the first tick."""
+        """Start from the state measured at the first tick."""
 
     @abstractmethod
     def control(self, state: State) -> Command:
         """Return the command for the period that begins now."""
 
     def stop(self) -> None:  # noqa: B027
-        """Let go of what `configure` took."""
+        """Release what `configure` acquired."""
 
 
 def controlled_joints(model: Model) -> tuple[str, ...]:

@@ -30,10 +30,10 @@ from hrpsim.sensors.noise import SensorNoise
 
 
 class Perception:
-    """Puts noise on states, makes parts of them late, and estimates the base from the result.
+    """Adds noise to states, delays parts of them, and estimates the base from the result.
 
     Noise is a function of its seed, the sensor and the number of the tick, so that a run repeats
-    itself, in process and over ROS. Before a delay has passed, what was measured first holds.
+    itself, in process and over ROS. Before a delay has passed, the first measurement is used.
     `time` is never late. Raises ModelError where the base cannot be estimated.
     """
 
@@ -51,13 +51,13 @@ class Perception:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew with the next state."""
+        """Start again with the next state."""
         self._past = {what: deque[Any](maxlen=n + 1) for what, n in self._needs.delays.items()}
         if self._estimator is not None:
             self._estimator.reset()
 
     def perceive(self, state: State) -> State:
-        """Return what the controller sees at this tick."""
+        """Return the state for the controller at this tick."""
         if self._noises:
             self._add_noise(state)
         if self._past:
@@ -95,7 +95,7 @@ class Perception:
         )
 
     def _late(self, what: str, present):
-        """Return what was measured `delays[what]` ticks ago, or first."""
+        """Return the measurement `delays[what]` ticks ago, or the first one."""
         past = self._past.get(what)
         if past is None:
             return present
@@ -104,12 +104,12 @@ class Perception:
 
 
 class ControllerHost:
-    """Configures a controller, asks it for commands, checks these, and stops it once.
+    """Configures a controller, requests and checks its commands, and stops it once.
 
     Raises ControllerError for a period that is not positive and finite; what the controller itself
     raises goes through, after it was stopped (a `configure` that fails is not followed by `stop`).
-    joint_names: the joints of states and commands, in their order. needs: what the controller asks
-    to see, checked; the base's truth, contacts and the zero-moment point must be in the states that
+    joint_names: the joints of states and commands, in their order. needs: what the controller
+    requires, checked; the true base, contacts and the zero-moment point must be in the states that
     `command` gets, the rest is made here.
     """
 
@@ -145,11 +145,11 @@ class ControllerHost:
         return self.controller.finished
 
     def begin_anew(self) -> None:
-        """Let `initialize` come again before the next command: the simulation was reset."""
+        """Call `initialize` again before the next command: the simulation was reset."""
         self._begun = False
 
     def command(self, state: State) -> Command:
-        """Return what the controller commands at `state`, as float64 arrays of its own.
+        """Return the controller's command at `state`, in new float64 arrays.
 
         Raises ControllerError that names the controller, and the joint, for a command of the wrong
         type or shape, without values, or with values that are not finite.

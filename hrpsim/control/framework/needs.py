@@ -1,17 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a controller asks to see beyond encoders and sensors: `Controller.needs`, checked.
+"""The readings that a controller requires beyond encoders and sensors: `Controller.needs`, checked.
 
     needs = {"base": "estimated", "noise": {"gyro": 0.01}, "delays": {"imu": 0.005}}
 
 | name | what it gives |
 | --- | --- |
 | base | State.base: "true", or "estimated" (hrpsim.control.estimation.base_estimator) |
-| feet | the force sensors that the estimator takes for those of feet |
+| feet | the force sensors that the estimator uses as the feet's |
 | contacts | State.contacts: the true contacts of these links and of what is fixed to them |
 | zmp | State.zmp: the true zero-moment point, if true |
-| noise | standard deviations and seed of `NoiseLevels`, put on what the sensors say |
+| noise | standard deviations and seed of `NoiseLevels`, added to the sensors' readings |
 | delays | by what is late [s]: "joints", "base", "contacts", "zmp", a sensor; or one for all |
 """
 
@@ -47,10 +47,10 @@ _KINDS = {
 
 
 class Needs(NamedTuple):
-    """What a controller needs, beyond joints, force sensors and IMUs as they are."""
+    """Requirements of a controller beyond joints, force sensors and IMUs as they are."""
 
-    base: str = ""  # TRUE, ESTIMATED or "": none
-    feet: tuple[str, ...] = ()  # force sensors; none: those that the estimator finds
+    base: str = ""  # TRUE, ESTIMATED or "": no base
+    feet: tuple[str, ...] = ()  # force sensors; empty: those that the estimator finds
     contacts: tuple[str, ...] = ()  # links
     zmp: bool = False
     noise: NoiseLevels | None = None
@@ -58,7 +58,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) -> Needs:
-    """Return what `Controller.needs` says; ControllerError, which begins with `who`, if wrong."""
+    """Return `Controller.needs` parsed; ControllerError, which begins with `who`, if wrong."""
     if not given:
         return Needs()
     values = checked(f"{who}: needs", _KINDS, given)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keeps simulated time in step with the wall clock, a factor faster or slower."""
+"""Synchronise simulated time with the wall clock, a factor faster or slower."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _TOLERANCE = 1e-3  # of a step: `wait` may return a rounding error early
 
 
 class Pacer:
-    """Tells the stepping loop how many steps are due.
+    """Computes how many steps of the simulation are due.
 
     `real_time_factor` simulated seconds pass for each second of `clock`; 0 means as fast as
     possible. A loop that falls behind by more than 0.1 s of wall time does not catch up with the
-    rest: it lets the real-time factor sag instead of stepping in one long burst.
+    rest: the real-time factor drops instead.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Pacer:
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated seconds a wall second; 0: as fast as possible. Setting it starts anew."""
+        """Simulated seconds a wall second; 0: as fast as possible. Setting it starts again."""
         return self._real_time_factor
 
     @real_time_factor.setter

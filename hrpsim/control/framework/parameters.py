@@ -24,7 +24,7 @@ def checked(
     given: Mapping[str, Any],
     error: type[HrpsimError] = ControllerError,
 ) -> dict[str, Any]:
-    """Return parameters as their kinds make them; `error` names `who` and what is wrong."""
+    """Return parameters converted by their kinds; `error` names `who` and what is wrong."""
     values, _, mistake = _checked(kinds, given)
     if mistake:
         raise error(f"{who}: {mistake}")
@@ -34,8 +34,8 @@ def checked(
 def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -> dict[str, Any]:
     """Return the parameters of a controller from a YAML file, a mapping of names to values.
 
-    kinds: what they may be, where the controller says so. Raises ControllerError that names the
-    file, and the line of what is no YAML or of another kind.
+    kinds: their kinds, where the controller declares them. Raises ControllerError that names the
+    file, and the line that is no YAML or of another kind.
     """
     path = Path(path).expanduser()
     text = read_yaml(path, ControllerError, "parameters file")
@@ -56,7 +56,7 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
 
 
 def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, list, str]:
-    """Return the values, and the place and the text of the first mistake ("" for none)."""
+    """Return the values, and the location and text of the first mistake ("" without)."""
     for name in given:
         if name not in kinds:
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))
@@ -69,7 +69,7 @@ _known: dict[int, tuple[Mapping[str, Kind], Kind]] = {}
 
 
 def _kind_of(kinds: Mapping[str, Kind]) -> Kind:
-    """Return the kind of mappings of these, made once: controllers are configured many times."""
+    """Return the kind of mappings of these, cached: controllers are configured many times."""
     if id(kinds) not in _known:
         while len(_known) >= _KEPT:
             del _known[next(iter(_known))]

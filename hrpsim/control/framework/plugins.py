@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finding a user's controller by name."""
+"""Find a user's controller by name."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def find_controller(name: str) -> type[Controller]:
 
     Raises ControllerError for a name of another form, a module or a file that does not exist, a
     class that it does not have (the message lists the controllers that it has), or one that is no
-    complete Controller. What goes wrong inside the module goes through as it is.
+    complete Controller. Errors inside the module pass through unchanged.
     """
-    place, separator, class_name = name.rpartition(":")
-    if not (separator and place and class_name):
+    source, separator, class_name = name.rpartition(":")
+    if not (separator and source and class_name):
         raise ControllerError(
             f"controller {name!r}: expected 'module:Class' or 'path/to/file.py:Class'"
         )
-    module = _module_in_file(place) if place.endswith(".py") else _module(place, name)
+    module = _module_in_file(source) if source.endswith(".py") else _module(source, name)
     found = getattr(module, class_name, None)
     if found is None:
         available = [n for n, value in vars(module).items() if _is_controller(value)]
         available += getattr(module, "__all__", [])  # which may be imported on first use
-        raise ControllerError(f"{place}: {unknown_name('controller', class_name, available)}")
+        raise ControllerError(f"{source}: {unknown_name('controller', class_name, available)}")
     if not _is_controller(found):
         raise ControllerError(
             f"controller {name!r} is no subclass of hrpsim.control.Controller that has a "
@@ -50,7 +50,7 @@ def _module(module_name: str, name: str):
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        # Only what the name itself asks for: a module that it imports may be missing too.
+        # Only the named module itself: a module that it imports may be missing too.
         if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
             raise ControllerError(
                 f"controller {name!r}: there is no module {error.name!r} on Python's path"
@@ -58,8 +58,8 @@ def _module(module_name: str, name: str):
         raise
 
 
-def _module_in_file(place: str):
-    path = Path(place).expanduser()
+def _module_in_file(source: str):
+    path = Path(source).expanduser()
     if not path.is_file():
         raise ControllerError(f"controller file {str(path)!r} does not exist")
     return module_in_file(path)

@@ -39,7 +39,7 @@ LEG = np.dtype(
         ("shank", "f8", (2,)),
         ("longest", "f8"),
         ("shortest", "f8"),
-        ("R", "f8", (3, 3)),  # found: how the foot is turned since zero
+        ("R", "f8", (3, 3)),  # found: rotation of the foot from zero
         ("rho", "f8"),  # found: from the ankle's roll axis to the hip centre
         ("length", "f8"),  # found: from the hip to the ankle in the leg's plane
     ]
@@ -54,7 +54,7 @@ class LegKinematics:
     """The closed-form inverse kinematics of one leg, its dimensions read from the model.
 
     The leg is the first six joints on the way from the waist to the foot; the joints after them
-    (rubber bushes) are taken to be at zero. With all joints at zero, their axes must be those of
+    (rubber bushes) are assumed to be at zero. With all joints at zero, their axes must be those of
     the waist z, x, y, y, y, x, in either sense; yaw and roll axes meet in the hip centre, the hip's
     pitch axis passes at its side (a lateral offset is free), and the ankle's axes meet.
 
@@ -155,7 +155,7 @@ class LegKinematics:
 
 @kernel
 def solve_leg(leg, target, angles_out):
-    """Write the angles (6,) that put the foot at `target`; return 0, or why it does not get there.
+    """Write the angles (6,) that put the foot at `target`; return 0, or the reason of failure.
 
     leg: a LEG record, of which rho, length and R are written. target: a LINK record in the waist's
     frame. Where the foot is too far or too near the leg is stretched or folded as far as it goes.
@@ -216,13 +216,13 @@ def _clipped(x):
 
 @functools.cache
 def _machine_code():
-    """Return `solve_leg` without a look at what it is given."""
+    """Return `solve_leg` without checks of its arguments."""
     leg, target = np.zeros(1, dtype=LEG)[0], np.zeros(1, dtype=LINK)[0]
     return entry_point(solve_leg, leg, target, np.zeros(JOINT_COUNT))
 
 
 def bodies_between(model: Model, ancestor: int, body: int) -> list[int]:
-    """Return the bodies below `ancestor` down to `body`; ModelError if it does not hang there."""
+    """Return the bodies below `ancestor` down to `body`; ModelError if it is not its descendant."""
     path = []
     while body != ancestor:
         if body < 0:

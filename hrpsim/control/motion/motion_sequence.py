@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A motion as HRP robots keep it: joint angles, zero-moment point and waist against time."""
+"""A motion in the format of HRP robots: joint angles, zero-moment point and waist against time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from hrpsim.errors import HrpsimError
 
 CHANNELS = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
-# What the columns of the channels are whose width does not depend on the robot.
+# The columns of the channels whose width does not depend on the robot.
 COLUMNS = {
     "zmp": ("x", "y", "z"),
     "waist": ("x", "y", "z", "roll", "pitch", "yaw"),
@@ -26,7 +26,7 @@ SHORTEST_STEP = 1e-9  # [s]
 
 
 class SequenceError(HrpsimError, ValueError):
-    """A motion sequence, or a file of one, that does not hold together; the message says where."""
+    """An inconsistent motion sequence, or file of one; the message says where."""
 
 
 def last_in_order(times: np.ndarray) -> int | None:
@@ -41,7 +41,7 @@ class Channel:
 
     Between samples it follows quintics, continuous in value, first and second derivative, that
     pass a sample at the mean of the slopes on both sides, or rest there where the direction
-    changes, where it stands still beside, and at both ends. They never leave the interval between
+    changes, next to intervals of rest, and at both ends. They never leave the interval between
     two samples (docs/explanation/control.md, "Between samples"). Raises SequenceError for times
     that do not ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not fit.
     """
@@ -76,7 +76,7 @@ class Channel:
             return NotImplemented
         return np.array_equal(self.times, other.times) and np.array_equal(self.values, other.values)
 
-    __hash__ = None  # type: ignore[assignment]  # as Python's data model asks for it
+    __hash__ = None  # type: ignore[assignment]  # as Python's data model requires it
 
     def at(self, times) -> np.ndarray:
         """Return the values at `times` (k,) [s], (k, width); beyond the ends they are held."""
@@ -126,7 +126,7 @@ class Channel:
         limit = 2.0 * _smaller(before, after)
         m, c = np.zeros_like(self.values), np.zeros_like(self.values)
         m[1:-1] = np.where(np.abs(central) < np.abs(limit), central, limit)
-        # What the cubics with these rates have on both sides.
+        # Second derivatives of the cubics with these rates on both sides.
         arriving = (2.0 * m[:-1] + 4.0 * m[1:] - 6.0 * slopes) / h
         leaving = (6.0 * slopes - 4.0 * m[:-1] - 2.0 * m[1:]) / h
         c[1:-1] = _smaller(arriving[:-1], leaving[1:])
@@ -134,16 +134,16 @@ class Channel:
 
 
 def _smaller(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return what is nearer to zero of a and b, zero where their signs differ."""
+    """Return the smaller in magnitude of a and b, zero where their signs differ."""
     return np.where(a * b > 0.0, np.where(np.abs(a) < np.abs(b), a, b), 0.0)
 
 
 @dataclass(frozen=True)
 class MotionSequence:
-    """What a set of hrpsys SequencePlayer files holds; a channel that is absent is None.
+    """The contents of a set of hrpsys SequencePlayer files; a channel that is absent is None.
 
     All channels share one clock, which need not start at 0; each has its own rate and length.
-    joint_names: what the columns of `pos` and `torque` are, in the order of the joint ids.
+    joint_names: the columns of `pos` and `torque`, in the order of the joint ids.
     Raises SequenceError for a channel of a wrong width.
     """
 
@@ -168,7 +168,7 @@ class MotionSequence:
                 raise SequenceError(f"wrenches has {width} values a sample, not a multiple of 6")
 
     def channels(self) -> Iterator[tuple[str, Channel]]:
-        """Yield (name, channel) of the channels that are there."""
+        """Yield (name, channel) of the channels that are present."""
         for name in CHANNELS:
             channel = getattr(self, name)
             if channel is not None:
@@ -182,10 +182,10 @@ class MotionSequence:
     def waist_pose_at(self, times) -> tuple[np.ndarray | None, np.ndarray]:
         """Return position (k, 3) [m] and rotation matrix (k, 3, 3) of the waist in the world.
 
-        For a single time, (3,) and (3, 3). `hip` tells the orientation where it is there, `waist`
+        For a single time, (3,) and (3, 3). `hip` gives the orientation where present, `waist`
         otherwise; the position is None without `waist`. Angles that jump by more than half a turn
-        from one sample to the next are taken to go the shorter way. Raises SequenceError where
-        neither is there.
+        from one sample to the next are assumed to go the shorter way. Raises SequenceError where
+        neither is present.
         """
         if self._attitude is None:
             raise SequenceError("the sequence has neither waist nor hip, so no pose of the waist")

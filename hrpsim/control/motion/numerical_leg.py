@@ -38,9 +38,9 @@ class Legs(NamedTuple):
 
 
 _KNEE = 3  # hip (three joints), knee, ankle (two)
-_CLEARLY = 1.5  # how much further a knee bends to one side, where that tells which one is meant
+_CLEARLY = 1.5  # ratio of a knee's ranges, at least, that shows to which side it bends
 _BENT = (0.6, 1.3, 2.0)  # the knee, where searches begin [rad]
-_BACKWARD = 0.3  # a knee that is bent the other way by more is not what was sought [rad]
+_BACKWARD = 0.3  # a knee bent the other way by more is rejected [rad]
 _EXACT = 1e-10  # [m]
 _REACHED = 1e-6  # [m]: a target that is missed by more cannot be reached
 SEARCH = np.dtype(
@@ -56,9 +56,9 @@ class NumericalLeg:
     """The inverse of a leg with any axes, found by damped least squares; see `LegKinematics`.
 
     The leg is the first six joints on the way from the base to `foot_link`, of which the fourth
-    is the knee; the joints after them are taken to be at zero. Every search begins with the same
+    is the knee; the joints after them are assumed to be at zero. Every search begins with the same
     bent knee, so that the same target always gives the same angles; where the knee comes out bent
-    the other way, it begins again with the knee bent more. A knee whose limits do not tell how it
+    the other way, it begins again with the knee bent more. A knee whose limits do not show how it
     bends takes the foot backward, against the waist's x.
 
     longest: thigh and shank in one line [m]; hip_center: of the third joint, all at zero (3,) [m].
@@ -99,20 +99,20 @@ class NumericalLeg:
         self.longest = float(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee))
         v = chain[_KNEE].v_index
         self.search = np.zeros(1, dtype=SEARCH)
-        ahead = float(np.cross(axes[_KNEE], ankle - knee)[0])  # where a positive angle takes it
-        told = bend_of_knee(system.lower[v], system.upper[v])
-        self.search["sense"] = told or (-1.0 if ahead > 0.0 else 1.0)
+        ahead = float(np.cross(axes[_KNEE], ankle - knee)[0])  # of a positive angle
+        sense = bend_of_knee(system.lower[v], system.upper[v])
+        self.search["sense"] = sense or (-1.0 if ahead > 0.0 else 1.0)
         self.search["length"] = self.longest
         self._target = np.zeros(1, dtype=LINK)
         self._work = np.zeros(1, dtype=CHAIN_WORK)
 
     def solve(self, position, orientation, *, clamp: bool = False) -> np.ndarray:
-        """Return the six joint angles [rad] (6,), in (-pi, pi], that put the foot link there.
+        """Return the six joint angles [rad] (6,), in (-pi, pi], for a pose of the foot link.
 
         position: of the foot link in the waist's frame (3,) [m]; orientation: R_waist_foot (3, 3).
-        Joint limits are not looked at. Raises UnreachableError where no posture was found; with
-        `clamp` the angles are then those that come nearest: a turn by 1 rad counts as much as a way
-        of the length of the leg.
+        Joint limits are not considered. Raises UnreachableError where no posture was found; with
+        `clamp` the angles are then the nearest ones: a rotation by 1 rad counts as much as a
+        distance of the leg's length.
         """
         angles, target = np.empty(JOINT_COUNT), self._target
         target["R"], target["p"] = orientation, position
@@ -126,7 +126,7 @@ class NumericalLeg:
 
 
 def bend_of_knee(lower: float, upper: float) -> float:
-    """Return the sign of a bent knee's angles, 0 where its limits [rad] do not tell it."""
+    """Return the sign of a bent knee's angles, 0 where its limits [rad] do not show it."""
     less, more = sorted((-lower, upper))
     if math.isinf(less) or more < _CLEARLY * less:
         return 0.0
@@ -135,7 +135,7 @@ def bend_of_knee(lower: float, upper: float) -> float:
 
 @kernel
 def search_leg(links, search, target, work, angles_out):
-    """Write the angles (6,) that put the foot nearest to `target`; return by how much it misses.
+    """Write the angles (6,) that put the foot nearest to `target`; return the error [m].
 
     links (7,): LINK records; search: a SEARCH record; target: a LINK record in the waist's frame;
     work: a CHAIN_WORK record. The error [m] counts a turn by 1 rad as the length of the leg.
@@ -167,7 +167,7 @@ def _search(links, search, target, work, bent, angles_out):
 
 @functools.cache
 def _machine_code():
-    """Return `search_leg` without a look at what it is given."""
+    """Return `search_leg` without checks of its arguments."""
     links, target = np.zeros(JOINT_COUNT + 1, dtype=LINK), np.zeros(1, dtype=LINK)[0]
     search, work = np.zeros(1, dtype=SEARCH)[0], np.zeros(1, dtype=CHAIN_WORK)[0]
     return entry_point(search_leg, links, search, target, work, np.zeros(JOINT_COUNT))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Playing a motion sequence by joint PD."""
+"""Play a motion sequence by joint PD."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from hrpsim.model.model import Model
 from hrpsim.schema import flag, listing, name, null_or, numeric, scalar
 from hrpsim.values import NOT_NEGATIVE
 
-# As hrpsys chooses the time to the first sample when it is told none: mean speed, shortest time.
+# As hrpsys chooses the time to the first sample by default: mean speed, shortest time.
 _APPROACH_SPEED = 0.5  # [rad/s]
 _SHORTEST_APPROACH = 1.0  # [s]
-_ALREADY_THERE = 0.02  # [rad]: servos give way that much under the robot's weight
+_ALREADY_THERE = 0.02  # [rad]: the servos' deflection under the robot's weight
 _LOADING_TIME = 0.5  # in which the feed-forward of torques comes in [s]
 
 
@@ -96,7 +96,7 @@ class Playback(Controller):
         on_way = times < transition
         if on_way.any():
             path[on_way] = start + np.outer(smooth_step(times[on_way] / transition), goal - start)
-        # The last row is the end, at rest, for a host that asks for more.
+        # The last row is the end, at rest, for a host that continues.
         self._positions = np.concatenate([path[1:], path[-1:]])
         self._velocities = np.zeros_like(self._positions)
         self._velocities[:-1] = np.diff(path, axis=0) / self.period
@@ -105,7 +105,7 @@ class Playback(Controller):
         self.finished = False
 
     def _torques(self, times, transition: float) -> np.ndarray | None:
-        """Return the mean feed-forward of each period (count + 1, joints), None without any."""
+        """Return the mean feed-forward of each period (count + 1, joints), or None."""
         assert self.sequence is not None  # configured
         torque = self.sequence.torque
         if torque is None or not self.feed_forward:

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Upright postures of a biped: centre of mass over a point, soles flat on given places.
+"""Upright postures of a biped: centre of mass over a point, soles flat at given positions.
 
-Rubber bushes yield by load / stiffness, which the model tells; the legs make up for it.
+Rubber bushes deflect by load / stiffness of the model; the legs compensate for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ITERATION_LIMIT = 30
 
 
 class Stance(NamedTuple):
-    """What a posture has to fulfil, in the world: z up, waist level, soles level.
+    """Requirements of a posture, in the world: z up, waist level, soles level.
 
     Row or entry 0 of `soles`, `shares` and `pressures` is the left foot's, 1 the right one's.
     """
@@ -63,7 +63,7 @@ class PostureSolver:
         self._sprung_q = np.array([joint.q_index for joint in sprung], dtype=np.int64)
         self._sprung_v = np.array([joint.v_index for joint in sprung], dtype=np.int64)
         self._q = model.neutral()
-        # Where the legs aim, besides the place of the sole: what the springs give way.
+        # Offsets of the legs' targets from the soles: the springs' deflections.
         self._lead_p = np.zeros((2, 3))
         self._lead_R = np.tile(np.eye(3), (2, 1, 1))
 
@@ -89,7 +89,7 @@ class PostureSolver:
             self._q[leg.q_index] = leg.solve(at, self._lead_R[side])
 
     def _yield_springs(self, stance: Stance) -> None:
-        """Put the springs where they hold what `stance` loads the soles with."""
+        """Set the springs' deflections under the load of `stance` on the soles."""
         weight = self.model.mass * STANDARD_GRAVITY
         wrenches = {}
         for sole, share, (x, y) in zip(self.soles, stance.shares, stance.pressures):
@@ -101,7 +101,7 @@ class PostureSolver:
         self._q[self._sprung_q] = system.rest[k] - effort[k] / system.stiffness[k]
 
     def _correct_aim(self, stance: Stance) -> float:
-        """Take the soles' errors out of the aim; return the largest of them [m or rad]."""
+        """Subtract the soles' errors from the targets; return the largest of them [m or rad]."""
         largest = 0.0
         for side, sole in enumerate(self.soles):
             p, R = link_pose(self.model, self._q, sole)

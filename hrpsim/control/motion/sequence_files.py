@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reading and writing the file sets of hrpsys's SequencePlayer.
+"""Read and write the file sets of hrpsys's SequencePlayer.
 
 A set is `<basename>.pos` and any of .zmp .waist .hip .gsens .torque .wrenches .optionaldata: text,
 one sample a line, time in column 0 [s], numbers separated by blanks.
@@ -73,8 +73,8 @@ def read_sequence(
 def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> list[Path]:
     """Write the files of a sequence and return their paths; reading them gives the same bits.
 
-    A set is one thing: files of an older set of this name that the sequence has no channel for are
-    removed, because an old .hip would have priority over the new .waist.
+    Files of an older set of this name that the sequence has no channel for are removed, because an
+    old .hip would have priority over the new .waist.
 
     Args:
         sequence: the motion.
@@ -132,7 +132,7 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
     if unknown:
         raise SequenceError(
             f"joints {', '.join(map(repr, unknown))} do not exist; available: "
-            f"{', '.join(available)}; None stands for a column to leave out"
+            f"{', '.join(available)}; None leaves a column out"
         )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -140,7 +140,7 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
 
 
 def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Channel:
-    """Return the samples in a file; labels: what its columns after the time are, if known."""
+    """Return the samples in a file; labels: its columns after the time, if known."""
     text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
     lines = text.split("\n")
     used = [k for k, line in enumerate(lines) if _has_sample(line)]
@@ -207,8 +207,8 @@ def _values(count: int) -> str:
 def _expected(kind: str, labels, width: int, first: bool) -> str:
     if kind in ("pos", "torque"):
         return (
-            f"expected {width}, one for each of the joints {', '.join(labels)}; joint_names= tells "
-            "what other columns are, None leaves one out"
+            f"expected {width}, one for each of the joints {', '.join(labels)}; joint_names= names "
+            "other columns, None leaves one out"
         )
     if kind in COLUMNS:
         return f"expected {width}: {', '.join(labels)}"

@@ -48,7 +48,7 @@ class StandController(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Plan the motion from half-sitting; ControllerError for a parameter that is none."""
+        """Plan the motion from half-sitting; ControllerError for an unknown parameter."""
         parameters = checked("StandController", self.parameter_kinds, parameters)
         self.period = parameters.get("period", self.period)
         self._duration = parameters.get("duration", 0.0)
@@ -58,7 +58,7 @@ class StandController(Controller):
         self._plan({})
 
     def initialize(self, state: State) -> None:
-        """Plan anew where the robot does not stand in half-sitting."""
+        """Plan again if the robot does not stand in half-sitting."""
         if not np.allclose(state.joint_positions, self._positions(0.0), atol=_NEAR):
             self._plan(dict(zip(self._joints, state.joint_positions)))
         self._tick = 0
@@ -76,11 +76,11 @@ class StandController(Controller):
 
     def _plan(self, start: dict[str, float]) -> None:
         self.motion = StandMotion(self._model, start, **self._options)
-        places = {joint: k for k, joint in enumerate(self.motion.joint_names)}
+        indices = {joint: k for k, joint in enumerate(self.motion.joint_names)}
         for joint in self._joints:
-            if joint not in places:
+            if joint not in indices:
                 raise ControllerError(f"StandController: joint {joint!r} has no gains")
-        self._places = [places[joint] for joint in self._joints]
+        self._indices = [indices[joint] for joint in self._joints]
 
     def _positions(self, t: float) -> np.ndarray:
-        return self.motion.joint_positions(t)[self._places]
+        return self.motion.joint_positions(t)[self._indices]

@@ -3,10 +3,10 @@
 
 """The standing demo: half-sitting, squat, sway, steps in place, half-sitting again.
 
-Keyframes tell where the zero-moment point, the waist's height and the feet rest; quintics join
-them. The centre of mass follows from the zero-moment point, the legs from the centre of mass.
+Keyframes give the zero-moment point, the waist's height and the feet at rest; quintics join them.
+The centre of mass follows from the zero-moment point, the legs from the centre of mass.
 
-A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and gives way under load. For the
+A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and deflects under load. For the
 effort tau that the motion needs, the command is  q + (tau + kd dq/dt) / kp.
 """
 
@@ -33,7 +33,7 @@ _KNOT_PERIOD = 0.02  # [s]
 
 @dataclass(frozen=True)
 class _Keyframe:
-    """Where everything rests at the end of a part of the motion that takes `duration` [s]."""
+    """The keyframe at the end of a part of the motion that takes `duration` [s]."""
 
     phase: str
     duration: float
@@ -91,7 +91,7 @@ class StandMotion:
         return self._path(min(max(t, 0.0), self.duration))
 
     def phase(self, t: float) -> str:
-        """Return the name of what happens at time t [s]."""
+        """Return the name of the part of the motion at time t [s]."""
         k = int(np.searchsorted(self._ends, t, side="right"))
         return self._phases[min(k, len(self._phases) - 1)]
 
@@ -119,7 +119,7 @@ def _script(squat_depth: float, step_height: float, steps_per_foot: int) -> list
 
 
 def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]:
-    """Return what the postures at all knots have to fulfil."""
+    """Return the requirements of the postures at all knots."""
     ends = np.cumsum([0.0, *(frame.duration for frame in script)])
     frames = [script[0], *script]
 
@@ -162,7 +162,7 @@ def driven_joints(model: Model) -> list[Joint]:
 
 
 def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
-    """Return the commands (count, driven joint count) [rad] that lead servos along `motion`.
+    """Return the commands (count, driven joint count) [rad] that move servos along `motion`.
 
     motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not
     turn, at rest before and after. shares (count, 2): parts of the ground's wrench that the links
@@ -232,5 +232,5 @@ def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
     c = height / (STANDARD_GRAVITY * period * period)
     bands = np.empty((3, len(zmp)))
     bands[0], bands[1], bands[2] = -c, 1.0 + 2.0 * c, -c
-    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside stands where the end stands
+    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside equals the end
     return solve_banded((1, 1), bands, zmp)

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the feet go: a walk in words, and the footsteps that it means.
+"""Footsteps: a walk as a list of kinds of steps, and the footsteps that follow from it.
 
     walk = Footsteps((forward(4, 0.2), turn(4, math.radians(12)), backward(3, 0.1)), first="left")
 
-A walk moves the place between the feet, step by step; each foot is put beside it, at the distance
-that it has in the start posture.
+A walk moves the point midway between the feet, step by step; each foot is put at its side, at the
+distance that it has in the start posture.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __getattr__ = old_names(__name__)
 SIDES = ("left", "right")
 STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]
 _SMALLEST_GAP = 0.01  # between the soles [m]
-_LOOKS = 9  # at the soles while a foot moves
+_LOOKS = 9  # checks of the soles while a foot moves
 _SAME = 1e-9  # [m, rad]
 
 
@@ -35,7 +35,7 @@ class WalkError(HrpsimError, ValueError):
 
 
 class Footstep(NamedTuple):
-    """Where a sole's frame stands on the ground, level."""
+    """The pose of a sole's frame on the ground, level."""
 
     side: str  # "left" or "right"
     x: float  # [m]
@@ -51,7 +51,7 @@ class Footstep(NamedTuple):
 
 @dataclass(frozen=True)
 class Steps:
-    """A number of steps of one kind, each of which moves the place between the feet.
+    """A number of steps of one kind, each of which moves the point midway between the feet.
 
     forward, rise [m] and turn [rad, left positive]: of every step. sideways [m, left positive]: of
     each step with the foot on that side; the other foot follows.
@@ -89,7 +89,7 @@ class Footsteps:
     def scaled(self, size: float, turn: float = 1.0) -> Footsteps:
         """Return the same walk with lengths `size` times as long and `turn` times the turns.
 
-        A walk that climbs goes where the ground is: it stays as it is.
+        A walk that climbs must match the ground: it is not scaled.
         """
         if size == turn == 1.0 or self.climbs:
             return self

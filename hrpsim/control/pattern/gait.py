@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""When the feet go: footsteps in time, as phases of support, and where the ZMP shall be."""
+"""The timing of footsteps: phases of support, and the reference of the ZMP."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ROUNDING = 1e-9  # [s]
 
 
 class Pace(NamedTuple):
-    """How a walk is made easier: parts of its lengths and turns, of its times, and of its sway."""
+    """Factors that make a walk easier: of its lengths and turns, of its times, and of its sway."""
 
     length: float = 1.0
     time: float = 1.0
     inset: float = 0.0  # of the ZMP towards the other foot: part of the sole's inner half
 
 
-# From the walk as it stands to one at a sixth of the speed; each is tried where joints cannot
+# From the walk as planned to one at a sixth of the speed; each is tried where joints cannot
 # follow the one before.
 PACES = tuple(
     Pace(*pace) for pace in ((1.0, 1.0), (0.8, 1.2), (0.6, 1.4), (0.5, 1.7), (0.4, 2.0), (0.4, 2.5))
@@ -36,7 +36,7 @@ NARROW_PACES = tuple(Pace(length, 2.0, inset=0.5) for length in (1.0, 0.75, 0.5,
 
 @dataclass(frozen=True)
 class Gait:
-    """How the steps are made; times in s, lengths in m.
+    """Timing and height of the steps; times in s, lengths in m.
 
     The 19 steps of the walk "E5" with these times take 20 s.
     """
@@ -75,12 +75,12 @@ class Gait:
 
 
 class Phase(NamedTuple):
-    """A time in which the same feet stand."""
+    """A period in which the same feet stand."""
 
     support: str  # "both", "left" or "right"
     begin: float  # [s]
     end: float  # [s]
-    left: Footstep  # where the feet stand as it begins
+    left: Footstep  # the feet at its beginning
     right: Footstep
     target: Footstep | None = None  # where the foot in the air lands
 
@@ -117,7 +117,7 @@ def contacts(phases, times) -> np.ndarray:
 
 
 def waist_rises(phases: list[Phase], times) -> np.ndarray:
-    """Return by how much the waist is higher than at the start of the world (n,) [m].
+    """Return the rise of the waist since the start (n,) [m].
 
     It follows the lower foot, and moves while one foot is in the air.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How sound a walking pattern is: ZMP margins, joint limits, speeds and torques, feet."""
+"""Assess a walking pattern: ZMP margins, joint limits, speeds and torques, feet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.model.model import Model
 
 
 class JointUse(NamedTuple):
-    """How much of what a joint can do a pattern uses."""
+    """A pattern's use of a joint's limits."""
 
     name: str
     angle_margin: float  # to the nearer limit [rad]; negative: beyond it
@@ -25,7 +25,7 @@ class JointUse(NamedTuple):
 
 
 class PatternQuality(NamedTuple):
-    """What pattern_quality finds; lengths in m."""
+    """Results of pattern_quality; lengths in m."""
 
     zmp_margins: tuple[float, ...]  # of the ZMP to the support polygon's edge, least of each phase
     single_support_margin: float  # least of all single supports

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Preview control of the cart-table model: the centre of mass that makes a wanted ZMP.
+"""Preview control of the cart-table model: the centre of mass that gives a desired ZMP.
 
 Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point",
 ICRA 2003, section 3. The state of each horizontal axis is x = (position, velocity, acceleration) of
@@ -56,7 +56,7 @@ class PreviewControl:
         for j in range(len(self.preview_gains)):
             self.preview_gains[j] = B @ X / weight
             X = closed.T @ X
-        # All gains together are the position's, so that the model may walk anywhere.
+        # All gains sum to the position's: the control is invariant to translation.
         self.preview_gains[-1] += self.state_gain[0] - self.preview_gains.sum()
 
     def follow(self, reference, start=0.0) -> tuple[np.ndarray, np.ndarray]:

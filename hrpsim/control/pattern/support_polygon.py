@@ -22,8 +22,8 @@ _RIM = 24  # points on the rim of a cylinder
 def sole_outline(model: Model, sole: str) -> np.ndarray:
     """Return the corners of the foot in the frame of the link `sole`, z up (k, 2) [m].
 
-    They are the convex hull of what of its body's shapes is at most 2 mm above the lowest point, in
-    counter-clockwise order. Raises ModelError where that has no area.
+    They are the convex hull of the parts of its body's shapes at most 2 mm above the lowest point,
+    in counter-clockwise order. Raises ModelError where that has no area.
     """
     frame = model.frame(sole)
     in_body = lowest_points(model, frame.body, frame.R[:, 2])
@@ -106,7 +106,7 @@ def margins(points, polygon) -> np.ndarray:
 
 
 def gap_between(a, b) -> float:
-    """Return how far apart two convex polygons (k, 2) are at least [m]; negative: they overlap.
+    """Return the distance of two convex polygons (k, 2) [m]; negative: they overlap.
 
     Corners counter-clockwise. It is the largest separation along a normal of an edge.
     """
@@ -114,7 +114,7 @@ def gap_between(a, b) -> float:
 
 
 def _depths(points, polygon) -> np.ndarray:
-    """Return how far each point is inside of each edge's line (points, edges) [m]."""
+    """Return the distances of points inside of each edge's line (points, edges) [m]."""
     edges = np.roll(polygon, -1, axis=0) - polygon
     inward = np.stack([-edges[:, 1], edges[:, 0]], axis=-1)
     inward /= np.linalg.norm(inward, axis=1, keepdims=True)

@@ -163,13 +163,13 @@ def fitting_pattern(
 
 
 def _half_sitting_over(body: WalkingBody, phase: Phase) -> np.ndarray:
-    """Return where the waist is in half-sitting with the feet as they stand in `phase` (2,) [m]."""
+    """Return the waist's position in half-sitting for the feet in `phase` (2,) [m]."""
     middle = 0.5 * np.add(phase.left[1:3], phase.right[1:3])
     return middle - turned((body.stance[0].x, 0.0), phase.left.yaw)
 
 
 def _shares(reference, soles, on_floor) -> np.ndarray:
-    """Return which parts of the weight the soles bear (n, 2), as the ZMP lies between them."""
+    """Return the shares of the weight that the soles bear (n, 2), from the ZMP between them."""
     left, right = soles[:, 0, :2], soles[:, 1, :2]
     across = left - right
     on_left = ((reference - right) * across).sum(axis=1) / (across * across).sum(axis=1)
@@ -197,7 +197,7 @@ def _sequence(model: Model, times, made, ground, efforts, optional) -> MotionSeq
 
 
 def _optional_data(times, on_floor, phases) -> np.ndarray:
-    """Return what hrpsys reads (n, 4): contact of right and left foot, time to touch-down of both.
+    """Return the hrpsys columns (n, 4): contact of right and left foot, time to touch-down of both.
 
     Contact is 1.0; the time [s] is that of a foot in the air, and 1.0 where hrpsys ignores it.
     """
@@ -280,7 +280,7 @@ def _pose(step: Footstep) -> np.ndarray:
 def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
     """Raise WalkError for a walk that takes a shank or an ankle's link to the floor.
 
-    Looked at are the postures in which an ankle's joint turns farthest while its foot stands.
+    It checks the postures in which an ankle's joint turns farthest while its foot stands.
     soles, legs: the left and the right one; motion (n, nq); on_floor: which soles stand (n, 2).
     """
     for sole, leg, stands in zip(soles, legs, on_floor.T):
@@ -302,7 +302,7 @@ def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
 
 
 def _height_over_sole(model: Model, q, sole: str, body: int) -> float:
-    """Return how high a body is above the plane of a sole [m]; infinite without shapes."""
+    """Return the height of a body above the plane of a sole [m]; infinite without shapes."""
     p_sole, R_sole = link_pose(model, q, sole)
     name = next(n for n, frame in model.frames.items() if frame.body == body)
     p, R = link_pose(model, q, name)

@@ -19,7 +19,7 @@ from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pos
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Model
 
-HALF_SITTING = "half_sitting"  # keyframe of descriptions with another one than HRP-2's
+HALF_SITTING = "half_sitting"  # keyframe of descriptions with a posture other than HRP-2's
 _LEVEL = 1e-6  # [m] and part of 1
 
 

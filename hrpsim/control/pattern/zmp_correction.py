@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The course of the waist that gives the whole multibody model the ZMP that is wanted.
+"""The motion of the waist that gives the whole multibody model the desired ZMP.
 
 Kajita et al., ICRA 2003: preview control on the cart-table model finds a first centre of mass
-(section 3); the ZMP error that inverse dynamics then finds in the multibody model goes through
-preview control again, and what comes out is added (section 4).
+(section 3); the ZMP error of the multibody model, from inverse dynamics, is the input of preview
+control again, and the result is added (section 4).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
 class Ground(NamedTuple):
     """Heights over the floor on which the walk begins [m]."""
 
-    waist: np.ndarray  # by which the waist is higher than in half-sitting there (n,)
+    waist: np.ndarray  # of the waist above its height in half-sitting (n,)
     zmp: np.ndarray  # of the ZMP (n,)
 
 
 class Corrected(NamedTuple):
-    """A motion with what the floor does."""
+    """A motion with the forces of the floor."""
 
     waist: np.ndarray  # x y z yaw (n, 4) [m, rad]
     motion: np.ndarray  # configurations (n, nq)

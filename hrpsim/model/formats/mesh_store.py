@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes meshes that a description holds within itself as STL files, which a URDF can name."""
+"""Write meshes embedded in a description as STL files, which a URDF can name."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _HEAD = b"hrpsim, metres".ljust(80, b" ")
 def cached_mesh(mesh: MeshData) -> Path:
     """Return a file with this mesh: one below the cache folder, named by its content.
 
-    Where that cannot be written, one in a folder that goes with this process. ModelError if
-    neither can.
+    Where that cannot be written, one in a folder that is deleted with this process. ModelError if
+    neither can be written.
     """
     data = stl_of(mesh)
     name = f"{_safe(mesh.name)}-{hashlib.sha256(data).hexdigest()[:20]}.stl"
@@ -70,7 +70,7 @@ def file_names(meshes: list[MeshData]) -> list[str]:
 
 
 def write_at_once(path: Path, data: bytes) -> None:
-    """Put a file in its place whole; raises OSError."""
+    """Write a file atomically; raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -93,7 +93,7 @@ def _kept() -> Path:
 
 @lru_cache(maxsize=1)
 def _temporary() -> Path:
-    """Return a new folder, which goes with the process."""
+    """Return a new folder, which is deleted with the process."""
     folder = tempfile.mkdtemp(prefix="hrpsim-meshes-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot as any format may describe it: links, joints, sensors and what closes its loops."""
+"""A robot independent of the format: links, joints, sensors and connections that close loops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 
-WORLD_LINK = "world"  # the root link of what does not float
+WORLD_LINK = "world"  # the root link of a robot that does not float
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class MeshFile:
 
 @dataclass(frozen=True)
 class ShapeData:
-    """One shape of a link; what `size` holds, its kind says.
+    """One shape of a link; its kind determines `size`.
 
     box: edge lengths; sphere: radius; cylinder, capsule: radius, length of the straight part (all
     [m]); mesh: nothing, `mesh` has it.
@@ -95,7 +95,7 @@ class SensorData:
 
 @dataclass(frozen=True)
 class LoopData:
-    """A connection that closes a loop: two links, a frame in each, and what it holds."""
+    """A connection that closes a loop: two links, a frame in each, and the held axes."""
 
     name: str
     kind: str
@@ -116,7 +116,7 @@ class KeyframeData:
 class RobotData:
     """A robot; `joints` in any order, `commanded` are (joint, interfaces) in the actuators' order.
 
-    notes: what the file says and hrpsim does not simulate, one line for each kind of element.
+    notes: elements that hrpsim does not simulate, one line for each kind.
     """
 
     name: str

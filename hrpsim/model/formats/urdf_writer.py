@@ -22,7 +22,7 @@ from hrpsim.model.formats.robot_data import (
 )
 from hrpsim.model.shapes.placement import Placement
 
-# What stands for a position limit on one side only: nothing gets that far.
+# In place of the missing limit of a joint with one position limit: out of reach.
 _NO_LIMIT = 1e12
 
 MeshUri = Callable[[MeshData | MeshFile], str]
@@ -43,8 +43,7 @@ def write_urdf(robot: RobotData, mesh_uri: MeshUri) -> str:
 def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
     """Return roll, pitch, yaw [rad] of a rotation (3, 3), accurate near pitch = 90 degrees too.
 
-    There the yaw is ill-determined; the roll is that of what is left once the yaw, whatever it is,
-    is taken away.
+    There the yaw is ill-determined; the roll is that of the rotation left after the yaw is removed.
     """
     yaw = math.atan2(R[1, 0], R[0, 0])
     c, s = math.cos(yaw), math.sin(yaw)

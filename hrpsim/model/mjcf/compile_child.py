@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run as a program: hands an MJCF to MuJoCo's parser and writes what it made to a file.
+"""Compile an MJCF by MuJoCo and write the result to a file; run as a program.
 
 Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF; OUTPUT, an .npz, gets the arrays of the
 compiled model, or OUTPUT with the suffix .error the reason why there is none. MuJoCo is C++ and the
-file may be a stranger's, so nothing of hrpsim is in this process, and its means are bounded: it
-ends by SIGPROF after TIME [s] of the processor.
+file may be untrusted, so nothing of hrpsim is in this process, and its resources are limited: it
+ends by SIGPROF after TIME [s] of processor time.
 """
 
 import json
@@ -57,7 +57,7 @@ NAMED = {
 }
 OPTIONS = ("timestep", "density", "viscosity", "integrator")
 CONTACTS = ("geom_contype", "geom_conaffinity")
-# What of a model a flag takes away, by its name in mjtDisableBit; arrays of it are zero then.
+# Fields that a flag disables, by its name in mjtDisableBit; their arrays are zero then.
 TAKEN = {
     "GRAVITY": (),
     "EQUALITY": ("eq_active0",),
@@ -131,13 +131,13 @@ def _names(model, kind: str, size: str) -> list:
 
 
 def _flags(enum, flags: int) -> list:
-    """Return the names of the flags that are set, without their prefix; the count is none."""
+    """Return the names of the flags that are set, without their prefix; the count is excluded."""
     members = {n: int(m) for n, m in enum.__members__.items() if not n.startswith("mjN")}
     return [name.partition("_")[2] for name, bit in members.items() if flags & bit]
 
 
 def _enums(mujoco) -> dict:
-    """Return the numbers of the kinds that are told apart, which versions may change."""
+    """Return the numbers of the kinds that are distinguished, which versions may change."""
     kinds = ("mjtJoint", "mjtGeom", "mjtEq", "mjtObj", "mjtSensor", "mjtTrn", "mjtDyn", "mjtGain")
     found = {}
     for kind in (*kinds, "mjtBias", "mjtIntegrator"):

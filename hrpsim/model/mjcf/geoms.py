@@ -55,7 +55,7 @@ def collides(m: MjcfModel, geom: int) -> bool:
 def friction_of(m: MjcfModel, geom: int) -> float:
     """Return the coefficient of sliding friction of a geom; condim 1 has none.
 
-    That of one which collides in pairs alone is the largest of these.
+    That of one which collides only in pairs is the largest of theirs.
     """
     if _has_bits(m, geom):
         friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
@@ -80,12 +80,12 @@ def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
 
 
 def material_name(friction: float) -> str:
-    """Return how the material of a coefficient of friction is called."""
+    """Return the name of the material of a coefficient of friction."""
     return f"friction_{friction:g}"
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
-    """Return a geom's shape in its body's frame; None, with a note, for one that URDF has not."""
+    """Return a geom's shape in its body's frame; None, with a note, for one that URDF lacks."""
     kind = m.kind("mjtGeom", m.geom_type[geom])
     placement = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
     material = -1 if m.geom_matid is None else int(m.geom_matid[geom])
@@ -160,7 +160,7 @@ def _keep_apart(
 def may_collide(m: MjcfModel, a: list[int], b: list[int]) -> np.ndarray:
     """Return which geoms of two bodies may collide, shape (len(a), len(b)).
 
-    Pairs that the file names do, whatever contype, conaffinity and excludes say.
+    Pairs that the file names do, regardless of contype, conaffinity and excludes.
     """
     bits = m.geom_contype[a][:, None] & m.geom_conaffinity[b][None, :]
     allowed = (bits | (m.geom_contype[b][None, :] & m.geom_conaffinity[a][:, None])) != 0

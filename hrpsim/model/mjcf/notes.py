@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an MJCF says and hrpsim does not simulate, or otherwise: listed once, by element."""
+"""List elements of an MJCF that hrpsim does not simulate, or simulates differently."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from hrpsim.model.mjcf.read import MjcfModel
 
-_SHOWN = 4  # names after which "..." stands
+_SHOWN = 4  # names listed at most
 _SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's own
 
-# mjModel's sizes of what hrpsim has nothing for
+# mjModel's sizes of unsupported elements
 _NOT_DRAWN = {"nskin": "skin", "nlight": "light", "ntex": "texture"}
 _NOT_READ = {"nnumeric": "custom numeric", "ntext": "custom text", "ntuple": "custom tuple"}
 _COUNTED = {
@@ -34,7 +34,7 @@ class Notes:
         self._names: dict[tuple[str, str], list[str]] = {}
 
     def add(self, element: str, why: str, name: str = "") -> None:
-        """Note that an element (called `name`, or one more without a name) is not as it says."""
+        """Note that an element (called `name`, or one more without a name) is not as described."""
         self._names.setdefault((element, why), []).append(name)
 
     def lines(self) -> list[str]:
@@ -49,7 +49,7 @@ class Notes:
 
 
 def note_the_rest(m: MjcfModel, notes: Notes) -> None:
-    """Note what hrpsim has nothing for and no other reader looks at."""
+    """Note unsupported elements that no other reader looks at."""
     for size, (element, why) in _COUNTED.items():
         names = m.names.get("tendon", []) if size == "ntendon" else []
         for index in range(m.count(size)):
@@ -72,7 +72,7 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
         ("jnt_stiffnesspoly", "joint stiffness, polynomial", "its linear part is simulated"),
         ("jnt_springyield", "joint springyield", "springs never yield"),
         ("sensor_noise", "sensor noise", "sensors are exact"),
-        ("sensor_delay", "sensor delay", "sensors tell at once"),
+        ("sensor_delay", "sensor delay", "sensors have no delay"),
         ("actuator_delay", "actuator delay", "actuators obey at once"),
     ):
         values = getattr(m, array)

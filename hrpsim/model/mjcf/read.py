@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lets MuJoCo compile an MJCF in a bounded process of its own, and reads back what it made.
+"""Compile an MJCF by MuJoCo in a separate process with limited resources, and read the result.
 
-MuJoCo takes `nan` for what is not given, so that no look at the compiled model finds it. Here the
-XML is read for that alone; whether it is sound otherwise is MuJoCo's to say.
+MuJoCo takes `nan` for a missing value, so that the compiled model does not show it. The XML is read
+here only to find these; MuJoCo checks everything else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hrpsim.model.urdf.document import described
 
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)
 _NOT_FINITE = re.compile(rf"{_NAN.pattern}|[+-]?inf(inity)?", re.IGNORECASE)
-# Attributes that hold names, words and files, or what is for users' own programs.
+# Attributes that hold names, words and files, or data for users' own programs.
 _NO_NUMBERS = {
     *("name", "class", "childclass", "model", "prefix", "key", "plugin", "instance", "type"),
     *("body", "body1", "body2", "subtree1", "subtree2", "geom", "geom1", "geom2", "material"),
@@ -56,7 +56,7 @@ class MjcfSource:
             self._open(path, is_part=True)
 
     def refuse_no_numbers(self) -> None:
-        """Raise the ModelError of the first number that is none or left out; a bound may be inf."""
+        """Raise the ModelError of the first number that is NaN or missing; a bound may be inf."""
         for label, root in self._files:
             for element in root.iter(etree.Element):
                 for name in (name for name in element.attrib if name not in _NO_NUMBERS):
@@ -79,7 +79,7 @@ class MjcfSource:
                     yield key.get("name", ""), count
 
     def _open(self, path: Path, is_part: bool) -> None:
-        """Read a file, if it is one and not read yet; MuJoCo says what is wrong with it."""
+        """Read a file, if it exists and is not read yet; MuJoCo reports its errors."""
         try:
             where = path.resolve()
             if where in self._seen or len(self._seen) >= _FILES or not where.is_file():
@@ -134,7 +134,7 @@ class MjcfModel:
         self.name: str = "" if head["name"] == _UNNAMED else head["name"]
         self.names: dict[str, list[str]] = head["names"]
         self.option: dict[str, Any] = head["option"]
-        # Flags of <option> that are not what they are by default, but for those that are obeyed.
+        # Flags of <option> that differ from their defaults, except those that are obeyed.
         self.disabled_flags: list[str] = head["disabled"]
         self.enabled_flags: list[str] = head["enabled"]
         self._enums: dict[str, dict[str, int]] = head["enums"]
@@ -149,7 +149,7 @@ class MjcfModel:
         return self._arrays.get(name)
 
     def count(self, size: str) -> int:
-        """Return one of mjModel's sizes, 0 where this version has none such."""
+        """Return one of mjModel's sizes, 0 where this version lacks it."""
         return self._head.get(size, 0)
 
     def kind(self, enum: str, number: int) -> str:
@@ -160,7 +160,7 @@ class MjcfModel:
 def read_mjcf(text: str, path: Path | None) -> MjcfModel:
     """Return the compiled model of an MJCF: a file, or `text` where `path` is None.
 
-    ModelError where it is not sound, where MuJoCo is not installed, and where MuJoCo dies of it.
+    ModelError where it is invalid, where MuJoCo is not installed, and where MuJoCo crashes.
     """
     label = "<text>" if path is None else str(path)
     said = MjcfSource(text, path)
@@ -224,7 +224,7 @@ def _compile(source: Path, output: Path, label: str) -> None:
 
 
 def _why_no_xml(source: Path) -> str:
-    """Return line and cause of a syntax error, which MuJoCo tells as a number alone."""
+    """Return line and cause of a syntax error, which MuJoCo reports only as a number."""
     from lxml import etree
 
     try:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot, or each of several, out of a compiled MJCF."""
+"""Convert a compiled MJCF to a robot, or to several."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOOPS = {"CONNECT": "ball", "WELD": "fixed"}
 
 
 class MjcfRobot(NamedTuple):
-    """A robot, where MuJoCo's bodies and joints are in it, and what ties it to the world."""
+    """A robot, the map from MuJoCo's bodies and joints, and its connections to the world."""
 
     data: RobotData
     tree: BodyTree
@@ -60,7 +60,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
 
 
 def robot_of(m: MjcfModel, roots: list[int], name: str, notes: Notes) -> MjcfRobot:
-    """Return the robot that some trees are, by the bodies that they begin with."""
+    """Return the robot of some trees, given by their root bodies."""
     is_free = len(roots) == 1 and floats(m, roots[0])
     robot = RobotData(name, root="")
     if is_free:
@@ -84,7 +84,7 @@ def floats(m: MjcfModel, body: int) -> bool:
 
 
 def moving_trees(m: MjcfModel) -> list[int]:
-    """Return the bodies on the world on or beneath which something moves."""
+    """Return the children of the world that move or carry moving bodies."""
     found = []
     for body in range(1, m.nbody):
         if m.body_jntnum[body]:
@@ -96,7 +96,7 @@ def moving_trees(m: MjcfModel) -> list[int]:
 
 
 def tied_trees(m: MjcfModel) -> list[list[int]]:
-    """Return the moving trees in groups: those that equalities tie to each other together."""
+    """Return the moving trees in groups; equalities join those of a group."""
     groups = [[root] for root in moving_trees(m)]
     for k in range(m.neq):
         pair = welded_together(m, k)
@@ -114,7 +114,7 @@ def tied_trees(m: MjcfModel) -> list[list[int]]:
 
 
 def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> list[LoopData]:
-    """Add connections and mimics; return the connections to a world that is no link of it."""
+    """Add connections and mimics; return the connections to the world if it is not a link."""
     to_world = []
     for k in range(m.neq):
         kind, name = m.kind("mjtEq", m.eq_type[k]), m.names["eq"][k]
@@ -152,7 +152,7 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
 
 
 def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> LoopData | None:
-    """Return the connection of a connect or weld; None if it ties what cannot move apart."""
+    """Return the connection of a connect or weld; None if its ends cannot move apart."""
     pair = welded_together(m, k)
     assert pair is not None
     others = [body for body in pair if body not in tree.links and m.body_weldid[body] != 0]
@@ -182,7 +182,7 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> LoopDat
 
 
 def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
-    """Let a joint follow another; return why it cannot, or nothing."""
+    """Make a joint follow another; return the reason why it cannot, or ""."""
     ids = [int(m.eq_obj1id[k]), int(m.eq_obj2id[k])]
     if ids[0] not in tree.joints:
         return ""
@@ -204,7 +204,7 @@ def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
     if leader is follower:
         return "in a circle"
     follower.mimic = (leader.name, ratio, offset)
-    for other in robot.joints.values():  # those that follow what now follows
+    for other in robot.joints.values():  # those that follow a joint that now follows
         if other.mimic is not None and other.mimic[0] == follower.name:
             _, r, o = other.mimic
             other.mimic = (leader.name, r * ratio, r * offset + o)
@@ -212,7 +212,7 @@ def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
 
 
 def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Let each actuator that is affine in its joint's position and velocity command that joint.
+    """Map each actuator that is affine in its joint's position and velocity to that joint.
 
     Its torque g (gain u + b0 + b1 g q + b2 g v) is that of a servo with kp = -b1 g^2 and
     kd = -b2 g^2, of a brake where it has no kp, or of a motor.
@@ -250,7 +250,7 @@ def _joint_of(
 
 
 def _why_not_affine(m: MjcfModel, k: int) -> str:
-    """Return what keeps an actuator from being a servo or motor, or nothing."""
+    """Return the reason why an actuator is no servo or motor, or ""."""
     if m.kind("mjtDyn", m.actuator_dyntype[k]) != "NONE":
         return "with a state of its own"
     gain, bias = (m.actuator_gaintype[k], m.actuator_biastype[k])
@@ -262,7 +262,7 @@ def _why_not_affine(m: MjcfModel, k: int) -> str:
 
 
 def _damps_servo(m: MjcfModel, k: int, joint: JointData, robot: RobotData) -> bool:
-    """Let a velocity servo be the damping of its joint's position servo; return whether it can."""
+    """Merge a velocity servo into its joint's position servo as damping; return success."""
     gain, (_, b1, b2) = float(m.actuator_gainprm[k][0]), map(float, m.actuator_biasprm[k][:3])
     is_plain = m.actuator_gear[k][0] == 1.0 and not m.actuator_forcelimited[k]
     if not (is_plain and b1 == 0.0 and gain > 0.0 and math.isclose(gain, -b2)):

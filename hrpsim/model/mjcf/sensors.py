@@ -73,12 +73,12 @@ def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> Keyfra
         at = int(m.jnt_qposadr[joint])
         kind = m.kind("mjtJoint", m.jnt_type[joint])
         if kind == "FREE":
-            place = Placement(rotation_of(qpos[at + 3 : at + 7]), qpos[at : at + 3])
+            placement = Placement(rotation_of(qpos[at + 3 : at + 7]), qpos[at : at + 3])
             if names:
                 w, x, y, z = qpos[at + 3 : at + 7]
-                joints[names[0]] = (*map(float, place.p), *map(float, (x, y, z, w)))
+                joints[names[0]] = (*map(float, placement.p), *map(float, (x, y, z, w)))
             else:
-                base = place
+                base = placement
         elif kind == "BALL":
             for part, angle in zip(names, ball_angles(qpos[at : at + 4]), strict=True):
                 joints[part] = (angle,)

@@ -141,7 +141,7 @@ class BodyTree:
         return data
 
     def _ball(self, joint: int) -> list[JointData]:
-        """Return three hinges about x, y and z that stand for a ball joint."""
+        """Return three hinges about x, y and z in place of a ball joint."""
         m, name = self.m, self._joint_names[joint]
         self.notes.add(
             *("joint ball", "three hinges NAME_x, _y, _z, which lock where y is at 90 degrees"),
@@ -195,7 +195,7 @@ class BodyTree:
 
 
 def made_with_turns(made: list[JointData], m: MjcfModel, joint: int):
-    """Yield each joint with what turns or moves its zero to where MuJoCo's `ref` has it."""
+    """Yield each joint with the transform of its zero to MuJoCo's `ref`."""
     reference = float(m.qpos0[m.jnt_qposadr[joint]])
     for data in made:
         if len(made) == 3 or reference == 0.0:
@@ -221,7 +221,7 @@ def rotation_about(axis, angle: float) -> np.ndarray:
 
 
 def site_placement(m: MjcfModel, site: int) -> Placement:
-    """Return where a site is in its body."""
+    """Return the placement of a site in its body."""
     return Placement(rotation_of(m.site_quat[site]), m.site_pos[site])
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Links, masses and sensors in the way of OpenHRP: a link's frame is its joint's."""
+"""Links, masses and sensors by OpenHRP's convention: a link's frame is its joint's."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MOVING = {"revolute", "prismatic"}
 
 @dataclass
 class Part:
-    """A link with the joint above it: parts of its mass, what it looks like and what collides.
+    """A link with the joint above it: parts of its mass, visual and collision shapes.
 
     type: "free", "fixed", "revolute" or "prismatic"; masses: (mass, centre, inertia about it).
-    sensors: (name, kind, place in the link).
+    sensors: (name, kind, placement in the link).
     """
 
     name: str
@@ -54,7 +54,7 @@ class Part:
 
 
 def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offset: int) -> Part:
-    """Return a part of its own for another place, under another name and with other sensors."""
+    """Return a copy for another place, with another name and other sensors."""
     return replace(
         part,
         name=named(part.name),
@@ -64,18 +64,20 @@ def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offse
         shapes=list(part.shapes),
         visuals=list(part.visuals),
         collisions=list(part.collisions),
-        sensors=[(device_prefix + label, kind, place) for label, kind, place in part.sensors],
+        sensors=[
+            (device_prefix + label, kind, placement) for label, kind, placement in part.sensors
+        ],
     )
 
 
 class NoteList:
-    """Notes by element, each said once with its count."""
+    """Notes by element, each listed once with its count."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
     def add(self, element: str, why: str) -> None:
-        """Note one more element that is not as it says."""
+        """Note one more element that is not as described."""
         key = f"{element} ({{}}): {why}"
         self._counts[key] = self._counts.get(key, 0) + 1
 
@@ -93,7 +95,7 @@ def assembled(
 ) -> RobotData:
     """Return the robot of parts, parents before children; the first is the root.
 
-    pose: joint positions by joint id, a keyframe. `fail` raises what is wrong.
+    pose: joint positions by joint id, a keyframe. `fail` raises the error.
     """
     root = parts[0]
     is_free = root.type == "free" and not any(part.type == "free" for part in parts[1:])
@@ -116,13 +118,13 @@ def assembled(
         else:
             robot.add_joint(_joint(part, str(part.parent), part.placement))
     for part in parts:
-        for label, kind, place in part.sensors:
+        for label, kind, placement in part.sensors:
             if kind == "force_torque" and part.type == "free":
                 notes.add("ForceSensor on the base", "no joint above carries a force")
             else:
                 names = {sensor.name for sensor in robot.sensors}
                 wanted = label if label not in names else f"{part.name}_{label}"
-                robot.sensors.append(SensorData(wanted, kind, part.name, place))
+                robot.sensors.append(SensorData(wanted, kind, part.name, placement))
     moving = [part for part in parts if part.type in _MOVING]
     driven = sorted((p for p in moving if p.joint_id >= 0), key=lambda part: part.joint_id)
     robot.commanded = {part.name: ("effort",) for part in driven}
@@ -145,10 +147,10 @@ def assembled(
 
 
 def _collisions(part: Part, notes: NoteList) -> list[ShapeData]:
-    """Return what a part collides with; meshes without volume are told."""
-    is_told_apart = bool(part.visuals or part.collisions)
+    """Return the collision shapes of a part; note meshes without volume."""
+    has_separate = bool(part.visuals or part.collisions)
     found: list[ShapeData] = []
-    for shapes in (part.collisions, part.shapes) if is_told_apart else (part.shapes,):
+    for shapes in (part.collisions, part.shapes) if has_separate else (part.shapes,):
         solids, has_flat_mesh = solid_shapes(shapes, part.name)
         found += solids
         if has_flat_mesh:
@@ -172,7 +174,7 @@ def _joint(part: Part, parent: str, placement: Placement) -> JointData:
 def _total(
     masses: list[tuple[float, np.ndarray, np.ndarray]],
 ) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """Return mass, centre and inertia about it of what is rigidly joined."""
+    """Return mass, centre and inertia about it of rigidly joined parts."""
     mass = sum(m for m, _, _ in masses)
     inertia = sum((I for _, _, I in masses), np.zeros((3, 3)))
     if mass == 0.0:

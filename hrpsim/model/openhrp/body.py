@@ -51,7 +51,7 @@ def read_body(text: str, path: Path, resources: Resources) -> RobotData:
 
 
 class _Shared:
-    """What the files of one robot share: notes, and the files that are read or being read."""
+    """Shared state of the files of one robot: notes, and the files that are read or being read."""
 
     def __init__(self) -> None:
         self.notes = NoteList()
@@ -124,7 +124,7 @@ class _Reader:
         return [self.links[name] for name in order]
 
     def _give_mass(self, parts: list[Part]) -> None:
-        """Give links that move and say nothing of a mass what Choreonoid gives them."""
+        """Give moving links without a mass Choreonoid's default."""
         still: set[str | None] = {None}
         for part in parts:
             if part.type == "fixed" and part.parent in still:
@@ -165,7 +165,7 @@ class _Reader:
         self.links[part.name] = part
 
     def _take(self, node: Values) -> None:
-        """Add the links of another .body file; what else the node says is of that file's root."""
+        """Add the links of another .body file; the node's other keys apply to that file's root."""
         try:
             path = self.resources.locate(node.text("uri", default=""))
         except FileNotFoundError as cause:
@@ -198,7 +198,7 @@ class _Reader:
             parts[0].masses = masses
 
     def _describe(self, link: Values, part: Part) -> None:
-        """Read place, joint and elements of a link; what is not given stays as it is."""
+        """Read placement, joint and elements of a link; missing values stay as they are."""
         of_type = _READ_OF_SUB_BODY if link.given("uri") else ()
         for key in sorted(link.keys() - _READ - set(of_type)):
             self.notes.add(f"{key} of a link", "not read")
@@ -252,7 +252,7 @@ class _Reader:
         return np.array(_AXES["Z"]) if axis is None else axis
 
     def _limit(self, link: Values, part: Part) -> None:
-        """Read ranges, the effort limit, the rotor and where the joint is at first."""
+        """Read ranges, the effort limit, the rotor and the joint's initial position."""
         scale = self.to_radian if part.type == "revolute" else 1.0
         part.lower, part.upper = (end * scale for end in link.bounds("joint_range"))
         if part.lower > part.upper:

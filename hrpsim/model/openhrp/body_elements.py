@@ -52,24 +52,24 @@ _Y_IS_UP = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 class YamlFiles:
-    """The YAML files that a .body file names; each is read once, and knows that file's anchors.
+    """The YAML files that a .body file names; each is read once, with that file's anchors.
 
-    Keys that are given twice are told, for Choreonoid takes the last one without a word.
+    Repeated keys are noted, because Choreonoid silently takes the last one.
     """
 
     def __init__(self, main: YamlText, notes: NoteList):
         self._main, self._notes = main, notes
         self._read: dict[Path, Any] = {}
         self._elements = 0
-        self._tell_repeats(main)
+        self._note_repeats(main)
 
     def content(self, path: Path) -> Any:
-        """Return what a file says; ModelError names file, line and what is wrong."""
+        """Return the contents of a file; ModelError names file, line and what is wrong."""
         if path not in self._read:
             text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
             found = parse_yaml(text, str(path), ModelError, repeated=True, beside=self._main)
             self._read[path] = found.data
-            self._tell_repeats(found)
+            self._note_repeats(found)
         return self._read[path]
 
     def count(self, element: Values) -> None:
@@ -78,7 +78,7 @@ class YamlFiles:
         if self._elements > limits.YAML_EXPANDED:
             element.fail(f"over {limits.YAML_EXPANDED} elements in all files (YAML_EXPANDED)")
 
-    def _tell_repeats(self, text: YamlText) -> None:
+    def _note_repeats(self, text: YamlText) -> None:
         for place in text.repeats:
             self._notes.add(f"{Path(text.label).name}, {place}: given twice", "the last one holds")
 
@@ -164,7 +164,7 @@ class Elements:
         where[use] += shapes
 
     def _directly(self, element: Values, part: Part, T: np.ndarray, use: str, depth: int) -> None:
-        """Read what a Visual or Collision says of itself, without elements of its own."""
+        """Read a Visual or Collision, without its child elements."""
         if isinstance(element.get("shape"), dict):
             shape = Values(element.get("shape"), element.fail)
             self._add(part, use, self._shape(shape, T @ self._transform(shape), use))
@@ -243,7 +243,7 @@ class Elements:
         return [hull_shape("extrusion", points, T, color)]
 
     def _by_point(self, geometry: Values, key: str, default: tuple, count: int) -> np.ndarray:
-        """Return rows of numbers, one for each point of a spine; a single one stands for all."""
+        """Return rows of numbers, one for each point of a spine; a single one is repeated."""
         given, size = geometry.numbers(key), len(default)
         rows = np.array(default) if given is None or len(given) < size else given
         rows = rows[: len(rows) - len(rows) % size].reshape(-1, size)
@@ -284,9 +284,9 @@ class Elements:
         return [shape]
 
     def _metadata(self, element: Values) -> np.ndarray:
-        """Return what a file's unit of length and upward axis do to it, (4, 4).
+        """Return the transform (4, 4) of a file's unit of length and upward axis.
 
-        They stand in a mapping, or, in older files, as words of a text (AbstractSceneLoader and
+        They are in a mapping, or, in older files, words of a text (AbstractSceneLoader and
         StdSceneReader of Choreonoid).
         """
         data = element.get("metadata")
@@ -305,7 +305,7 @@ class Elements:
 
 
 def _fragment(element: Values) -> str:
-    """Return the name of what is meant of a file, empty for all of it."""
+    """Return the name of the requested part of a file, empty for all of it."""
     return element.text("fragment" if element.given("fragment") else "node", default="")
 
 

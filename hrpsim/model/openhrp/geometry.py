@@ -16,7 +16,7 @@ from hrpsim.model.shapes.placement import Placement
 
 _ABOUT_X = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes z to -y
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply")
-_CORNERS = 24  # of what stands for a circle
+_CORNERS = 24  # of the polygon in place of a circle
 _UNIT = 1e-9  # up to which the columns of a transform are those of a rotation
 
 Color = tuple[float, float, float, float]
@@ -43,7 +43,7 @@ def affine(R: np.ndarray, p: np.ndarray) -> np.ndarray:
 def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None) -> ShapeData:
     """Return a Box, Sphere, Cylinder, Capsule or Cone under a transform; axes are y, as in VRML.
 
-    sizes: edge lengths; radius; radius and height. What is not rotated only becomes a mesh.
+    sizes: edge lengths; radius; radius and height. A scaled or sheared shape becomes a mesh.
     """
     R = T[:3, :3]
     if np.allclose(R.T @ R, np.eye(3), atol=_UNIT) and np.linalg.det(R) > 0 and kind != "Cone":
@@ -75,7 +75,7 @@ def mesh_shape(
 
 
 def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData | None:
-    """Return a mesh file under a transform; None if that shears it, which no URDF can say."""
+    """Return a mesh file under a transform; None if that shears it, which URDF cannot express."""
     scale = np.linalg.norm(T[:3, :3], axis=0)
     R = T[:3, :3] / scale
     if np.linalg.det(R) < 0.0:
@@ -87,7 +87,7 @@ def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData
 
 
 def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
-    """Return triangles (m, 3) of polygons that -1 ends; None if one names no vertex."""
+    """Return triangles (m, 3) of polygons that end with -1; None for an invalid vertex index."""
     indices = np.append(np.asarray(indices, dtype=np.int64), -1)
     if (indices >= count).any() or (indices < -1).any():
         return None
@@ -103,9 +103,9 @@ def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
 
 
 def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
-    """Return what of a link collides: its primitives, and its meshes as one.
+    """Return the collision shapes of a link: its primitives, and its meshes as one.
 
-    Also whether there are meshes that do not, for they have no volume.
+    Also whether meshes are left out because they have no volume.
     """
     meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
     found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]

@@ -19,7 +19,7 @@ _LARGE = 1e12
 
 
 class Values:
-    """A mapping; `fail` raises the ModelError that says where it is."""
+    """A mapping; `fail` raises the ModelError that names its location."""
 
     def __init__(self, entry: dict, fail: Callable[[str], NoReturn]):
         self._entry = {_snake(str(key)): value for key, value in entry.items()}
@@ -30,7 +30,7 @@ class Values:
         return self._entry.get(key)
 
     def given(self, *keys: str) -> bool:
-        """Return whether one of some keys is there."""
+        """Return whether one of some keys is present."""
         return any(key in self._entry for key in keys)
 
     def keys(self) -> set[str]:
@@ -45,7 +45,7 @@ class Values:
         return str(value)
 
     def items(self, key: str) -> list:
-        """Return a list; one item counts as one, and nothing as none."""
+        """Return a list; a single item becomes a list of one, a missing one an empty list."""
         value = self._entry.get(key)
         if value is None:
             return []
@@ -117,8 +117,8 @@ class Values:
     def mass(self, of_all: bool) -> tuple[float, np.ndarray, np.ndarray]:
         """Return mass, centre and inertia about it.
 
-        of_all: whether nothing else has mass; what is left out is Choreonoid's 1 kg and unit
-        inertia then, else zero.
+        of_all: whether nothing else has mass; missing values are then Choreonoid's 1 kg and unit
+        inertia, else zero.
         """
         mass = self.number("mass", 1.0 if of_all else 0.0)
         if mass < 0.0:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""VRML97 as a tree of nodes: what is between the braces, without scripts, routes and prototypes.
+"""Parse VRML97 to a tree of nodes, without scripts, routes and prototypes.
 
 PROTO declarations give nodes the defaults of their fields; their bodies are passed over, for the
 nodes that robots are made of (Joint, Segment, ...) are known by name.
@@ -37,7 +37,7 @@ _INTERFACE = ("field", "exposedField", "eventIn", "eventOut")
 
 @dataclass
 class Node:
-    """A node: its type, the name that DEF gives it, and what it says of its fields."""
+    """A node: its type, the name that DEF gives it, and its fields."""
 
     type: str
     name: str = ""
@@ -57,7 +57,7 @@ class Node:
 class Vrml:
     """A parsed file: its top-level nodes, and errors that name file, line and node.
 
-    repeated: where a field is given again in its node, by the node's type and the field.
+    repeated: lines where a field is given again in its node, by the node's type and the field.
     """
 
     def __init__(self, text: str, path: Path):
@@ -92,7 +92,7 @@ class Vrml:
         return found
 
     def rotation(self, node: Node, name: str) -> np.ndarray:
-        """Return a rotation (3, 3), given by axis and angle [rad]; none where it is not given."""
+        """Return a rotation (3, 3), given by axis and angle [rad]; identity where missing."""
         found = self.numbers(node, name, 4)
         if found is None:
             return np.eye(3)
@@ -142,7 +142,7 @@ class Vrml:
         return kind, match[kind]
 
     def _expect(self, wanted: str | None = None) -> tuple[str, str]:
-        """Return the next token, which must be there, and be `wanted` if that is given."""
+        """Return the next token, which must exist, and be `wanted` if that is given."""
         token = self._next()
         if token is None:
             self._fail("the file ends within a node" if wanted is None else f"no {wanted!r}")
@@ -199,7 +199,7 @@ class Vrml:
             name = self._expect()[1]
             before = self._at, self._count
             word = self._expect()[1]
-            if word == "{":  # a DEF without a name: what follows it is the type
+            if word == "{":  # a DEF without a name: the type follows it
                 (self._at, self._count), name, word = before, "", name
         node = Node(word, name, dict(self._defaults.get(word, ())), self._line())
         if (token := self._expect()) != ("mark", "{"):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The shapes that nodes of VRML97 are, those of files that they name included."""
+"""Shapes of VRML97 nodes, including those of files that they name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _INLINE_DEPTH = 8
 
 
 def transform_of(file: Vrml, node: Node) -> np.ndarray:
-    """Return what a Transform (or Joint) does to its children, (4, 4)."""
+    """Return the transform (4, 4) of a Transform's (or Joint's) children."""
     if not {"translation", "rotation", "scale", "center"} & set(node.fields):
         return np.eye(4)
 
@@ -86,7 +86,7 @@ def vrml_shapes(
 
 
 def read_vrml_file(path: Path, T: np.ndarray, notes: NoteList, inlined: int = 0) -> list[ShapeData]:
-    """Return the shapes of a VRML97 file under a transform; ModelError where it is not sound."""
+    """Return the shapes of a VRML97 file under a transform; ModelError where it is invalid."""
     file = parsed(read_source(path)[0], path, notes)
     return vrml_shapes(file, file.nodes, T, notes, 0, inlined)
 
@@ -94,14 +94,14 @@ def read_vrml_file(path: Path, T: np.ndarray, notes: NoteList, inlined: int = 0)
 def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: NoteList) -> list[ShapeData]:
     """Return the shapes of the node that a DEF calls `name`, as Choreonoid takes it out of a file.
 
-    Its origin is put where that of T is; turns and scales of all that it is in remain.
+    Its origin becomes that of T; rotations and scales of the transforms above it remain.
     """
     file = parsed(read_source(path)[0], path, notes)
     pending, names = [(node, np.eye(3)) for node in reversed(file.nodes)], []
     seen: set[int] = set()
     while pending:
         node, linear = pending.pop()
-        if id(node) in seen:  # what USE names again
+        if id(node) in seen:  # repeated by USE
             continue
         seen.add(id(node))
         inner = linear @ transform_of(file, node)[:3, :3]
@@ -114,7 +114,7 @@ def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: NoteList) -> 
 
 
 def parsed(text: str, path: Path, notes: NoteList) -> Vrml:
-    """Return a parsed file; fields that are given twice in a node are told."""
+    """Return a parsed file; note fields that are given twice in a node."""
     file = Vrml(text, path)
     for places in file.repeated.values():
         for _ in places:
@@ -127,7 +127,7 @@ def _inline(
 ) -> list[ShapeData]:
     url = file.text(node, "url")
     path = file.path.parent / url
-    if path.suffix.lower() in MESH_SUFFIXES:  # which Choreonoid reads, though no VRML97
+    if path.suffix.lower() in MESH_SUFFIXES:  # Choreonoid reads these, too
         shape = mesh_file_shape(path, T, None)
         if not path.is_file():
             file.fail(node, f"url: there is no file {str(path)!r}")

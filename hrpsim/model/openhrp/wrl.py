@@ -31,7 +31,7 @@ _DEVICES = (
     *("VisionSensor", "RangeSensor", "PressureSensor", "PhotoInterrupter", "TorqueSensor"),
     *("SpotLight", "DirectionalLight", "PointLight"),
 )
-# Handles for the mouse, of OpenHRP's prototypes: their bodies turn what they hold there and back.
+# Mouse handles of OpenHRP's prototypes: their bodies rotate their children there and back.
 _HANDLES = ("CylinderSensorX", "CylinderSensorY", "CylinderSensorZ")
 
 
@@ -119,7 +119,7 @@ class _Reader:
             part.effort = float(np.abs(current).max()) * abs(torque * gear)
 
     def _content(self, node: Node, part: Part, T: np.ndarray, depth: int) -> None:
-        """Read what is within a Joint, a Segment or a group in these, under a transform."""
+        """Read the children of a Joint, a Segment or a group in these, under a transform."""
         file = self.file
         if depth > limits.VRML_DEPTH:
             file.fail(node, f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
@@ -133,9 +133,9 @@ class _Reader:
             elif child.type in _SENSORS:
                 R = file.rotation(child, "rotation")
                 p = _or(file.numbers(child, "translation", 3), (0.0, 0.0, 0.0))
-                place = placement_of(T @ affine(R, np.array(p)))
+                placement = placement_of(T @ affine(R, np.array(p)))
                 label = child.name or f"{part.name}_{child.type}"
-                part.sensors.append((label, _SENSORS[child.type], place))
+                part.sensors.append((label, _SENSORS[child.type], placement))
                 self._content(child, part, T, depth + 1)
             elif child.type in _DEVICES:
                 self.notes.add(child.type, "not simulated")
@@ -170,7 +170,7 @@ class _Reader:
         self._content(node, part, T, depth + 1)
 
     def _holds_parts(self, node: Node, depth: int = 0) -> bool:
-        """Return whether a node holds joints, segments or sensors, and not shapes alone."""
+        """Return whether a node holds joints, segments or sensors, and not only shapes."""
         kinds = ("Joint", "Segment", "Surface", *_SENSORS, *_DEVICES, *_HANDLES)
         return depth < limits.VRML_DEPTH and any(
             child.type in kinds or self._holds_parts(child, depth + 1)

@@ -20,7 +20,7 @@ class Compound:
     """Shapes that move as one: `parts` are (geometry, position [m], quaternion x y z w).
 
     Position and orientation, in the compound's frame, may be left out. A compound within a
-    compound is taken apart. Parts may overlap; what they share then counts twice in the mass.
+    compound is flattened. Parts may overlap; their intersection then counts twice in the mass.
     """
 
     parts: Sequence

@@ -39,7 +39,7 @@ def own_extents(points: np.ndarray) -> np.ndarray:
 
 
 def is_flat(extents: np.ndarray) -> bool:
-    """Return whether what extends so far is no solid: it lies in a plane, or on a line."""
+    """Return whether points of this extent lie in a plane or on a line."""
     return not extents.min() > FLATTEST * extents.max()
 
 
@@ -80,7 +80,7 @@ def _first_bad(points: np.ndarray) -> int:
 
 
 def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np.ndarray | None:
-    """Return triangles that span the plane polygons of the hull, or None if there is no such way.
+    """Return triangles that span the plane polygons of the hull, or None if that fails.
 
     A vertex of fewer than three polygons lies inside a facet or an edge and is left out of all.
     """
@@ -113,7 +113,7 @@ def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np
 
 
 def _outlines(triangles: np.ndarray, facet: np.ndarray, size: np.ndarray) -> list[dict[int, int]]:
-    """Return of each facet of several triangles which vertex follows which along its outline."""
+    """Return for each facet of several triangles the successor of each vertex along its outline."""
     edges = directed_edges(triangles)
     pairs = edge_neighbours(triangles)
     of_pair = facet[pairs // 3]
@@ -128,7 +128,7 @@ def _outlines(triangles: np.ndarray, facet: np.ndarray, size: np.ndarray) -> lis
 def _facets(
     points: np.ndarray, triangles: np.ndarray, planes: np.ndarray
 ) -> tuple[int, np.ndarray]:
-    """Return how many plane facets there are, and that of each triangle (m,)."""
+    """Return the number of plane facets, and the facet of each triangle (m,)."""
     pairs = edge_neighbours(triangles)
     flat = np.ones(len(pairs), dtype=bool)
     for here, there in (pairs.T, pairs[:, ::-1].T):

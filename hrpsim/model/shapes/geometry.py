@@ -143,17 +143,17 @@ class Mesh:
 
     @property
     def label(self) -> str:
-        """What errors call it: "mesh FILE", or its class."""
+        """Its name in errors: "mesh FILE", or its class."""
         return f"mesh {self.source}" if self.source else type(self).__name__
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """Kernel size parameters: none, the triangles say it all."""
+        """Kernel size parameters: none, the triangles define it."""
         return (0.0, 0.0, 0.0)
 
     @cached_property
     def why_open(self) -> str | None:
-        """What keeps the triangles from bounding a solid, in words; None if nothing does."""
+        """Why the triangles bound no solid; None if they do."""
         return why_open(self.triangles)
 
     @property

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Meshes out of files: STL, OBJ, DAE and PLY, in metres, welded, facing outwards.
+"""Load meshes from STL, OBJ, DAE and PLY files, in metres, welded, facing outwards.
 
 A file's own transforms are applied: scene graphs are flattened. As the tools of ROS do it, the
-unit of a DAE counts and its up_axis does not; all other formats have no unit and are taken as
+unit of a DAE counts and its up_axis does not; all other formats have no unit and are read as
 metres.
 """
 
@@ -27,17 +27,19 @@ from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.shapes.mesh_repair import repaired
 
 FORMATS = ("stl", "obj", "dae", "ply")
-# Mending takes 4 to 6 microseconds a triangle, and contact searches look through all of them.
+# Repair takes 4 to 6 microseconds a triangle, and contact searches visit all of them.
 TRIANGLE_LIMIT = 200_000
 LARGEST, SMALLEST = 1e3, 1e-6  # extents beyond which a mesh is in another unit [m]
 _HEAD = 1 << 16  # bytes in which the header of a PLY ends
-_ASKEW = np.array([0.5403023058681398, 0.8414709848078965, 0.9092974268256817])  # to no symmetry
+_ASKEW = np.array(
+    [0.5403023058681398, 0.8414709848078965, 0.9092974268256817]
+)  # not along any symmetry
 _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
 _UNIT = re.compile(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 
 
 class ReadMesh(NamedTuple):
-    """A mesh and what was mended in it."""
+    """A mesh and its repairs."""
 
     mesh: Mesh
     notes: tuple[str, ...]
@@ -73,7 +75,7 @@ def load_mesh(
 
 
 def read_mesh(path: Path, scale: tuple[float, ...], hull: bool) -> ReadMesh:
-    """Return the mesh of an existing file, and what was mended; ModelError as for `load_mesh`."""
+    """Return the mesh of an existing file, and its repairs; ModelError as for `load_mesh`."""
     try:
         status = path.stat()
     except OSError as cause:
@@ -169,7 +171,7 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
             count += len(points)
     except ModelError:
         raise
-    except Exception as cause:  # readers of mesh formats raise whatever they like
+    except Exception as cause:  # readers of mesh formats raise any exception
         reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
         raise ModelError(f"mesh {path}: cannot be read as {kind.upper()}: {reason}") from cause
     if not triangles:
@@ -178,7 +180,7 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _check_size(path: Path, kind: str) -> None:
-    """Refuse files that are empty, too large, or that ask for more memory than they can fill."""
+    """Refuse files that are empty, too large, or that declare more data than they hold."""
     size = path.stat().st_size
     if size == 0:
         raise ModelError(f"mesh {path}: it is empty: the file has no bytes")
@@ -199,16 +201,16 @@ def _check_size(path: Path, kind: str) -> None:
 
 @lru_cache(maxsize=1)
 def _silence_trimesh() -> None:
-    """Keep back what trimesh logs of damaged files, which has tracebacks."""
+    """Suppress trimesh's log of damaged files, which has tracebacks."""
     import logging
 
     logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
 
 def read_scene(path: Path, materials: bool = False):
-    """Return a file as trimesh.Scene in metres; `materials` says whether its colours are wanted.
+    """Return a file as trimesh.Scene in metres; materials: whether to read its colours.
 
-    Raises what trimesh raises, and ModelError where trimesh or what it needs is not installed.
+    Raises trimesh's errors, and ModelError where trimesh or a package that it needs is missing.
     """
     kind = path.suffix[1:].lower()
     try:
@@ -216,7 +218,7 @@ def read_scene(path: Path, materials: bool = False):
 
         _silence_trimesh()
         if kind == "dae":
-            import collada  # noqa: F401  trimesh only says that it cannot read the format
+            import collada  # noqa: F401  trimesh only reports that it cannot read the format
     except ImportError as cause:
         raise ModelError(
             f"mesh {path}: reading {kind.upper()} needs {cause.name}: pip install"

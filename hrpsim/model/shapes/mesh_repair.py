@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From the triangle soup of a file to a mesh: welded, without degenerate triangles, outward."""
+"""Repair the triangle soup of a file: weld, remove degenerate triangles, orient outwards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FLAT = 1e-7  # a triangle lower than this part of its longest side has no area
 
 
 class Repaired(NamedTuple):
-    """Vertices (n, 3), triangles (m, 3), and what was done to more than weld them."""
+    """Vertices (n, 3), triangles (m, 3), and the repairs other than welding."""
 
     vertices: np.ndarray
     triangles: np.ndarray
@@ -55,13 +55,13 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
 
 
 def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make one vertex of those at one place; drop what has no three corners then, and repeats."""
+    """Merge vertices at one position; drop triangles with fewer than three corners, and repeats."""
     low = vertices.min(axis=0)
     cell = max(WELD * float(np.ptp(vertices, axis=0).max()), np.finfo(float).tiny)
-    places = np.round((vertices - low) / cell).astype(np.int64)
-    order = np.lexsort(places.T)
+    grid = np.round((vertices - low) / cell).astype(np.int64)
+    order = np.lexsort(grid.T)
     is_new = np.ones(len(order), dtype=bool)
-    is_new[1:] = (places[order][1:] != places[order][:-1]).any(axis=1)
+    is_new[1:] = (grid[order][1:] != grid[order][:-1]).any(axis=1)
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(is_new) - 1
     triangles = number[triangles]
@@ -86,8 +86,8 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         number, _ = shared_edges(triangles)
         holders: dict[int, list[int]] = {}
         wanted = set(number.reshape(-1, 3)[flat].ravel().tolist())
-        for place in np.flatnonzero(np.isin(number, list(wanted))):
-            holders.setdefault(int(number[place]), []).append(int(place))
+        for edge in np.flatnonzero(np.isin(number, list(wanted))):
+            holders.setdefault(int(number[edge]), []).append(int(edge))
         gone: set[int] = set()
         touched: set[int] = set()
         made: list[tuple[np.integer, np.integer, np.integer]] = []
@@ -95,7 +95,7 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
             corners = vertices[triangles[k]]
             sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
             side = 3 * k + int(sides.argmax())
-            others = [place // 3 for place in holders[int(number[side])] if place // 3 != k]
+            others = [edge // 3 for edge in holders[int(number[side])] if edge // 3 != k]
             if len(others) > 1 or k in touched or (others and others[0] in touched):
                 continue
             gone.add(k)

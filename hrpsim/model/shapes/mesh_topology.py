@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the triangles of a mesh hang together: edges, parts, closedness, convexity."""
+"""Topology of a mesh: edges, connected parts, closedness, convexity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def shared_edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def why_open(triangles: np.ndarray) -> str | None:
-    """Return what keeps triangles (m, 3) from bounding a solid, or None for a closed surface.
+    """Return why triangles (m, 3) bound no solid, or None for a closed surface.
 
     Closed: every edge belongs to two triangles that run along it in opposite directions.
     """
@@ -44,7 +44,7 @@ def why_open(triangles: np.ndarray) -> str | None:
 
 
 def closed_parts(triangles: np.ndarray, count: int, part: np.ndarray) -> np.ndarray:
-    """Return of each edge-connected part (count,) whether `why_open` has nothing to say of it."""
+    """Return of each edge-connected part (count,) whether it is closed, as by `why_open`."""
     number, uses = shared_edges(triangles)
     broken = (uses != 2) | (_surplus(triangles, number) != 0.0)
     closed = np.ones(count, dtype=bool)
@@ -55,7 +55,7 @@ def closed_parts(triangles: np.ndarray, count: int, part: np.ndarray) -> np.ndar
 def _surplus(triangles: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Return of each undirected edge how many more triangles run along it one way than the other.
 
-    `number` (3 m,) is that of each directed edge, as `shared_edges` tells it.
+    `number` (3 m,) is that of each directed edge, from `shared_edges`.
     """
     edges = directed_edges(triangles)
     return np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
@@ -71,7 +71,7 @@ def edge_neighbours(triangles: np.ndarray) -> np.ndarray:
 
 
 def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
-    """Return how many edge-connected parts there are and the part of each triangle (m,)."""
+    """Return the number of edge-connected parts and the part of each triangle (m,)."""
     number, _ = shared_edges(triangles)
     count = len(triangles)
     owner = np.repeat(np.arange(count), 3)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where one frame stands in another: rotation and position, read from URDF origins and axes."""
+"""The placement of one frame in another, read from URDF origins and axes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Placement(NamedTuple):
     p: np.ndarray  # (3,) [m]
 
     def then(self, inner: Placement) -> Placement:
-        """Return `inner`, which stands in this frame, as seen from this frame's parent."""
+        """Return `inner`, given in this frame, in this frame's parent."""
         return Placement(self.R @ inner.R, self.R @ inner.p + self.p)
 
     def inverse(self) -> Placement:
-        """Return this frame's parent as seen from this frame."""
+        """Return the inverse: this frame's parent in this frame."""
         return Placement(self.R.T, -(self.R.T @ self.p))
 
 
@@ -43,7 +43,7 @@ def rotation_from_rpy(rpy: Sequence[float]) -> np.ndarray:
 
 
 def from_origin(xyz: Sequence[float] | None, rpy: Sequence[float] | None) -> Placement:
-    """Return the placement of a URDF <origin>; None stands for zeros."""
+    """Return the placement of a URDF <origin>; None means zeros."""
     R = np.eye(3) if rpy is None or not any(rpy) else rotation_from_rpy(rpy)
     return Placement(R, np.zeros(3) if xyz is None else np.array(xyz, dtype=np.float64))
 
@@ -54,7 +54,7 @@ def rotation_with_z_along(axis: Iterable[float]) -> np.ndarray:
     Along +z it is the identity, and along any coordinate axis its entries are exactly 0 and 1.
     """
     z = np.array(axis, dtype=np.float64)
-    z /= np.abs(z).max()  # first, lest the squares of tiny numbers vanish
+    z /= np.abs(z).max()  # first, so that squares of tiny numbers do not underflow
     z /= np.linalg.norm(z)
     if z[2] == 1.0:
         return np.eye(3)

@@ -3,8 +3,8 @@
 
 """Ground to walk on: stairs, ramps, rubble, stepping stones and rough ground.
 
-All begin at the frame's origin, lead along x with their middle at y = 0, and stand on z = 0. What
-is random follows from `seed` alone: the same seed gives the same bits.
+All begin at the frame's origin, lead along x with their middle at y = 0, and stand on z = 0.
+Random ones depend only on `seed`: the same seed gives the same bits.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def ramp(length: float, rise: float, width: float, landing: float = 0.0) -> Comp
 
 
 def rubble(length: float, width: float, height: float, stone: float, seed: int = 0) -> Compound:
-    """Return flat stones lying about, one in each square of `stone` by `stone`; lengths in m.
+    """Return scattered flat stones, one in each square of `stone` by `stone`; lengths in m.
 
     Each is a box of half to all of `stone` along each edge, turned at random within its square, and
     a quarter to all of `height` high.
@@ -72,9 +72,9 @@ def rubble(length: float, width: float, height: float, stone: float, seed: int =
             x, y = (i + 0.5) * stone, (j + 0.5 - 0.5 * ny) * stone
             shift = (u[4:6] - 0.5) * (stone - sides)
             half = 0.5 * np.pi * u[3]
-            place = (x + shift[0], y + shift[1], 0.5 * tall)
+            position = (x + shift[0], y + shift[1], 0.5 * tall)
             turn = (0.0, 0.0, np.sin(half), np.cos(half))
-            parts.append((Box((sides[0], sides[1], tall)), place, turn))
+            parts.append((Box((sides[0], sides[1], tall)), position, turn))
     return Compound(parts)
 
 
@@ -138,7 +138,7 @@ TERRAINS: dict[str, Callable[..., Compound | HeightField]] = {
 
 
 def _whole(ratio: float) -> int:
-    """Return how many whole parts there are; 5.999999999 of rounding are 6."""
+    """Return the number of whole parts; 5.999999999 by rounding is 6."""
     return int(ratio + 1e-9)
 
 

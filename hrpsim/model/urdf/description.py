@@ -22,14 +22,14 @@ JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "plan
 MOVING_TYPES = ("revolute", "continuous", "prismatic")  # the joints with one coordinate
 GEOMETRIES = ("box", "cylinder", "sphere", "mesh")
 
-UNSTATED = -1.0  # a limit that Gazebo's SDF calls none; exporters carry it over
+UNSTATED = -1.0  # no limit, in Gazebo's SDF; exporters copy it
 
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 @dataclass(frozen=True)
 class Description:
-    """A URDF whose links, joints and tree are known to be sound.
+    """A URDF whose links, joints and tree are valid.
 
     links, joints: urdf-parser-py objects by name; elements: the XML behind them, for errors.
     child_joints: names of the joints beneath each link, sorted by name (Pinocchio's order).
@@ -139,10 +139,10 @@ def _check_origin(document: Document, owner) -> None:
 
 
 def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
-    """Refuse a shape that is none; one that is only seen may have a size of 0.
+    """Refuse an invalid shape; one that is only visual may have a size of 0.
 
-    What collides may be a point (a sphere of no radius, as Drake's feet have) or nothing at all (a
-    box without any size, as Kinova's roots have).
+    A collision shape may be a point (a sphere of no radius, as Drake's feet have) or empty (a box
+    of size 0, as Kinova's roots have).
     """
     shapes = list(document.children(geometry))
     if len(shapes) != 1:
@@ -284,7 +284,7 @@ def _check_mimics(document: Document, joints: dict) -> None:
 
 
 def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict, dict]:
-    """Hand only links (without visuals) and joints to urdf-parser-py, which knows little else."""
+    """Pass only links (without visuals) and joints to urdf-parser-py, which knows little else."""
     from urdf_parser_py import urdf
 
     standard = etree.Element("robot", name="standard")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot description as XML, and saying in errors where in it something stands."""
+"""A robot description as XML, with errors that name the location."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around the
 class Document:
     """The parsed XML of one description; `label` names it in errors.
 
-    has_lines: whether line numbers mean something to the reader (not for text made by xacro).
+    has_lines: whether line numbers are those of the file (not for text made by xacro).
     """
 
     def __init__(self, text: str, label: str, has_lines: bool = True):
@@ -60,7 +60,7 @@ class Document:
         return found[0] if found else None
 
     def text(self, element, attribute: str) -> str:
-        """Return an attribute that must be there and not be empty."""
+        """Return an attribute that must be present and not be empty."""
         value = element.get(attribute, "").strip()
         if not value:
             self.fail(element, f"attribute {attribute!r} is missing or empty")
@@ -69,7 +69,7 @@ class Document:
     def numbers(
         self, element, attribute: str, count: int = 1, largest: float = LARGEST
     ) -> list[float]:
-        """Return `count` numbers, none beyond `largest`, from an attribute that must be there."""
+        """Return `count` numbers, at most `largest`, from an attribute that must be present."""
         raw = self.text(element, attribute)
         words = raw.split()
         if len(words) != count:
@@ -114,7 +114,7 @@ class Document:
 
 
 def _parsed(text: bytes, recover: bool = False):
-    """Return the root element; prefixes that nobody declared, of old Gazebo's elements, may be."""
+    """Return the root element; undeclared prefixes, as of old Gazebo elements, are accepted."""
     # Nothing outside the text is ever read: no entities, no DTD, no network.
     parser = etree.XMLParser(
         encoding="utf-8",

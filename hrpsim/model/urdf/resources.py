@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finds what a robot description points at: ROS packages, and meshes given as URIs or paths."""
+"""Find what a robot description refers to: ROS packages, and meshes given as URIs or paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Resources:
 
     folder: where relative paths start (the description's folder; None: the working directory).
     package_paths: {package name: folder}, or folders that are packages or hold packages.
-    Packages are sought there first, then in AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and upwards from
+    Packages are searched there first, then in AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and upwards from
     `folder`, where a folder is the package if it bears its name or its package.xml says so.
     """
 
@@ -94,7 +94,7 @@ class Resources:
 
 
 def _is_file(path: Path) -> bool:
-    """Return whether a file is there; a name that no file can have is of none."""
+    """Return whether a file exists; False for a name that no file can have."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -120,7 +120,7 @@ def _package_in(folder: Path, name: str) -> Iterator[Path]:
 
 
 def _declared_name(folder: Path) -> str | None:
-    import xml.etree.ElementTree as ElementTree  # for the few descriptions that ask for it
+    import xml.etree.ElementTree as ElementTree  # for the few descriptions that need it
 
     try:
         return ElementTree.parse(folder / "package.xml").findtext("name", "").strip()

@@ -36,12 +36,12 @@ class UrdfText(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What errors call it."""
+        """Its name in errors."""
         return "<text>" if self.path is None else str(self.path)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of what is not simulated."""
+        """The warning about elements that are not simulated."""
         if not self.not_simulated:
             return ()
         return (f"{self.label}: not simulated as it says: {'; '.join(self.not_simulated)}",)
@@ -69,7 +69,7 @@ def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     if not _ENCODING.fullmatch(encoding.lower()):
         raise ModelError(f"{path}:1: encoding {encoding[:40]!r} is not known; use UTF-8")
     try:
-        # What VRML files of Japan have in their comments is in many encodings.
+        # Comments of Japanese VRML files are in many encodings.
         errors = "replace" if path.suffix.lower() == ".wrl" else "strict"
         return data.decode(encoding, errors).lstrip("\ufeff \t\r\n"), path
     except (UnicodeError, LookupError) as cause:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""SRDF: which links of a robot never collide, read and written.
+"""SRDF: read and write which links of a robot never collide.
 
 <disable_collisions link1="a" link2="b" reason="Adjacent"/> keeps a pair apart;
 <disable_default_collisions link="a"/> keeps a from all other links, except for those that
@@ -30,7 +30,7 @@ def read_disabled_collisions(
 
     source: a path, or XML text. Also returns a note on each line that names a link which the robot
     does not have: such lines are without effect, as in the tools of ROS. ModelError names file,
-    line and element of whatever is not sound.
+    line and element of anything invalid.
     """
     text, path = read_source(source)
     document = Document(text, "<SRDF text>" if path is None else str(path))
@@ -39,11 +39,11 @@ def read_disabled_collisions(
     notes: list[str] = []
 
     def known(element, *names: str) -> bool:
-        strangers = [name for name in names if name not in links]
-        if strangers:
-            listed = " and ".join(map(repr, strangers))
+        unknown = [name for name in names if name not in links]
+        if unknown:
+            listed = " and ".join(map(repr, unknown))
             notes.append(f"{document.where(element)}: the robot has no link {listed}")
-        return not strangers
+        return not unknown
 
     for element in document.children(document.root, "disable_default_collisions"):
         link = document.text(element, "link")

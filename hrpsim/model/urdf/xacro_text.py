@@ -1,14 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Expands xacro to URDF text with the package `xacro`, which is imported only when needed.
+"""Expand xacro to URDF text with the package `xacro`, which is imported only when needed.
 
 Xacro evaluates its expressions as Python: a file in xacro is a program, trusted like one.
 
 An expansion is stored with hashes of the files that it included and with the packages that it
 found, and used again while all of them are the same. One that may depend on more (YAML files,
-variables, files named by a pattern) is not stored. What is damaged or cannot be written costs time
-only.
+variables, files named by a pattern) is not stored. Damaged or missing files only cost time.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from hrpsim.errors import ModelError, unknown_name
 from hrpsim.jit.kernel_files import VARIABLE, read_whole, remove_oldest, write_whole
 from hrpsim.model.urdf.resources import Resources
 
-_STORED = 200  # expansions, the last used
+_STORED = 200  # expansions, the most recently used
 _DEPENDS_ON_MORE = re.compile(r"load_yaml|\$\((env|optenv|cwd|eval)\b|filename\s*=[^>]*[*?[]")
 
 
@@ -43,7 +42,7 @@ class Expansion(NamedTuple):
 
 
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
-# What xacro acts upon. A call of a macro alone is left over from a macro that nobody defined.
+# What xacro acts on. A single call of a macro is left over from an undefined macro.
 _TO_EXPAND = re.compile(
     r"\$[{(]|<xacro:(macro|property|arg|include|if|unless|insert_block|element|attribute|call)\b"
 )
@@ -51,7 +50,7 @@ _xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in mo
 
 
 class _Arguments(dict):
-    """Xacro arguments that remember which of them the description asked for."""
+    """Xacro arguments that record which of them the description used."""
 
     def __init__(self, values: Mapping[str, object]):
         super().__init__({name: _as_text(value) for name, value in values.items()})
@@ -84,7 +83,7 @@ def expand(
 ) -> str:
     """Return the URDF text that xacro makes of `text` (read from `path`, None: given as text).
 
-    $(find package) looks where `resources` does, then asks ament. What xacro warns of, it writes
+    $(find package) looks where `resources` does, then in ament's index. Xacro writes its warnings
     to stderr. Raises ModelError with the file that xacro was reading, and for arguments that
     nothing uses.
     """
@@ -118,7 +117,7 @@ def _expand(
             else:
                 document = xacro.process_file(str(path), mappings=given)
             result = document.toxml()
-        except Exception as cause:  # xacro raises whatever it likes
+        except Exception as cause:  # xacro raises any exception
             inner = next((f for f in reversed(xacro.filestack or []) if f), label)
             where = label if inner in (label, str(path)) else f"{label}, in {inner}"
             message = " ".join(str(cause).split()) or repr(cause)
@@ -129,10 +128,10 @@ def _expand(
 
 @contextmanager
 def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[None]:
-    """Make $(find package) look in `resources` first; note in `found` what it found there.
+    """Make $(find package) look in `resources` first; record in `found` what it found there.
 
-    Xacro itself asks the index of ament alone, which neither `package_paths` nor a machine
-    without ROS 2 has.
+    Xacro itself looks only in ament's index, which neither `package_paths` nor a machine without
+    ROS 2 has.
     """
     import xacro.substitution_args
 
@@ -156,7 +155,7 @@ def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[Non
 
 
 def _version() -> str:
-    """Return which xacro there is, without importing it; ModelError is for who imports it."""
+    """Return the installed xacro's version, without importing it; importing raises ModelError."""
     found = importlib.util.find_spec("xacro")
     if found is None or found.origin is None:
         return "none"
@@ -195,7 +194,7 @@ def recall(key: str, resources: Resources) -> Expansion | None:
 
 
 def keep(key: str, text: str, expansion: Expansion) -> None:
-    """Store what became of `text`, unless the key is "" or it may depend on more than is known."""
+    """Store the expansion of `text`, unless the key is "" or it may depend on more."""
     with contextlib.suppress(OSError, ValueError):
         files = [Path(name) for name in expansion.included]
         read = [text, *(file.read_text(encoding="utf-8") for file in files)]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a step asked for: room in arrays, kernels."""
+"""Meet what a step requests: larger arrays, kernels."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _AXIS_OF_STATUS = {
 
 
 def grow(scene: Scene, status: int) -> Scene:
-    """Return the scene with twice the room that the step asked for; nothing else changes.
+    """Return the scene with twice the capacity that the step requested; nothing else changes.
 
-    Kernels that it asked for are put into the scene itself.
+    Kernels that it requested are put into the scene itself.
     """
     if status == ended.NEEDS_KERNEL:
         provide_requested(scene)
@@ -38,7 +38,7 @@ def grow(scene: Scene, status: int) -> Scene:
 
 
 def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
-    """Return the scene with at least `room` entries along an axis in each array that has it."""
+    """Return the scene with at least `room` entries along an axis in each array with that axis."""
     grown = {}
     for path, field in declared_fields(Scene):
         if axis not in field.shape:
@@ -54,7 +54,7 @@ def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
 
 
 def _roomier(scene: Scene) -> DirectSystem:
-    """Return a direct system with twice the room that its counts ask for."""
+    """Return a direct system with twice the capacity that its counts require."""
     counts = scene.direct.elimination.counts[0]
     nodes = max(2 * int(counts["node_count"]), len(scene.direct.nodes))
     entries = max(2 * int(counts["entry_count"]), len(scene.direct.elimination.entries))

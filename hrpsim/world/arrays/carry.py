@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scenes that go on from others with more or fewer entities in them."""
+"""Carry the state of a scene into one with more or fewer entities."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
-Places = Mapping[Axis, np.ndarray]  # by axis: the new place of each old entry, -1 for none
+Indices = Mapping[Axis, np.ndarray]  # by axis: the new index of each old entry, -1 for none
 
 
-def carry(old: Scene, new: Scene, places: Places) -> Scene:
+def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
     """Return a new scene in the state of an old one: motion, contacts, pushes and readings.
 
-    What has no place in the new scene is left out, with the contacts and pushes that name it. What
-    is connected is the world's to carry.
+    What is not in the new scene is left out, with the contacts and pushes that name it. The world
+    carries the connections.
     """
     changed = {}
     for path, field in declared_fields(Scene):
@@ -29,19 +29,19 @@ def carry(old: Scene, new: Scene, places: Places) -> Scene:
             continue
         before, after = at(old, path), at(new, path)
         if field.live:
-            kept = renumbered(before[: int(old.counts[field.live][0])], field, places)
+            kept = renumbered(before[: int(old.counts[field.live][0])], field, indices)
             new.counts[field.live] = len(kept)
             changed[path] = _with_room(kept, max(len(before), len(after)))
-        elif field.axis in places:
-            _carry_entries(before, after, field, places[field.axis])
+        elif field.axis in indices:
+            _carry_entries(before, after, field, indices[field.axis])
         elif field.shape == (1,):
             after[:] = before
     new.search["candidate_count"] = new.step_stats["worst_row"] = -1
     return replaced(new, changed)
 
 
-def places_with_more(old: Scene, fixed_count: int, added: int) -> Places:
-    """Return the places of all that a scene has in one with more entities after these.
+def indices_with_more(old: Scene, fixed_count: int, added: int) -> Indices:
+    """Return the indices of a scene's entries in one with more entities after these.
 
     It has `added` more fixed shapes, after the first `fixed_count` of all shapes.
     """
@@ -56,8 +56,8 @@ def places_with_more(old: Scene, fixed_count: int, added: int) -> Places:
     }
 
 
-def places_without(entity: Entity, first_shape: int, first_sensor: int, scene: Scene) -> Places:
-    """Return the places in a scene without an entity of what is in this one, -1 for its own."""
+def indices_without(entity: Entity, first_shape: int, first_sensor: int, scene: Scene) -> Indices:
+    """Return the indices of this scene's entries in one without an entity, -1 for its own."""
     bodies, sensors = len(entity.system.parent), 0
     if isinstance(entity, Robot):
         sensors = len(entity.model.sensors)
@@ -71,30 +71,30 @@ def places_without(entity: Entity, first_shape: int, first_sensor: int, scene: S
 
 
 def _without(size: int, first: int, count: int) -> np.ndarray:
-    """Return the places (size,) of what is left when `count` entries from `first` on go."""
-    places = np.arange(size)
-    places[first + count :] -= count
-    places[first : first + count] = -1
-    return places
+    """Return the new indices (size,) when `count` entries from `first` on are removed."""
+    indices = np.arange(size)
+    indices[first + count :] -= count
+    indices[first : first + count] = -1
+    return indices
 
 
-def renumbered(records: np.ndarray, field: Field, places: Places) -> np.ndarray:
-    """Return the records that name nothing that is gone, with the new places of what they name."""
+def renumbered(records: np.ndarray, field: Field, indices: Indices) -> np.ndarray:
+    """Return the records that refer to nothing removed, with the new indices they refer to."""
     records = records.copy()
     stays = np.ones(len(records), dtype=bool)
     for name, axis in field.refers.items():
-        if axis in places:
+        if axis in indices:
             there = records[name] >= 0
-            records[name][there] = places[axis][records[name][there]]
+            records[name][there] = indices[axis][records[name][there]]
             stays &= ~there | (records[name] >= 0)
     return records[stays]
 
 
-def _carry_entries(before, after, field: Field, places: np.ndarray) -> None:
-    """Copy what the field carries of each old entry to its new place, if it has one."""
-    stays = places >= 0
+def _carry_entries(before, after, field: Field, indices: np.ndarray) -> None:
+    """Copy what the field carries of each old entry to its new index, if it has one."""
+    stays = indices >= 0
     for name in (slice(None),) if field.carries is None else field.carries:
-        after[name][places[stays]] = before[name][stays]
+        after[name][indices[stays]] = before[name][stays]
 
 
 def _with_room(records: np.ndarray, room: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a world file says about itself: its name, tags, named poses. None of it is simulated."""
+"""Metadata of a world file: its name, tags, named poses. None of it is simulated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PoseBounds(NamedTuple):
 
 
 class NamedPose(NamedTuple):
-    """A pose in the world that is there for a purpose, such as spawning."""
+    """A pose in the world for a purpose, such as spawning."""
 
     name: str
     position: tuple[float, ...]  # (3,) [m]
@@ -32,7 +32,7 @@ class NamedPose(NamedTuple):
 
 
 class EntityNotes(NamedTuple):
-    """What is said of an entity beside its state; without a category there is a usual one."""
+    """Metadata of an entity; without a category it has a default one."""
 
     category: str = ""
     description: str = ""
@@ -40,7 +40,7 @@ class EntityNotes(NamedTuple):
 
 
 class WorldNotes(NamedTuple):
-    """What is said of a world beside what is in it."""
+    """Metadata of a world."""
 
     name: str = ""
     description: str = ""

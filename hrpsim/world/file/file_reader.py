@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reading data out of a YAML file so that every complaint names file, line, column and place."""
+"""Read YAML files with errors that name file, line, column and key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 class FileReader:
-    """Reads parts of one file; every complaint names the file and the place.
+    """Reads parts of one file; every error names the file and the place.
 
     A place is written as "bodies[0].shape"; `content` knows which line that is.
     """
@@ -57,7 +57,7 @@ def dotted(path: Sequence[Any]) -> str:
 
 
 class _Place:
-    """Adds the file and the place in it to whatever goes wrong inside."""
+    """Adds the file and the place in it to errors raised inside."""
 
     def __init__(self, reader: FileReader, where: str):
         self.reader, self.where = reader, where

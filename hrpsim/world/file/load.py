@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""World files: a YAML text that says what is in a world (docs/reference/world_file.md)."""
+"""Load world files: YAML texts that describe a world (docs/reference/world_file.md)."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
 def _add_robot(
     reader: FileReader, world: World, where: str, entry: dict[str, Any], arguments: Mapping
 ) -> None:
-    """Load one robot, put it in its posture, and let its actuators hold it."""
+    """Load one robot, put it in its posture, and hold it there by its actuators."""
     given = entry.get("xacro_arguments", {})
     with reader.at(where):
         model = load_model(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a world file says about connections and about the constraints of joints."""
+"""Load the connections and joint constraints of a world file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_connection(reader: FileReader, world: World, where: str, entry: dict[str
 
 
 def constrain_joints(reader: FileReader, robot: Robot, where: str, entry: dict[str, Any]) -> None:
-    """Do what `locks`, `motors` and `constraints` of a robot say."""
+    """Apply `locks`, `motors` and `constraints` of a robot."""
     for joint, position in entry.get("locks", {}).items():
         with reader.at(f"{where}.locks.{joint}"):
             robot.lock(joint, position)

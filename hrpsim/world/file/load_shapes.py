@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a file says about shapes: {kind: size}."""
+"""Load the shapes of a file: {kind: size}."""
 
 from __future__ import annotations
 

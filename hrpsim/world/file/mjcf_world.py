@@ -40,7 +40,7 @@ def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None)
     """Return the world of an MJCF; trees that equalities tie to each other are one robot.
 
     Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning lists what is not
-    simulated. ModelError or WorldError for what is not sound.
+    simulated. ModelError or WorldError for anything invalid.
     """
     text, _ = read_source(path)
     m = read_mjcf(text, path)
@@ -126,31 +126,31 @@ def _add_scenery(
         placed = _fixed_shape(m, geom, notes)
         if placed is None:
             continue
-        geometry, place = placed
+        geometry, placement = placed
         name = re.sub(r"[^\w.-]", "_", m.names["geom"][geom]) or f"geom{geom}"
-        place = _body_place(m, body).then(place)
+        placement = _body_placement(m, body).then(placement)
         material = material_name(friction_of(m, geom))
-        world.add_static(geometry, place.p, quaternion_of(place.R), material, name)
+        world.add_static(geometry, placement.p, quaternion_of(placement.R), material, name)
         owners.setdefault(("world", name), []).append(geom)
     return owners
 
 
-def _body_place(m: MjcfModel, body: int) -> Placement:
-    """Return where a body stands that does not move."""
-    place = IDENTITY
+def _body_placement(m: MjcfModel, body: int) -> Placement:
+    """Return the pose of a body that does not move."""
+    placement = IDENTITY
     while body:
-        place = Placement(rotation_of(m.body_quat[body]), m.body_pos[body]).then(place)
+        placement = Placement(rotation_of(m.body_quat[body]), m.body_pos[body]).then(placement)
         body = int(m.body_parentid[body])
-    return place
+    return placement
 
 
 def _fixed_shape(m: MjcfModel, geom: int, notes: Notes) -> tuple[Geometry, Placement] | None:
-    place = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
+    placement = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
     kind = m.kind("mjtGeom", m.geom_type[geom])
     if kind == "PLANE":
-        return Plane(), place
+        return Plane(), placement
     if kind == "HFIELD":
-        return _height_field(m, int(m.geom_dataid[geom])), place
+        return _height_field(m, int(m.geom_dataid[geom])), placement
     shape = shape_of(m, geom, notes)
     return None if shape is None else (_geometry(shape), shape.placement)
 
@@ -177,7 +177,7 @@ def _geometry(shape: ShapeData) -> Geometry:
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:
-    """Let the larger coefficient of two geoms hold, as MuJoCo does."""
+    """Set the friction of two geoms to the larger coefficient, as MuJoCo does."""
     values = sorted({friction_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
         world.set_friction(material_name(a), material_name(b), max(a, b))

@@ -76,7 +76,7 @@ _NAME_OR_RULES = either("a solver's name, or a list of rules,", _SOLVER_NAME, li
 
 
 def _solver(value):
-    """Check a solver's name, of which a wrong one is told those that exist, or a list of rules."""
+    """Check a solver's name, with an error that lists the valid names, or a list of rules."""
     return (_SOLVER_NAME if isinstance(value, str) else _NAME_OR_RULES)(value)
 
 
@@ -240,8 +240,8 @@ BODY = mapping(
 )
 _STATIC = mapping({"name": name, **_POSE, "material": name}, required={"shape": shape})
 
-_TOLD = {"description": name, "tags": listing(name)}
-_ENTITY = mapping({"category": one_of("category", CATEGORIES), **_TOLD})
+_METADATA = {"description": name, "tags": listing(name)}
+_ENTITY = mapping({"category": one_of("category", CATEGORIES), **_METADATA})
 _REGION = mapping(
     {
         "box": listing(vector(3), 2, 2, "a list of two corners"),
@@ -259,14 +259,14 @@ def _bounds(value: Any) -> dict[str, Any]:
 
 
 _NAMED_POSE = mapping(
-    {"orientation": vector(4), "bounds": _bounds, **_TOLD},
+    {"orientation": vector(4), "bounds": _bounds, **_METADATA},
     required={"name": name, "position": vector(3)},
 )
 _ABOUT = mapping(
     {
         "name": name,
-        **_TOLD,
-        "entities": table(_ENTITY, "from entities to what is said of them"),
+        **_METADATA,
+        "entities": table(_ENTITY, "from entities to their metadata"),
         "poses": listing(_NAMED_POSE),
     }
 )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Body(Entity):
     """A rigid body that moves freely; its frame has its origin at the centre of mass."""
 
-    def __init__(  # many parameters: keywords, told by name
+    def __init__(  # many parameters: keyword arguments
         self,
         world: WorldState,
         name: str,
@@ -46,8 +46,8 @@ class Body(Entity):
         if inertia is None:
             inertia = solid_inertia(geometry, mass)
         shapes = tuple(
-            CollisionShape(name, name, 0, place.R, place.p, part, material)
-            for part, place in solid_parts(geometry)
+            CollisionShape(name, name, 0, placement.R, placement.p, part, material)
+            for part, placement in solid_parts(geometry)
         )
         system = solid_system(mass, inertia)
         frames = (Frame(name, 0, np.eye(3), np.zeros(3)),)

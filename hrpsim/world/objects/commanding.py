@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writing a command to the actuators of a robot, all of it or nothing."""
+"""Write a command to the actuators of a robot, entirely or not at all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, kernel
 
 POSITIONS, VELOCITIES, EFFORTS = 1, 2, 4  # what a command gives, as bits
-NAN_HOLDS = 8  # NaN stands for a value that is not given
+NAN_HOLDS = 8  # NaN: the value is not given
 
 
 class Actuators(NamedTuple):
@@ -21,37 +21,37 @@ class Actuators(NamedTuple):
 
     control: np.ndarray  # (nv,) CONTROL
     q: np.ndarray  # (nq,)
-    joint_q: np.ndarray  # (n,) places of the joints in q
-    joint_v: np.ndarray  # (n,) places of the joints in control
+    joint_q: np.ndarray  # (n,) indices of the joints in q
+    joint_v: np.ndarray  # (n,) indices of the joints in control
     kp: np.ndarray  # (n,)
     kd: np.ndarray  # (n,)
 
 
 @kernel
-def set_commands(actuators, places, positions, velocities, efforts, given, named, steps):
-    """Command the joints at `places` (k,); return 1, and change nothing, where that cannot be.
+def set_commands(actuators, indices, positions, velocities, efforts, given, named, steps):
+    """Command the joints at `indices` (k,); return 1, and change nothing, if that is invalid.
 
     `given` says which of positions, velocities and efforts (k,) there are; they must be finite, or
-    NaN where that stands for a value that is not given: a joint that has none keeps its command.
+    NaN for a value that is not given: a joint that has none keeps its command.
     Joints that are `named` need gains unless efforts are given. Position targets go to their goal
-    in `steps` equal steps, the first of them now; with none they are there at once.
+    in `steps` equal steps, the first of them now; with 0 steps at once.
     """
-    for k in range(places.shape[0]):
+    for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
         nothing = 0.0 * positions[k] if has_q else 0.0
         nothing += 0.0 * velocities[k] if has_v else 0.0
         nothing += 0.0 * efforts[k] if has_effort else 0.0
         if nothing != 0.0:
             return 1
-        at = places[k]
+        at = indices[k]
         needs_gains = named and (has_q or has_v) and not has_effort
         if needs_gains and actuators.kp[at] == 0.0 and actuators.kd[at] == 0.0:
             return 1
-    for k in range(places.shape[0]):
+    for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
         if not (has_q or has_v or has_effort):
             continue
-        at = places[k]
+        at = indices[k]
         law = actuators.control[actuators.joint_v[at]]
         if has_q:
             _ramp(law, actuators.q[actuators.joint_q[at]], positions[k], steps)
@@ -76,7 +76,7 @@ def _given_for(k, positions, velocities, efforts, given):
 
 @inlined_kernel
 def _ramp(law, position, goal, steps):
-    """Let a target go from where it is, or from where the joint is if nothing holds it."""
+    """Move a target from its present value, or from the joint's position if nothing holds it."""
     start = law.target_position if law.kp > 0.0 else position
     law.ramp = (goal - start) / steps if steps > 0 else 0.0
     law.ramp_steps = max(steps - 1, 0)

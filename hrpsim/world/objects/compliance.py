@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How constraints that yield are damped."""
+"""Check the damping of compliant constraints."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from hrpsim.errors import WorldError
 
-DAMPING_STEPS = 2.0  # damping time, in time steps, where none is given
+DAMPING_STEPS = 2.0  # default damping time, in time steps
 
 
 def refuse_undamped(compliance: np.ndarray, damping_time: np.ndarray, time_step: float) -> None:
     """Refuse rigid constraints that would ring: they need a damping time of one time step.
 
-    A damping time below zero stands for another law.
+    A damping time below zero means another law.
     """
     rings = (compliance == 0.0) & (damping_time >= 0.0) & (damping_time < (1 - 1e-9) * time_step)
     if rings.any():

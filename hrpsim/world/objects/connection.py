@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A connection in a world: what it holds, its motors, and what it feels."""
+"""A connection in a world: held axes, motors, constraint wrench."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ class Connection:
         return self.world.connection_records[self.index]
 
     def initialise(self) -> None:
-        """Return to how it was made, or kept since."""
+        """Return to the state it was made in, or that was saved since."""
         present = self._record()
-        for side in ("body_a", "body_b"):  # they count anew when others leave the world
+        for side in ("body_a", "body_b"):  # renumbered when others leave the world
             self._initial[side] = present[side]
         self.world.connection_records[self.index] = self._initial[0]
 
     def _changing(self) -> np.void:
-        """Return the record, to be changed by the user: what it holds wakes."""
+        """Return the record for a change by the user; wake the bodies that it joins."""
         self._record()
         ends = [end.entity for end in self.ends if end.entity is not None]
         self.world.wake(*ends)
@@ -127,7 +127,7 @@ class Connection:
     )
 
     def _set(self, field: str, value) -> None:
-        """Change what the connection is, which a reset leaves alone."""
+        """Change a property that a reset does not restore."""
         self._record()[field] = value
         self._initial[field] = value
 
@@ -145,7 +145,7 @@ class Connection:
         self.choose_solver(self.world.solver_rules)
 
     def choose_solver(self, rules: SolverRules) -> None:
-        """Take the solver that was asked for, or else that of the rules."""
+        """Take the solver that was set, or else that of the rules."""
         own = self._own_solver
         chosen = (
             rules.of_connection(self.a, self.b) if own is None else solver_code(own, "connection")
@@ -207,7 +207,7 @@ class Connection:
 
     @property
     def error(self) -> np.ndarray:
-        """How far the held axes are off in the present state (6,) [m or rad]; free ones are 0."""
+        """Errors of the held axes in the present state (6,) [m or rad]; free ones are 0."""
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)
@@ -218,7 +218,7 @@ class Connection:
 
     @property
     def wrench(self) -> np.ndarray:
-        """What the connection did to b in the last step (6,): force [N], then torque [Nm].
+        """Wrench of the connection on b in the last step (6,): force [N], then torque [Nm].
 
         A mean over the step, impacts included. Along the world's axes, about the point of frame b;
         a gets the opposite at the same point.
@@ -238,10 +238,10 @@ class Connection:
     )
 
     def keep_as_initial(self) -> None:
-        """Make the present state (enabled, driven, its numbers) that which a reset returns to."""
+        """Save the present state (enabled, driven, its numbers) as the one a reset returns to."""
         self._initial[0] = self._record()
         self._initial["impulse"] = self._initial["impact_impulse"] = 0.0
 
     def start_disabled(self) -> None:
-        """Let a reset leave the connection disabled: it was made when time had passed."""
+        """Make a reset disable the connection: it was made after the start."""
         self._initial["enabled"] = False

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts as arrays, with the force that acts on the one who is asked."""
+"""Contacts as arrays, with the force that acts on the entity or link in question."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class ContactArrays:
     """The n contact points of the last step, along the world's axes; arrays are copies.
 
     Of an entity or a link: forces act *on it*, normals point to it, whichever of two touching
-    bodies the detection calls a or b. A contact of two links of the one that is asked stands there
-    twice, once for each. Of the whole world: each contact once, with the force on the first of
-    both. Points that are near but press on nothing are among them, with forces of zero. Points,
-    normals and gaps are those where the step found its forces: in the middle of a semi-implicit
-    step, at the start of others; where balls strike with restitution, at the time they strike.
+    bodies the detection calls a or b. A contact between two links of the entity appears twice, once
+    for each. Of the whole world: each contact once, with the force on the first of the two. Points
+    that are near but do not press are included, with zero force. Points, normals and gaps are those
+    where the step found its forces: in the middle of a semi-implicit step, at the start of others;
+    for impacts of balls with restitution, at the time of impact.
     """
 
     __slots__ = ("forces", "gaps", "links", "normals", "partners", "points")
 
     points: np.ndarray  # (n, 3) [m]
-    normals: np.ndarray  # (n, 3) unit vectors, towards the one that was asked
+    normals: np.ndarray  # (n, 3) unit vectors, towards the entity or link
     forces: np.ndarray  # (n, 3) [N], mean over the step, impacts included
     gaps: np.ndarray  # (n,) [m], negative inside
-    links: np.ndarray  # (n,) whose contact it is: place in `World.link_names`
-    partners: np.ndarray  # (n,) what it touches: place in `World.link_names`
+    links: np.ndarray  # (n,) the link in contact: index in `World.link_names`
+    partners: np.ndarray  # (n,) the link or shape it touches: index in `World.link_names`
 
     def __init__(self, count: int):
         self.points = empty((count, 3))
@@ -53,18 +53,18 @@ class ContactArrays:
 
 
 class ContactSources(NamedTuple):
-    """What contacts are read from."""
+    """The arrays that contacts are read from."""
 
     counts: np.ndarray  # (1,) COUNTS
     settings: np.ndarray  # (1,) SETTINGS
     contacts: np.ndarray  # (capacity,) CONTACT
-    link_of_shape: np.ndarray  # (s,) places in World.link_names
+    link_of_shape: np.ndarray  # (s,) indices in World.link_names
     tangents: np.ndarray  # (2, 3) work
 
 
 @kernel
 def count_contacts(sources, first, end):
-    """Return how often the links from `first` to before `end` stand on a side of a contact."""
+    """Return how many sides of contacts the links from `first` to before `end` are on."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     count = 0
     for c in range(sources.counts[0].contact_count):

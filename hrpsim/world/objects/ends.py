@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a connection holds on to: a body, a link of a robot, or the world."""
+"""The end of a connection: a body, a link of a robot, or the world."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class End:
         return self.entity.first_body + self.body if self.body >= 0 else -1
 
     def pose(self, world: WorldState) -> Placement:
-        """Return where the link's frame is now."""
+        """Return the present placement of the link's frame."""
         if self.body < 0:
             return self.frame
         entity = self.entity
@@ -54,7 +54,7 @@ _WORLD = End(None, "world", -1, IDENTITY)
 
 
 def find_end(world: WorldState, given: EndLike) -> End:
-    """Return the end that was given; WorldError names what exists.
+    """Return the end that is meant; WorldError names what exists.
 
     A Body, a Robot with one moving link, (Robot, "link"), "entity", "entity/link", or None or
     "world". Robots and bodies may be given by name wherever they may be given as objects.
@@ -68,7 +68,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
         entity, link = _split(world, entity) if link is None else (_named(world, entity), link)
     if not isinstance(entity, Entity):
         raise WorldError(
-            'a connection holds on to a body, (robot, "link"), "entity/link" or None for the world,'
+            'a connection takes a body, (robot, "link"), "entity/link" or None for the world,'
             f" got {given!r}"
         )
     if entity.world is not world:
@@ -79,7 +79,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
 def _end_of(entity: Entity, link: str | None) -> End:
     if isinstance(entity, Body):
         if link not in (None, entity.name):
-            raise WorldError(f"{entity.name!r} is a body: its only link is called the same")
+            raise WorldError(f"{entity.name!r} is a body: its only link has the same name")
         return End(entity, entity.name, 0, IDENTITY)
     if link is None:
         link = _only_link(entity)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What robots and free bodies have in common: a place in the world's arrays, and that world."""
+"""The common base of robots and free bodies: their world and their indices in its arrays."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class WorldState(Protocol):
 
     @property
     def present_scene(self) -> Scene | None:
-        """The same, None if they are to be laid out anew."""
+        """The same; None if they must be laid out again."""
 
     @property
     def entities(self) -> Mapping[str, Entity]:
@@ -78,33 +78,33 @@ class WorldState(Protocol):
         """Return the positions of an entity."""
 
     def first_sensor(self, entity: Entity) -> int:
-        """Return the place of an entity's first sensor."""
+        """Return the index of an entity's first sensor."""
 
     def contacts_of(self, entity: Entity, link: str | None = None) -> ContactArrays:
         """Return the contacts of an entity, or of a link."""
 
     def forget_contacts(self) -> None:
-        """Let the next step begin without the impulses of the last."""
+        """Start the next step without the impulses of the last."""
 
     def add_wrench(self, body: int, point, force, torque) -> None:
         """Apply a wrench to a body during the next call of step."""
 
     def wake(self, *entities: Entity) -> None:
-        """End the sleep of entities, of all without any."""
+        """Wake entities; all if no entity is given."""
 
     def sleeps(self, entity: Entity) -> bool:
         """Return whether an entity sleeps."""
 
     def refresh_exclusions(self) -> None:
-        """Find anew which pairs of shapes connections keep apart."""
+        """Find again which pairs of shapes connections keep apart."""
 
 
 class Entity:
     """One articulation of the world. Its state lives in the world's arrays.
 
     `frames` are its links; `self_collision` says whether its bodies collide with each other.
-    `first_body`, `first_q`, `first_v` place it there. Arrays that properties return are copies
-    and cannot be written to; assign to the property to set the state.
+    `first_body`, `first_q`, `first_v` are its first indices there. Arrays that properties return
+    are copies and cannot be written to; assign to the property to set the state.
     """
 
     def __init__(
@@ -137,11 +137,11 @@ class Entity:
         return self._world
 
     def leave(self) -> None:
-        """Have no world any more."""
+        """Detach from the world."""
         self._world = None
 
     def stand_after(self, last: Entity | None) -> None:
-        """Take the place in the arrays behind `last` (None: the first)."""
+        """Take the indices in the arrays after `last` (None: the first)."""
         self.first_body = self.first_q = self.first_v = 0
         if last is not None:
             self.first_body = last.first_body + len(last.system.parent)
@@ -196,7 +196,7 @@ class Entity:
     def v(self) -> np.ndarray:
         """Velocity (nv,): base linear [m/s] and angular [rad/s] in the base frame, joint rates.
 
-        None beyond 1e9, which no step can follow.
+        No entry may exceed 1e9, which no step can follow.
         """
         v = np.empty(self.nv)
         _velocity_from_kernel(self.forest, self._q().copy(), self._velocity().copy(), v)
@@ -228,16 +228,16 @@ class Entity:
         return self.system.mass, self.system.inertia
 
     def forget_momentum_of(self, inertias: tuple[np.ndarray, np.ndarray]) -> None:
-        """Forget what is known of the last step if its bodies then had other inertias."""
+        """Drop the results of the last step if the inertias have changed since."""
         if not same_inertias(inertias, self.inertias):
             self._forget_past()
 
     def keep_as_initial(self) -> None:
-        """Make the present state the one that `initialise` returns to."""
+        """Save the present state as the one that `initialise` returns to."""
         self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
 
     def initialise(self) -> None:
-        """Return to the state that the entity was added with, or that was kept since."""
+        """Return to the state that the entity was added with, or that was saved since."""
         self._q()[:] = self.initial_q
         self.v = self.initial_v
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part of a robot that constrains its joints: locks, velocity motors, and how all yield."""
+"""Joint constraints of a robot: locks, velocity motors, and their compliance."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ALL_KINDS = -1
 
 
 class EffortSources(NamedTuple):
-    """What the efforts of constraints are read from, for a robot with n joints."""
+    """The arrays that efforts of constraints are read from, for a robot with n joints."""
 
     settings: np.ndarray  # (1,) SETTINGS
     impulses: np.ndarray  # (nv, 7) of the step, by row
     impact_impulse: np.ndarray  # (nv, 7) of its impacts
     dofs: np.ndarray  # (nv,) DOF, numbered within the robot
-    joint_v: np.ndarray  # (n,) places of the joints in the impulses
-    joint_of: np.ndarray  # (nv,) the other way round
+    joint_v: np.ndarray  # (n,) indices of the joints in the impulses
+    joint_of: np.ndarray  # (nv,) the inverse
 
 
 _RIGID = -1.0
@@ -46,7 +46,7 @@ _COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
 class JointConstraints:
     """Joint constraints of a Robot. Names are a joint's or a list of joints'.
 
-    Of the robot it uses what is public: its world, its places there and its `joint_index`.
+    It uses only the robot's public parts: its world, its indices there and its `joint_index`.
     """
 
     def __init__(self):
@@ -57,11 +57,11 @@ class JointConstraints:
         return self.world.scene.joint_holds[self.first_v : self.first_v + self.nv]
 
     def keep_holds(self) -> None:
-        """Make the present locks and motors those of `restore_holds`."""
+        """Save the present locks and motors for `restore_holds`."""
         self._initial_holds = self._holds().copy()
 
     def restore_holds(self) -> None:
-        """Return to the locks and motors that were kept, at first none."""
+        """Return to the saved locks and motors, initially none."""
         self._holds()[:] = self._initial_holds
 
     @property
@@ -80,11 +80,11 @@ class JointConstraints:
 
     def lock(self, names: str | Sequence[str], positions: ArrayLike | None = None) -> None:
         """Hold joints rigidly at `positions` [rad or m], where they are now by default."""
-        places = self._constrained(names)
+        indices = self._constrained(names)
         if positions is None:
-            positions = self.joint_positions[places]
-        positions = self.joint_index.values("positions", np.atleast_1d(positions), places)
-        at, holds = self.joint_index.v[places], self._holds()
+            positions = self.joint_positions[indices]
+        positions = self.joint_index.values("positions", np.atleast_1d(positions), indices)
+        at, holds = self.joint_index.v[indices], self._holds()
         holds["position"][at], holds["locked"][at] = positions, True
 
     def unlock(self, names: str | Sequence[str] | None = None) -> None:
@@ -105,10 +105,10 @@ class JointConstraints:
             velocities: one number or (n,) [rad/s or m/s].
             force_limit: largest effort, one number or (n,) [Nm or N].
         """
-        places = self._constrained(names)
-        velocities = self.joint_index.values("velocities", _for_each(velocities, places), places)
-        limits = not_negative("force_limit", force_limit, len(places), finite=False)
-        at, holds = self.joint_index.v[places], self._holds()
+        indices = self._constrained(names)
+        velocities = self.joint_index.values("velocities", _for_each(velocities, indices), indices)
+        limits = not_negative("force_limit", force_limit, len(indices), finite=False)
+        at, holds = self.joint_index.v[indices], self._holds()
         holds["speed"][at], holds["driven"][at] = velocities, True
         self._laws("motor")["force_limit"][at] = limits
 
@@ -126,7 +126,7 @@ class JointConstraints:
         force_limit: float | None = None,
         solver: str | None = None,
     ) -> None:
-        """Set how joints' constraints of one kind yield, and their solver; None changes nothing.
+        """Set the compliance and solver of joints' constraints of one kind; None changes nothing.
 
         Deviations follow a spring of stiffness 1 / compliance that damps them out over the damping
         time. Limits and mimics are rigid at first and deviations are corrected at a bounded speed;
@@ -144,10 +144,10 @@ class JointConstraints:
         """
         if kind not in JOINT_KINDS:
             raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
-        places = self._constrained(names)
+        indices = self._constrained(names)
         column = JOINT_KINDS.index(kind)
         may_be_rigid = column in (LIMIT_PARAMETERS, MIMIC_PARAMETERS)
-        at, parameters, count = self.joint_index.v[places], self._laws(kind), len(places)
+        at, parameters, count = self.joint_index.v[indices], self._laws(kind), len(indices)
         changes = {
             name: parameters[name][at] for name in ("compliance", "damping_time", "force_limit")
         }
@@ -210,15 +210,15 @@ class JointConstraints:
         return parameters[:, JOINT_KINDS.index(kind)]
 
     def _constrained(self, names) -> np.ndarray:
-        return self.joint_index.places([names] if isinstance(names, str) else names)
+        return self.joint_index.indices([names] if isinstance(names, str) else names)
 
 
-def _for_each(values, places: np.ndarray) -> np.ndarray:
+def _for_each(values, indices: np.ndarray) -> np.ndarray:
     """Return one value for each joint, from as many or from one for all."""
     try:
-        return np.broadcast_to(np.asarray(values, dtype=np.float64), len(places))
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), len(indices))
     except (TypeError, ValueError) as error:
-        raise StateError(f"{len(places)} numbers are needed, or one, got {values!r}") from error
+        raise StateError(f"{len(indices)} numbers are needed, or one, got {values!r}") from error
 
 
 @kernel
@@ -244,7 +244,7 @@ def read_efforts(s, kind, efforts_out):
 
 @inlined_kernel
 def _impulse_of(impulse, impact_impulse, kind):
-    """Return what rows of one kind, or of all, did in a step, impacts included [Nms or Ns]."""
+    """Return the impulse of rows of one kind, or of all, with that of impacts [Nms or Ns]."""
     total = 0.0
     for row in range(PARAMETERS_OF_ROW.shape[0]):
         if kind == ALL_KINDS or kind == PARAMETERS_OF_ROW[row]:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a robot's joints stand in its arrays, and what is given for some of them by name."""
+"""Indices of a robot's joints in its arrays, and values given for joints by name."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LISTS_KEPT = 64  # of joints' names
 
 
 class JointIndex:
-    """Places of the n joints that users name, in the order of `names`.
+    """Indices of the n joints that users name, in the order of `names`.
 
-    q, v: their places in the robot's q and v (n,); `robot`: its name, for errors.
+    q, v: their indices in the robot's q and v (n,); `robot`: its name, for errors.
     """
 
     def __init__(self, robot: str, model: Model):
@@ -30,47 +30,47 @@ class JointIndex:
         self.q = np.array([joint.q_index for joint in joints], dtype=np.int64)
         self.v = np.array([joint.v_index for joint in joints], dtype=np.int64)
         self.everywhere = np.arange(len(joints))
-        self._place_of = {joint.name: k for k, joint in enumerate(joints)}
-        self._places_of: dict[tuple, np.ndarray] = {}  # of lists of names that came before
+        self._index_of = {joint.name: k for k, joint in enumerate(joints)}
+        self._indices_of: dict[tuple, np.ndarray] = {}  # of lists of names that came before
         self._last_names: Iterable[str] | None = None  # hashing a tuple takes longer than a command
-        self._last_places = self.everywhere
+        self._last_indices = self.everywhere
 
     def __len__(self) -> int:
         return len(self.everywhere)
 
-    def places(self, names: Iterable[str] | None) -> np.ndarray:
-        """Return the places in `names` of some joints, by default of all; not a copy.
+    def indices(self, names: Iterable[str] | None) -> np.ndarray:
+        """Return the indices in `names` of some joints, by default of all; not a copy.
 
         StateError, which names those that exist, for an unknown joint or one that is named twice.
         """
         if names is None:
             return self.everywhere
         if names is self._last_names:
-            return self._last_places
+            return self._last_indices
         known = names if isinstance(names, tuple) else tuple(names)
-        places = self._places_of.get(known)
-        if places is None:
-            if len(self._places_of) >= _LISTS_KEPT:
-                self._places_of.clear()
-            places = self._places_of[known] = self._find(known)
-        self._last_names, self._last_places = known, places
-        return places
+        indices = self._indices_of.get(known)
+        if indices is None:
+            if len(self._indices_of) >= _LISTS_KEPT:
+                self._indices_of.clear()
+            indices = self._indices_of[known] = self._find(known)
+        self._last_names, self._last_indices = known, indices
+        return indices
 
     def _find(self, names: tuple) -> np.ndarray:
-        places = []
+        indices = []
         for name in names:
-            if name not in self._place_of:
+            if name not in self._index_of:
                 raise StateError(f"{self.robot!r}: {unknown_name('joint', name, self.names)}")
-            places.append(self._place_of[name])
-        if len(set(places)) != len(places):
+            indices.append(self._index_of[name])
+        if len(set(indices)) != len(indices):
             twice = next(n for n in names if names.count(n) > 1)
             raise StateError(f"{self.robot!r}: joint {twice!r} is named twice in one command")
-        return np.array(places, dtype=np.int64)
+        return np.array(indices, dtype=np.int64)
 
-    def vector(self, what: str, values: ArrayLike, places: np.ndarray) -> np.ndarray:
+    def vector(self, what: str, values: ArrayLike, indices: np.ndarray) -> np.ndarray:
         """Return one number for each joint, not copied if it is an array; they may be anything.
 
-        StateError, which says `what` it was for, for another number of them or what is none.
+        StateError, which names `what` they are, for another number of values or a non-number.
         """
         try:
             vector = np.asarray(values, dtype=np.float64, order="C")
@@ -78,18 +78,18 @@ class JointIndex:
             raise StateError(
                 f"{what} for {self.robot!r} must be numbers, got {values!r}"
             ) from error
-        if vector.shape != (len(places),):
+        if vector.shape != (len(indices),):
             raise StateError(
-                f"{what} for {self.robot!r} must be {len(places)} numbers, one a joint, "
+                f"{what} for {self.robot!r} must be {len(indices)} numbers, one a joint, "
                 f"got shape {vector.shape}"
             )
         return vector
 
-    def values(self, what: str, values: ArrayLike, places: np.ndarray) -> np.ndarray:
+    def values(self, what: str, values: ArrayLike, indices: np.ndarray) -> np.ndarray:
         """Return the same as `vector`; StateError also for a number that is not finite."""
-        vector = self.vector(what, values, places)
+        vector = self.vector(what, values, indices)
         bad = np.flatnonzero(~np.isfinite(vector))
         if bad.size:
-            joint = self.names[places[bad[0]]]
+            joint = self.names[indices[bad[0]]]
             raise StateError(f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}")
         return vector

@@ -27,7 +27,7 @@ LINK = np.dtype(
 
 
 class LinkSources(NamedTuple):
-    """What the states of links are found from."""
+    """The arrays that states of links are computed from."""
 
     forest: Forest
     q: np.ndarray  # (nq,)
@@ -42,7 +42,7 @@ class LinkReaders:
 
     @cached_property
     def links(self) -> Reference:
-        """What the states of links are read from."""
+        """The arrays that states of links are read from."""
         raise NotImplementedError
 
     @cached_property

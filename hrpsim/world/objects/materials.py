@@ -16,23 +16,23 @@ IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
 
 
 def impact_law_code(name) -> int:
-    """Return the code of a law of impact; WorldError if there is none of that name."""
+    """Return the code of a law of impact; WorldError for an unknown name."""
     if not isinstance(name, str) or name not in IMPACT_LAWS:
         raise WorldError(unknown_name("impact_law", str(name), IMPACT_LAWS))
     return IMPACT_LAWS[name]
 
 
 def check_names(*names) -> None:
-    """Refuse what cannot be the name of a material or a shape."""
+    """Raise for an invalid name of a material or a shape."""
     for name in names:
         if not isinstance(name, str):
             raise WorldError(f"a name must be a text, got {shown_value(name)}")
 
 
 class MaterialTable:
-    """Materials by name; a pair that nobody set has the default properties.
+    """Materials by name; a pair that was not set has the default properties.
 
-    `impact_law` is that of pairs whose own law nobody chose.
+    `impact_law` is that of pairs without a law of their own.
     """
 
     def __init__(self, impact_law: str):
@@ -42,7 +42,7 @@ class MaterialTable:
         self._pairs: dict[frozenset[str], dict[str, float]] = {}
 
     def add(self, name: str) -> None:
-        """Make `name` known."""
+        """Register `name`."""
         self.index.setdefault(name, len(self.index))
 
     def set_pair(
@@ -70,7 +70,7 @@ class MaterialTable:
         self.change(a, b, static=static, kinetic=kinetic, restitution=restitution, sequential=law)
 
     def change(self, a: str, b: str, **values: float) -> None:
-        """Set fields of the MATERIAL_PAIR of two materials; whoever calls has checked them."""
+        """Set fields of the MATERIAL_PAIR of two materials; the caller has checked them."""
         check_names(a, b)
         self.add(a)
         self.add(b)

@@ -61,8 +61,8 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self._ready: RobotAccess | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
         for joint, (kp, kd) in model.gains.items():
-            place = self.joint_index.places([joint])
-            self._kp[place], self._kd[place] = kp, kd
+            index = self.joint_index.indices([joint])
+            self._kp[index], self._kd[index] = kp, kd
         self._sensors = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
         self._initial_control: np.ndarray | None = None
 
@@ -91,12 +91,12 @@ class Robot(JointConstraints, RobotProperties, Entity):
 
     @property
     def joint_efforts(self) -> np.ndarray:
-        """What the actuators delivered in the last step [Nm or N]."""
+        """Efforts of the actuators in the last step [Nm or N]."""
         return _frozen(self._control()["applied"][self.joint_index.v])
 
     @property
     def tau(self) -> np.ndarray:
-        """What the actuators delivered in the last step (nv,); zeros for a free base.
+        """Efforts of the actuators in the last step (nv,); zeros for a free base.
 
         Assigning tau commands every joint by effort; entries of a free base must be zero.
         """
@@ -131,17 +131,17 @@ class Robot(JointConstraints, RobotProperties, Entity):
             kd: one number or (n,) [Nms/rad or Ns/m].
             names: joints; all by default.
         """
-        places = self.joint_index.places(names)
-        kp = self.joint_index.values("kp", np.broadcast_to(kp, len(places)), places)
-        kd = self.joint_index.values("kd", np.broadcast_to(kd, len(places)), places)
+        indices = self.joint_index.indices(names)
+        kp = self.joint_index.values("kp", np.broadcast_to(kp, len(indices)), indices)
+        kd = self.joint_index.values("kd", np.broadcast_to(kd, len(indices)), indices)
         if (kp < 0).any() or (kd < 0).any():
             raise StateError(f"gains of {self.name!r} must not be negative")
-        self._kp[places], self._kd[places] = kp, kd
+        self._kp[indices], self._kd[indices] = kp, kd
 
     def use_gains(self) -> None:
-        """Let joints that gains hold now be held by those that `set_gains` set last.
+        """Apply the gains that `set_gains` set last to joints that are held now.
 
-        Otherwise these come with the next command.
+        Otherwise they take effect with the next command.
         """
         control, at = self._control(), self.joint_index.v
         for field, gains in (("kp", self._kp), ("kd", self._kd)):
@@ -179,14 +179,14 @@ class Robot(JointConstraints, RobotProperties, Entity):
                 finite, or a position for a named joint without gains; nothing changes then.
         """
         joints = self.joint_index
-        places = joints.places(names)
+        indices = joints.indices(names)
         given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
         if positions is not None:
-            given, q = POSITIONS, joints.vector("positions", positions, places)
+            given, q = POSITIONS, joints.vector("positions", positions, indices)
         if velocities is not None:
-            given, v = given | VELOCITIES, joints.vector("velocities", velocities, places)
+            given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
         if efforts is not None:
-            given, tau = given | EFFORTS, joints.vector("efforts", efforts, places)
+            given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
         if given == 0:
             raise StateError("a command needs positions, velocities or efforts")
         given |= NAN_HOLDS if nan_holds else 0
@@ -196,24 +196,24 @@ class Robot(JointConstraints, RobotProperties, Entity):
                 raise StateError(f"over must be a time >= 0 s, got {over!r}")
             steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
         access, named = self.access, names is not None
-        if access.set_commands(access.actuators, places, q, v, tau, given, named, steps):
-            self._refuse_command(positions, velocities, efforts, places, nan_holds)
+        if access.set_commands(access.actuators, indices, q, v, tau, given, named, steps):
+            self._refuse_command(positions, velocities, efforts, indices, nan_holds)
 
     def _refuse_command(
-        self, positions, velocities, efforts, places: np.ndarray, nan_holds: bool
+        self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool
     ) -> None:
         """Raise StateError for a command that the actuators did not take."""
         given = {"positions": positions, "velocities": velocities, "efforts": efforts}
         there = {}
         for what, values in given.items():
-            vector = np.full(len(places), np.nan)
+            vector = np.full(len(indices), np.nan)
             if values is not None:
-                vector = self.joint_index.vector(what, values, places)
+                vector = self.joint_index.vector(what, values, indices)
                 held = nan_holds & np.isnan(vector)
-                self.joint_index.values(what, np.where(held, 0.0, vector), places)
+                self.joint_index.values(what, np.where(held, 0.0, vector), indices)
             there[what] = ~np.isnan(vector)
         need_gains = (there["positions"] | there["velocities"]) & ~there["efforts"]
-        k = next(k for k in places[need_gains] if self._kp[k] == 0.0 and self._kd[k] == 0.0)
+        k = next(k for k in indices[need_gains] if self._kp[k] == 0.0 and self._kd[k] == 0.0)
         raise StateError(
             f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
             "be commanded by effort only; set_gains gives it some"
@@ -221,7 +221,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
 
     @property
     def access(self) -> RobotAccess:
-        """The robot's arrays, made ready for kernels."""
+        """The robot's arrays, prepared for kernels."""
         world, access = self.world, self._ready
         if access is None or not access.is_for(world.present_scene, self.forest):
             access = self._ready = RobotAccess(
@@ -230,17 +230,17 @@ class Robot(JointConstraints, RobotProperties, Entity):
         return access
 
     def __getstate__(self) -> dict:
-        """Leave out what stands for addresses in memory."""
+        """Leave out addresses in memory."""
         return self.__dict__ | {"_ready": None}
 
     def keep_as_initial(self) -> None:
-        """Make the present state, commands, locks and motors those of `initialise`."""
+        """Save the present state, commands, locks and motors for `initialise`."""
         super().keep_as_initial()
         self._initial_control = self._control().copy()
         self.keep_holds()
 
     def initialise(self) -> None:
-        """Return to the state that the robot was added with, commands included, or kept since."""
+        """Return to the state that the robot was added with, commands included, or saved since."""
         super().initialise()
         if self._initial_control is None:
             self._initial_control = self._holding_control()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot's part of a scene, made ready for the kernels that read and command it."""
+"""A robot's part of a scene, prepared for the kernels that read and command it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_reco
 
 
 class RobotAccess(LinkReaders):
-    """References to a robot's arrays and what is called with them, for one scene and forest alone.
+    """References to a robot's arrays and the kernels called with them, for one scene and forest.
 
     Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
     """
@@ -41,13 +41,13 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def actuators(self) -> Reference:
-        """What commands are written to."""
+        """The arrays that commands are written to."""
         control, joints = self.scene.control[self._dofs], self._joints
         return Reference(Actuators(control, self._q, joints.q, joints.v, *self._gains))
 
     @cached_property
     def efforts(self) -> Reference:
-        """What the efforts of constraints are read from."""
+        """The arrays that efforts of constraints are read from."""
         scene, dofs, joint_v = self.scene, self._dofs, self._joints.v
         joint_of = np.full(self._robot.nv, -1)
         joint_of[joint_v] = np.arange(len(joint_v))
@@ -64,7 +64,7 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def links(self) -> Reference:
-        """What the states of its links are read from."""
+        """The arrays that states of its links are read from."""
         robot, velocity = self._robot, self.scene.velocity[self._dofs]
         kinematics, work = new_kinematics(len(robot.system.parent)), np.zeros((3, 3))
         links = link_records(robot.frames)

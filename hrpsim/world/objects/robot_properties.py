@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part of a robot that says how it differs from its description: inertias, joints."""
+"""Changes of a robot's inertias and joint properties against its description."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class RobotProperties:
     """Properties of a Robot that differ from one world to another while its joints are the same.
 
     They are no part of its state: a reset or a snapshot does not bring the old ones back. `model`
-    is from then on the robot as it is, `described` the one that was added to the world. Of the
-    robot it uses what is public: its world, its places there and its `joint_index`.
+    is from then on the changed robot, `described` the one that was added to the world. It uses
+    only the robot's public parts: its world, its indices there and its `joint_index`.
     """
 
     described: Model
@@ -90,7 +90,7 @@ class RobotProperties:
             WorldError: for a value that is negative or not finite.
             StateError: for an unknown joint.
         """
-        places = self.joint_index.places([names] if isinstance(names, str) else names)
+        indices = self.joint_index.indices([names] if isinstance(names, str) else names)
         values = {
             "friction": friction,
             "damping": damping,
@@ -102,7 +102,7 @@ class RobotProperties:
             if given is not None:
                 new = getattr(self.system, field).copy()
                 what = f"{field.replace('_', ' ')} of joints of {self.name!r}"
-                new[self.joint_index.v[places]] = not_negative(what, given, len(places))
+                new[self.joint_index.v[indices]] = not_negative(what, given, len(indices))
                 changed[field] = new
         self._use_system(self.system._replace(**changed))
 
@@ -112,7 +112,7 @@ class RobotProperties:
         return {field: getattr(self.system, field)[self.joint_index.v] for field in fields}
 
     def _use_system(self, system: System) -> None:
-        """Let these be the robot's constants, in the world's arrays as well."""
+        """Make these the robot's constants, in the world's arrays as well."""
         self.world.wake(self)
         scene, before = self.world.scene, self.inertias
         self.system, self.forest = system, forest_of(system)

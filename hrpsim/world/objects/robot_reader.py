@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Everything that a controller measures of a robot, read in one call."""
+"""All measurements of a robot for a controller, read in one call."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free ba
 
 
 class ReadingSources(NamedTuple):
-    """What the readings of a robot with n chosen joints and m sensors are found from."""
+    """The arrays that readings of a robot with n chosen joints and m sensors are computed from."""
 
     forest: Forest
     q: np.ndarray  # (nq,)
     velocity: np.ndarray  # (nv,) kernels' layout
     control: np.ndarray  # (nv,) CONTROL
-    joint_q: np.ndarray  # (n,) places of the joints in q
-    joint_v: np.ndarray  # (n,) places of the joints in velocity and control
+    joint_q: np.ndarray  # (n,) indices of the joints in q
+    joint_v: np.ndarray  # (n,) indices of the joints in velocity and control
     sensors: np.ndarray  # (m,) SENSOR
-    imus: np.ndarray  # (i,) places of the IMUs among the sensors
+    imus: np.ndarray  # (i,) indices of the IMUs among the sensors
     frames: np.ndarray  # (i,) LINK, of the IMUs
     kinematics: np.ndarray  # (n,) KINEMATICS, work
     rotation: np.ndarray  # (3, 3) work
@@ -44,7 +44,7 @@ class ReadingSources(NamedTuple):
 
 @kernel
 def read_robot(s, with_base, out):
-    """Write what is measured: joints, sensors, orientations of the IMUs, and the base if asked.
+    """Write the measurements: joints, sensors, orientations of the IMUs, and optionally the base.
 
     out (3 n + 6 m + 4 i,), and BASE_SIZE more `with_base`: positions, velocities and efforts of
     the joints; each sensor's six numbers; quaternions x y z w; the base's q (7,) and public v (6,).
@@ -103,17 +103,17 @@ class RobotReader:
         self._joint_q = np.array([joints[k].q_index for k in at], dtype=np.int64)
         self._joint_v = np.array([joints[k].v_index for k in at], dtype=np.int64)
         sensors = robot.model.sensors
-        places = [k for k, sensor in enumerate(sensors) if sensor.kind == "imu"]
-        self._imus = np.array(places, dtype=np.int64)
-        self._frames = link_records([sensors[k] for k in places])
-        self.size = 3 * len(at) + 6 * len(sensors) + 4 * len(places)
+        indices = [k for k, sensor in enumerate(sensors) if sensor.kind == "imu"]
+        self._imus = np.array(indices, dtype=np.int64)
+        self._frames = link_records([sensors[k] for k in indices])
+        self.size = 3 * len(at) + 6 * len(sensors) + 4 * len(indices)
         self.size += BASE_SIZE if with_base else 0
         self._scene: Scene | None = None
         self._sources: Reference | None = None
         self._read: Any = None
 
     def __getstate__(self) -> dict:
-        """Leave out what stands for addresses in memory."""
+        """Leave out addresses in memory."""
         return self.__dict__ | {"_scene": None, "_sources": None, "_read": None}
 
     def read(self) -> np.ndarray:
@@ -125,7 +125,7 @@ class RobotReader:
         return out
 
     def _refer(self, out: np.ndarray) -> None:
-        """Make ready for the scene that there is now."""
+        """Prepare for the present scene."""
         robot = self._robot
         world = robot.world
         self._scene = scene = world.scene

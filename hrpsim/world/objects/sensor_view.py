@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a sensor of a robot reads."""
+"""Readings of a robot's sensors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SensorView:
 
     @property
     def reading(self) -> np.ndarray:
-        """All that it reads (6,): its wrench, or angular velocity and specific force."""
+        """The whole reading (6,): its wrench, or angular velocity and specific force."""
         return self._reading()
 
     @property

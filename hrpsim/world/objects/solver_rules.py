@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which solver each constraint is for: rules by kind, by the bodies' names, by materials."""
+"""Rules that choose each constraint's solver: by kind, by the bodies' names, by materials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULE_KEYS = ("solver", "kind", "bodies", "materials")
 
 
 def solver_code(name, kind: str | None = None) -> int:
-    """Return the code of a solver; WorldError if there is none, or none for that kind."""
+    """Return the code of a solver; WorldError if it does not exist, or not for that kind."""
     if not isinstance(name, str) or name not in NAMES:
         raise WorldError(unknown_name("solver", str(name), NAMES))
     if kind is None:
@@ -37,7 +37,7 @@ def solver_code(name, kind: str | None = None) -> int:
 
 
 def _for_kind(name: str, kind: str) -> int:
-    """Return the code of what a choice means for a kind: what is rigid may be direct."""
+    """Return the code that a choice means for a kind: rigid constraints may be direct."""
     solver = SOLVERS[name]
     return solver.rigid_rows if kind in RIGID else solver.code
 
@@ -54,7 +54,7 @@ def solver_name(code: int) -> str:
 
 @dataclass(frozen=True)
 class SolverRule:
-    """A solver for the constraints that it is about; empty `bodies` or `materials`: any."""
+    """A solver for the constraints that match; empty `bodies` or `materials` match any."""
 
     solver: str
     kinds: frozenset[str]
@@ -169,7 +169,7 @@ class SolverRules:
 
 
 def _one_or_two(what: str, given) -> tuple[str, ...]:
-    """Return one or two names or patterns as a tuple; none if None."""
+    """Return one or two names or patterns as a tuple, empty for None."""
     if given is None:
         return ()
     names: tuple = ()
@@ -191,7 +191,7 @@ def _matches(patterns: tuple[str, ...], both, fits) -> tuple[tuple[bool, ...], .
 
 
 def _fits(a: tuple[bool, ...], b: tuple[bool, ...]) -> bool:
-    """Return whether two things that fit these patterns are a pair that a rule is about.
+    """Return whether two things that fit these patterns are a pair that a rule matches.
 
     No pattern: any pair; one: either fits it; two: each fits one, in either order.
     """

@@ -33,7 +33,7 @@ class Connections(Exclusions):
         """Connections by name."""
         return MappingProxyType(self._contents.connections)
 
-    def connect(  # many parameters: keywords, told by name
+    def connect(  # many parameters: keyword arguments
         self,
         a: EndLike,
         b: EndLike = None,
@@ -207,7 +207,7 @@ def frames_in_links(poses, base: int, given: dict, frame_a, frame_b) -> tuple[Pl
 
 
 def _refuse_both(given: dict, frame_a, frame_b) -> None:
-    """Refuse world coordinates beside frames in links."""
+    """Refuse world coordinates together with frames in links."""
     in_world = [name for name, value in given.items() if value is not None]
     if in_world and (frame_a is not None or frame_b is not None):
         raise WorldError(f"give {', '.join(in_world)} in the world, or frames in links, not both")
@@ -272,7 +272,7 @@ def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Pl
 
 
 def distance_between(kind: str, length, poses, frames) -> float:
-    """Return what the record's length must be; 0 for all kinds but "distance"."""
+    """Return the record's length; 0 for all kinds but "distance"."""
     if kind != "distance":
         if length is not None:
             raise WorldError(f"a connection of kind {kind!r} has no length")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is in a world: the entities and what joins them, which all of its parts know."""
+"""The contents of a world: its entities and connections, shared by all parts."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class Contents:
 
     @property
     def with_initial_state(self) -> tuple:
-        """Everything that `reset` returns to a state of its own."""
+        """Everything with a state that `reset` returns to."""
         return (*self.entities, *self.connections.values())
 
     def first_sensor(self, entity: Entity) -> int:
-        """Return the place in the scene of an entity's first sensor, if it has any."""
+        """Return the index in the scene of an entity's first sensor, if it has any."""
         before = 0
         for other in self.entities:
             if other is entity:
@@ -76,7 +76,7 @@ class Contents:
         raise WorldError(f"{entity.name!r} is not in this world")
 
     def refuse_while_stepping(self) -> None:
-        """WorldError while `step` is at work: what it works on cannot be changed or asked for."""
+        """Raise WorldError while `step` runs: its data can be neither changed nor read."""
         if self.is_stepping:
             raise WorldError(
                 "the world is being stepped, by another thread: a world has one thread at a time "

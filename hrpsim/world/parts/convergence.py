@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which steps of a world did not converge, since its last call of `step` and since its reset."""
+"""Record the steps that did not converge, since the last call of `step` and since the reset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.world.parts.results import Convergence
 class Unmet:
     """Steps that did not converge: how many, their largest residual [m/s], the worst constraint.
 
-    Beside them, in how many steps Newton's method solved an island.
+    Also in how many steps Newton's method solved an island.
     """
 
     count: int = 0
@@ -30,7 +30,7 @@ class Unmet:
         self.count += count
 
     def among(self, steps: int) -> Convergence:
-        """Return what that is among so many steps."""
+        """Return the statistics over so many steps."""
         return Convergence(steps, self.count, self.residual, self.worst, self.newton_steps)
 
 
@@ -41,7 +41,7 @@ class ConvergenceRecord:
         self.reset()
 
     def reset(self) -> None:
-        """Let no step have been done."""
+        """Clear the record."""
         self._steps_before = 0  # the last call
         self._in_call, self._since_reset = Unmet(), Unmet()
 
@@ -54,26 +54,26 @@ class ConvergenceRecord:
         return before
 
     def give_up_call(self, steps_done: int, before: tuple[int, Unmet]) -> None:
-        """Let the last call be the one before where this one did no step."""
+        """Restore the record of the previous call if this one did no step."""
         if steps_done == self._steps_before:
             self._steps_before, self._in_call = before
 
     def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
-        """Remember that steps did not converge, and what was worst of all while it has its name."""
+        """Record steps that did not converge, and the worst constraint while its name is valid."""
         for unmet in (self._in_call, self._since_reset):
             unmet.add(count, residual, worst)
 
     def add_newton(self, count: int) -> None:
-        """Remember that Newton's method took part in steps."""
+        """Record that Newton's method took part in steps."""
         for unmet in (self._in_call, self._since_reset):
             unmet.newton_steps += count
 
     def of_last_call(self, steps_done: int) -> Convergence:
-        """Return how the steps of the last call did, at so many steps since the reset."""
+        """Return the convergence of the last call, at so many steps since the reset."""
         return self._in_call.among(steps_done - self._steps_before)
 
     def since_reset(self, steps_done: int) -> Convergence:
-        """Return how all of these steps did."""
+        """Return the convergence of all these steps."""
         return self._since_reset.among(steps_done)
 
     def copy(self) -> tuple[int, Unmet, Unmet]:
@@ -81,6 +81,6 @@ class ConvergenceRecord:
         return self._steps_before, replace(self._in_call), replace(self._since_reset)
 
     def recall(self, kept: tuple[int, Unmet, Unmet]) -> None:
-        """Let the counts be those of a copy."""
+        """Set the counts to those of a copy."""
         self._steps_before = kept[0]
         self._in_call, self._since_reset = replace(kept[1]), replace(kept[2])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which shapes of a world never collide: by request, within robots, where connections join them."""
+"""Pairs of shapes that never collide: by request, within robots, across connections."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Exclusions(Part):
         self._standing = sorted_pairs(pairs)
 
     def refresh_exclusions(self) -> None:
-        """Tell the collision detection which shapes are never to be tested."""
+        """Pass the excluded pairs of shapes to the collision detection."""
         if self._scenes.present is None:
             return
         bodies = self._sleep.bodies_of_shapes()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How long a step an explicit method may take on a robot's springs, dampers and gains.
+"""The stability limit of explicit steps on a robot's springs, dampers and gains.
 
 The stages of rk4 find their forces at the state itself. With the modes lambda of
 
@@ -35,7 +35,7 @@ class Limit(NamedTuple):
 
 
 def rk4_limit(robot: Robot) -> Limit | None:
-    """Return what a robot's stiffest mode allows, as it stood initially; None without one."""
+    """Return the limit of a robot's stiffest mode in its initial state; None without a mode."""
     model, system = robot.model, robot.model.system
     joints = [joint for joint in model.joints if JOINT_NV[joint.joint_type] == 1]
     at = np.array([joint.v_index for joint in joints], dtype=int)

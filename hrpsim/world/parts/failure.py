@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Why a step could not be done, in words."""
+"""Explain why a step could not be done."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hrpsim.world.parts.results import Naming
 def why_step_failed(
     scene: Scene, entities: list[Entity], naming: Naming, status: int, time: float
 ) -> str:
-    """Return what a step from `time` [s] failed at, and which robot or body it was."""
+    """Return the reason why a step from `time` [s] failed, and the robot or body."""
     if scene.settings["integrator"][0] == RK4 and status in (ended.SINGULAR, ended.DIVERGED):
         stiff = _too_stiff_for_rk4(scene, entities)
         if stiff is not None:
@@ -53,7 +53,7 @@ def why_step_failed(
 
 
 def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
-    """Return why nothing is seen to resist the joint of a body, or its free motion."""
+    """Return why the joint of a body, or its free motion, has no numerical resistance."""
     owner = max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
     number = body - owner.first_body
     joints = getattr(getattr(owner, "model", None), "joints", ())
@@ -64,8 +64,8 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
     lost = f"the inertia that {what} moves is lost in rounding"
     if scene.work.geometric_stiffness[body].any():
         return (
-            f"{lost} beside the load of connections on it, which may contradict each other or "
-            "ask for too much: give them compliance or force_limit, or take a smaller time_step"
+            f"{lost} against the load of connections on it, which may contradict each other or "
+            "demand too much: give them compliance or force_limit, or take a smaller time_step"
         )
     return (
         f"{lost}: it is under 1e-14 of that of what it is joined with, about the root of its tree; "

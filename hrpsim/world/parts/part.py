@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the parts of a world have in common: what they know."""
+"""The common base of the parts of a world."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hrpsim.world.parts.sleep import Sleep
 
 
 class Core(NamedTuple):
-    """What every part of a world knows: its contents, their scene, what sleeps, convergence."""
+    """The references that every part of a world has: contents, scene, sleep, convergence."""
 
     contents: Contents
     scenes: Scenes
@@ -23,7 +23,7 @@ class Core(NamedTuple):
 
 
 class Part:
-    """A base of World: a part of its methods, on what all parts know."""
+    """A base of World with a part of its methods."""
 
     def __init__(self, core: Core):
         self._contents, self._scenes, self._sleep, self._convergence = core

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The robots and bodies of a world: how they come and go."""
+"""Add robots and bodies to a world, and remove them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hrpsim.model.model import Model
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.step.arrays import Scene
-from hrpsim.world.arrays.carry import places_without, renumbered
+from hrpsim.world.arrays.carry import indices_without, renumbered
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
@@ -57,7 +57,7 @@ class Population(Connections):
         self._connect_described(robot)
         return robot
 
-    def add_body(  # many parameters: keywords, told by name
+    def add_body(  # many parameters: keyword arguments
         self,
         geometry: Geometry | Compound,
         mass: float,
@@ -131,7 +131,7 @@ class Population(Connections):
         """Take a robot or body out of the world for good, with its contacts and connections.
 
         The state of all else, the forces of its last step and its commands stay as they are, bit
-        for bit; what leaned on the entity falls. Its name is free again. The entity and its
+        for bit; bodies that leaned on it fall. Its name is free again. The entity and its
         connections raise WorldError from then on, and so does `restore` of earlier snapshots.
         Raises WorldError, which names what exists, for anything that is not in this world.
         """
@@ -140,23 +140,23 @@ class Population(Connections):
         old = self._scenes.scene
         for connection in [c for c in contents.connections.values() if _holds(c, entity)]:
             self.disconnect(connection)
-        places = self._places_without(entity, old)
+        indices = self._indices_without(entity, old)
         contents.entities.remove(entity)
         before = None
         for other in contents.entities:
             other.stand_after(before)
             before = other
         contents.connection_records = renumbered(
-            contents.connection_records, Scene._field_defaults["connections"], places
+            contents.connection_records, Scene._field_defaults["connections"], indices
         )
-        self._scenes.assemble(old, places)
+        self._scenes.assemble(old, indices)
         entity.leave()
 
-    def _places_without(self, entity: Entity, scene: Scene):
+    def _indices_without(self, entity: Entity, scene: Scene):
         contents = self._contents
         before = contents.entities[: contents.entities.index(entity)]
         first_shape = len(contents.fixed) + sum(len(other.shapes) for other in before)
-        return places_without(entity, first_shape, contents.first_sensor(entity), scene)
+        return indices_without(entity, first_shape, contents.first_sensor(entity), scene)
 
     def _present(self, entity: Entity | str) -> Entity:
         known = self._contents.by_name

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What reads the arrays of a scene by kernels, made ready once for each scene."""
+"""Read the arrays of a scene by kernels, prepared once for each scene."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_reco
 
 
 class LinkTable:
-    """The links of a world, entity by entity, then its fixed shapes, and where each one stands."""
+    """The links of a world, entity by entity, then its fixed shapes, with their indices."""
 
     def __init__(self, entities: list[Entity], fixed, owners: list[tuple[str, str]]):
         self.owners = owners
@@ -50,7 +50,7 @@ class LinkTable:
         self.of_shape = np.array(of_shape, dtype=np.int64)
 
     def span_of(self, entity: Entity, link: str | None) -> tuple[int, int]:
-        """Return the first place of an entity or link, and that behind its last."""
+        """Return the first index of an entity or link, and the one after its last."""
         try:
             return self._spans[entity if link is None else (entity, link)]
         except (KeyError, TypeError):
@@ -68,21 +68,21 @@ class LinkTable:
 
 
 class Reader(LinkReaders):
-    """A scene made ready to be read by kernels; it is for this scene's arrays."""
+    """A scene prepared for kernels that read it."""
 
     def __init__(self, scene: Scene, table: LinkTable):
         self.scene, self.table = scene, table
 
     @cached_property
     def contacts(self) -> Reference:
-        """What contacts are read from."""
+        """The arrays that contacts are read from."""
         scene, of_shape = self.scene, self.table.of_shape
         contacts, work = scene.collision.contacts, np.zeros((2, 3))
         return Reference(ContactSources(scene.counts, scene.settings, contacts, of_shape, work))
 
     @cached_property
     def links(self) -> Reference:
-        """What the states of links are read from."""
+        """The arrays that states of links are read from."""
         scene = self.scene
         kinematics, work = new_kinematics(len(scene.forest.bodies)), np.zeros((3, 3))
         links = self.table.records()
@@ -92,7 +92,7 @@ class Reader(LinkReaders):
 
     @cached_property
     def connections(self) -> Reference:
-        """What connections are read from."""
+        """The arrays that connections are read from."""
         return Reference(ConnectionSources(self.scene.settings, self.scene.connections))
 
     @cached_property
@@ -111,7 +111,7 @@ class Reader(LinkReaders):
         return entry_point(read_wrench, self.connections, 0, np.empty(6))
 
     def sources_of(self, records: np.ndarray) -> Reference:
-        """Return CONTACT records as what contacts can be read from."""
+        """Return CONTACT records in the form that contacts are read from."""
         counts = np.zeros(1, dtype=COUNTS)
         counts["contact_count"] = len(records)
         return Reference(self.contacts.whole._replace(counts=counts, contacts=records))

@@ -15,7 +15,7 @@ from hrpsim.world.parts.results import Contact, StepStats, stats_of
 
 
 class Readings(Part):
-    """What a world tells about all that is in it at once."""
+    """Readings of a whole world at once."""
 
     def __init__(self, core: Core):
         super().__init__(core)
@@ -23,7 +23,7 @@ class Readings(Part):
 
     @property
     def stats(self) -> StepStats:
-        """What the last step did, and how the solver did over the steps before."""
+        """Results of the last step, and convergence of the solver over the steps before."""
         scene, steps = self._scenes.scene, int(self._contents.clock[0])
         converged = scene.step_stats["converged"][0]
         worst = "" if converged else self._scenes.naming().worst_of_step(scene)
@@ -39,8 +39,8 @@ class Readings(Part):
     def link_names(self) -> tuple[tuple[str, str], ...]:
         """(entity, link) of every link, entity by entity, then ("world", name) of fixed shapes.
 
-        `links` and `partners` of contacts are places in it, and the rows of `link_poses` and
-        `link_velocities` stand in its order. It changes when something is added or removed.
+        `links` and `partners` of contacts are indices in it, and the rows of `link_poses` and
+        `link_velocities` are in its order. It changes when something is added or removed.
         """
         return self.reader.table.names
 
@@ -106,7 +106,7 @@ class Readings(Part):
 
     @property
     def reader(self) -> Reader:
-        """What reads the present arrays."""
+        """The reader of the present arrays."""
         reader, scene = self._reader, self._scenes.present
         if reader is None or reader.scene is not scene:
             scene, owners, contents = self._scenes.scene, self._scenes.owners, self._contents

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a step leaves to look at: contact points with their forces, and how the solver did."""
+"""Results of a step: contact points with their forces, and convergence of the solver."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Contact:
 
 @dataclass(frozen=True)
 class Convergence:
-    """How the solver did over some steps.
+    """Convergence of the solver over some steps.
 
     `unconverged` of the `steps` did not meet the stopping rule in every island. `worst_residual`
     [m/s] is the largest residual of those, `worst` the constraint that was then furthest from what
-    it asks for, named as in `StepStats`; 0 and "" where every step converged. In `newton_steps` of
+    its law, named as in `StepStats`; 0 and "" where every step converged. In `newton_steps` of
     them Newton's method solved an island, because sweeps did not soon, or because it was chosen.
     """
 
@@ -55,7 +55,7 @@ class Convergence:
 
 @dataclass(frozen=True)
 class StepStats:
-    """What the last step did, and how the solver did over the steps before.
+    """Results of the last step, and convergence of the solver over the steps before.
 
     Islands, whose moving bodies share no contact or connection, are solved by themselves:
     `iterations` are the most sweeps that any took, `residual` is the largest of all and `converged`
@@ -65,17 +65,17 @@ class StepStats:
     `split_rows` of the `row_count` rows were for these solvers; `factorisations` is how often the
     direct system was factorised, `direct_finished` whether it came to an end: if not, its rows
     were solved iteratively. Newton's method solved `newton_islands` in `newton_factorisations`:
-    those that ask for it, and those on which sweeps did not suffice. `handed_over` islands were
+    those whose solver it is, and those on which sweeps did not suffice. `handed_over` islands were
     solved by another solver than the chosen one, which did not solve them: those of `direct` and
     `split` by Newton's method, those of `auto` and `newton` by the direct solver, and by sweeps
-    those of `newton` that have rows for sweeps alone. Where the step
-    did not converge, `worst` names the constraint that is furthest from what it asks for, as
+    those of `newton` that have rows for sweeps alone. Where the step did not converge, `worst`
+    names the constraint that is furthest from its law, as
     "connection 'hinge'", "lock of robot/knee" or "contact of box/box and world/ground"; otherwise
     it is empty. Of the `asleep` bodies that sleep, contacts
     count but have no rows. Impacts with restitution were solved in `impact_rounds`, with less of it
     in `impacts_lowered` of them, where with friction Newton's law would have given energy;
     `impacts_left` gaps still closed when there were too many, and met no restitution. Pairs of fast
-    shapes were looked at `ccd_queries` times for when they touch, and the step was begun anew
+    shapes were queried `ccd_queries` times for their time of impact, and the step was begun again
     `impact_passes` times for contacts with what they would pass through; `impacts_cut` searches
     since the world was made or last reset were cut off for their number: these shapes stopped
     against each other where they were last seen apart.
@@ -110,7 +110,7 @@ class StepStats:
 
 
 class Naming:
-    """What the constraints of a scene are called."""
+    """Names of the constraints of a scene."""
 
     def __init__(self, owners: list[tuple[str, str]], connections, robots):
         self._owners, self._connections, self._robots = owners, connections, robots
@@ -118,7 +118,7 @@ class Naming:
     def name(self, kind: int, source: int, other: int) -> str:
         """Return the name of the constraint of a kind of row.
 
-        `source` is what the row says; for a contact, `source` and `other` are its shapes.
+        `source` is the row's; for a contact, `source` and `other` are its shapes.
         """
         if kind == CONTACT_ROW:
             a, b = ("/".join(self._owners[shape]) for shape in (source, other))
@@ -143,7 +143,7 @@ class Naming:
         return self.name(kind, source, other)
 
     def fault_of_step(self, scene: Scene) -> str:
-        """Return the constraint that a failed step is put down to, "" if it is not known."""
+        """Return the constraint that made a step fail, "" if it is not known."""
         return self._name_of(scene.failure[0])
 
     def worst_of_call(self, scene: Scene) -> str:
@@ -159,7 +159,7 @@ class Naming:
 def stats_of(
     scene: Scene, kept: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
 ) -> StepStats:
-    """Return what the last step of the scene did, contacts `kept` of what sleeps included."""
+    """Return the results of the last step of the scene, with contacts `kept` of sleeping bodies."""
     names = scene.step_stats.dtype.names or ()
     stats = dict(zip(names, scene.step_stats.item(), strict=True))
     contact_count = int(scene.counts["contact_count"][0])

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which hrpsim saved a world or a snapshot: in another version their state has other fields.
+"""The version of hrpsim that saved a world or snapshot: their fields depend on it.
 
-It is pickled before all else, so that another version refuses before it meets what it lacks.
+It is pickled first, so that another version refuses before it reads fields that it lacks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SavedFormat(NamedTuple):
     fields: str
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let unpickling refuse what another version has saved."""
+        """Make unpickling refuse what another version has saved."""
         return _unpickled, tuple(self)
 
 
@@ -43,7 +43,7 @@ def saved_format() -> SavedFormat:
 
 
 def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
-    """Raise WorldError unless `what` was saved by this hrpsim; None: by one that did not say.
+    """Raise WorldError unless `what` was saved by this hrpsim; None: by one without this record.
 
     Worlds and snapshots are states of one version, and not converted.
     """
@@ -55,5 +55,5 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
         theirs = f"another revision of version {saved[0]}"
     raise WorldError(
         f"the {what} was saved by {theirs} of hrpsim, whose state has other fields than that of "
-        f"this one, version {ours.version}: load it there, or make it anew here"
+        f"this one, version {ours.version}: load it there, or make it again here"
     )

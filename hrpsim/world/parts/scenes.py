@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The scene of a world: arrays made when they are first needed, kept as things come and go."""
+"""The scene of a world: arrays made when first needed, updated as entities come and go."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import assemble
 from hrpsim.world.arrays.capacity import with_room
-from hrpsim.world.arrays.carry import Places, carry, places_with_more
+from hrpsim.world.arrays.carry import Indices, carry, indices_with_more
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.results import Naming
 
 
 class Scenes:
-    """The present scene of what is in a world.
+    """The present scene of a world's contents.
 
-    `complete` is called for each scene that is made: what depends on several parts is then found.
+    `complete` is called for each new scene, to set what depends on several parts.
     """
 
     def __init__(self, contents: Contents, complete: Callable[[], None]):
         self._contents, self._complete = contents, complete
-        self.present: Scene | None = None  # None: to be made anew
+        self.present: Scene | None = None  # None: to be made again
         self.owners: list[tuple[str, str]] = []  # (entity, link) of each shape
-        self._kept: Scene | None = None  # the scene to go on from
+        self._kept: Scene | None = None  # the scene to continue from
         self._built = 0, 0  # entities and fixed shapes that it has
 
     @property
@@ -43,23 +43,23 @@ class Scenes:
         return self.present
 
     def rebuild(self) -> None:
-        """Make the arrays anew at the next use, keeping the state of what is there."""
+        """Rebuild the arrays at the next use, keeping the state of what is there."""
         self._contents.refuse_while_stepping()
         if self.present is not None:
             self._kept, self.present = self.present, None
 
     def _build(self) -> None:
         entities, fixed = self._built
-        places = None
+        indices = None
         if self._kept is not None:
-            places = places_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
+            indices = indices_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
         kept, self._kept = self._kept, None
-        self.assemble(kept, places)
+        self.assemble(kept, indices)
         for entity in self._contents.entities[entities:]:
             entity.initialise()
 
-    def assemble(self, old: Scene | None, places: Places | None) -> None:
-        """Make the arrays of what there is now; what an old scene has as well goes on from it."""
+    def assemble(self, old: Scene | None, indices: Indices | None) -> None:
+        """Build the arrays of the present contents; take over the state that an old scene has."""
         contents = self._contents
         self.present, self.owners = assemble(
             contents.settings,
@@ -71,19 +71,19 @@ class Scenes:
             contents.connection_records,
         )
         if old is not None:
-            self.present = carry(old, self.present, places)
+            self.present = carry(old, self.present, indices)
         self._built = len(contents.entities), len(contents.fixed)
         self._complete()
 
     def use_connections(self, connection_records: np.ndarray) -> None:
-        """Let these be the records of the connections."""
+        """Set the records of the connections."""
         self._contents.connection_records = connection_records
         if self.present is not None:
             self.present = self.present._replace(connections=connection_records)
             provide_used(self.present)
 
     def use_materials(self) -> None:
-        """Let the properties of materials be those of the contents; new materials need a scene."""
+        """Update the properties of materials from the contents; new materials need a new scene."""
         table = self._contents.materials.table()
         if self.present is None or self.present.materials.shape != table.shape:
             self.rebuild()
@@ -93,7 +93,7 @@ class Scenes:
             provide_used(self.present)
 
     def use_collision(self, **arrays: np.ndarray) -> None:
-        """Let these be arrays of the collision detection, which looks for all pairs anew."""
+        """Set arrays of the collision detection, which then searches all pairs again."""
         collision = self.present.collision._replace(**arrays)
         self.present = self.present._replace(collision=collision)
         self.present.search["candidate_count"] = -1
@@ -106,7 +106,7 @@ class Scenes:
         return scene.q[entity.first_q : entity.first_q + entity.nq].copy()
 
     def forget_contacts(self) -> None:
-        """Drop what is kept from the last step, after a state was set by hand."""
+        """Drop the results of the last step, after a state was set by hand."""
         self._contents.refuse_while_stepping()
         scene = self.scene
         scene.collision.previous["forgotten"][: int(scene.counts["previous_count"][0])] = 1
@@ -131,7 +131,7 @@ class Scenes:
         self.present.counts["wrench_count"] = k + 1
 
     def naming(self) -> Naming:
-        """Return what gives the constraints of the present scene their names."""
+        """Return the names of the constraints of the present scene."""
         contents = self._contents
         return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
@@ -144,7 +144,7 @@ class Scenes:
         ]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Find the lazily compiled kernels anew: another process has them elsewhere."""
+        """Find the lazily compiled kernels again: another process has them at other addresses."""
         self.__dict__.update(state)
         if self.present is not None:
             for path, field in declared_fields(Scene):

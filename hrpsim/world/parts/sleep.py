@@ -3,8 +3,8 @@
 
 """Free bodies that sleep: islands of them that have been at rest.
 
-What sleeps is part of the fixed world until it wakes: its shapes are the world's, it stands behind
-the bodies that the step looks at, and its contacts are kept as they were.
+A sleeping body is part of the fixed world until it wakes: its shapes are the world's, its index
+is behind those of the bodies that the step reads, and its contacts are kept as they were.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hrpsim.world.parts.scenes import Scenes
 
 
 class Sleep:
-    """Which bodies at rest sleep."""
+    """The sleep of bodies at rest."""
 
     def __init__(self, contents: Contents, scenes: Scenes, sleeping: bool):
         self._contents, self._scenes = contents, scenes
@@ -82,7 +82,7 @@ class Sleep:
         self._wake_islands((next(e for e in self._island_of if e.name == name),))
 
     def fall_asleep(self) -> None:
-        """Put to sleep what the last step found at rest; its islands are named by entities."""
+        """Put to sleep the islands that the last step found at rest; entities name them."""
         rests, asleep = self._scenes.present.rests, dict(self._island_of)
         first_of: dict[int, int] = {}
         for entity in self._contents.entities:
@@ -92,7 +92,7 @@ class Sleep:
         self._sleep_only(asleep)
 
     def _sleep_only(self, island_of: dict[Entity, int]) -> None:
-        """Let exactly these entities sleep, those that did not before without any velocity."""
+        """Make exactly these entities sleep; those that did not before lose their velocity."""
         scene = self._scenes.present
         woken = [e for e in self._island_of if e not in island_of]
         sleepers = [e for e in island_of if e not in self._island_of]
@@ -108,7 +108,7 @@ class Sleep:
         self._count_moving()
 
     def _lay_out(self, island_of: dict[Entity, int]) -> None:
-        """Put what is to sleep behind all else in the arrays, connections too."""
+        """Move sleeping entities and connections to the end of the arrays."""
         order = [e for e in self._contents.entities if e not in island_of]
         asleep = [e for e in self._contents.entities if e in island_of]
         rearrange(self._scenes.present, order + asleep)
@@ -174,7 +174,7 @@ class Sleep:
         return bodies
 
     def _count_moving(self) -> None:
-        """Note what moves, after shapes fell asleep or woke; pairs are looked for anew."""
+        """Mark the shapes that move, after some fell asleep or woke; pairs are searched again."""
         scene = self._scenes.present
         shapes = scene.collision.shapes
         collision = scene.collision._replace(
@@ -195,7 +195,7 @@ class Sleep:
     # -- contacts ---------------------------------------------------------------------------
 
     def _store_contacts(self, falls_asleep: np.ndarray) -> None:
-        """Take the contacts of shapes (s,) that fall asleep, with nothing awake, off the step's."""
+        """Move contacts of shapes (s,) that fall asleep from the step's to those stored."""
         scene = self._scenes.present
         collision, counts = scene.collision, scene.counts
         records = collision.contacts[: int(counts["contact_count"][0])]
@@ -216,7 +216,7 @@ class Sleep:
         counts["contact_count"] = counts["previous_count"] = len(left)
 
     def _recall_contacts(self, wakes: np.ndarray) -> None:
-        """Give the contacts of shapes (s,) that wake back to the step, to start from."""
+        """Return the contacts of shapes (s,) that wake to the step, as warm start."""
         a, b = self.kept_contacts["shape_a"], self.kept_contacts["shape_b"]
         recalled = wakes[a] | wakes[b]
         if not recalled.any():
@@ -246,11 +246,11 @@ class Sleep:
 
     @property
     def nothing_moves(self) -> bool:
-        """Whether everything there is sleeps, so that a step does nothing but pass time."""
+        """Whether everything sleeps, so that a step only advances time."""
         return 0 < len(self._contents.entities) == len(self._island_of)
 
     def awake_scene(self) -> Scene:
-        """Return the scene of all that is awake, on the memory of the whole one."""
+        """Return the scene of all that is awake, a view of the whole one."""
         scene = self._scenes.scene
         if not self._island_of:
             return scene
@@ -280,7 +280,7 @@ class Sleep:
         return islands, self.kept_contacts.copy()
 
     def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
-        """Lay the arrays out as they were when `state` was taken."""
+        """Lay the arrays out as when `state` was saved."""
         self.wake()
         islands, self.kept_contacts = state[0], state[1].copy()
         asleep = [k >= 0 for k in islands]
@@ -289,7 +289,7 @@ class Sleep:
             self._lay_out(dict(compress(pairs, asleep)))
 
     def resume(self) -> None:
-        """Let what is laid out as asleep sleep, once its state is back."""
+        """Make what is laid out as asleep sleep, once its state is restored."""
         self._freeze_shapes(self._island_of)
         self._count_moving()
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The states of a world that one can return to: the start, rest, snapshots."""
+"""Saved states of a world: the start, rest, snapshots."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _RECORDS = [  # of the last step
 
 
 class Snapshots(Exclusions):
-    """The states of a world that one can return to."""
+    """Saved states of a world."""
 
     def __init__(self, core: Core):
         super().__init__(core)
         self._identity = os.urandom(8).hex()  # copies have it too
 
     def _keep_as_initial(self) -> None:
-        """Make the present state the one that `reset` returns to."""
+        """Save the present state as the one that `reset` returns to."""
         for part in self._contents.with_initial_state:
             part.keep_as_initial()
 

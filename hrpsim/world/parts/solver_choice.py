@@ -12,7 +12,7 @@ from hrpsim.world.parts.part import Part
 
 
 class SolverChoice(Part):
-    """The rules by which solvers are chosen, and what they choose."""
+    """The rules by which solvers are chosen, and their choices."""
 
     def add_solver_rule(
         self,
@@ -48,7 +48,7 @@ class SolverChoice(Part):
         self._choose_solvers()
 
     def _choose_solvers(self) -> None:
-        """Let the rules choose the solver of everything that is there."""
+        """Apply the rules to all present constraints."""
         contents, rules = self._contents, self._contents.solver_rules
         for connection in contents.connections.values():
             connection.choose_solver(rules)

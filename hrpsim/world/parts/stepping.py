@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Steps of a world: calls of the compiled step, and what one that ends early asks for."""
+"""Call the compiled step, and meet the requests of a step that ends early."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from hrpsim.world.parts.failure import why_step_failed
 from hrpsim.world.parts.part import Core, Part
 
 _MOST_AT_ONCE = 2**62
-# Lazily compiled kernels that every step calls, and what a process beside compiles for a first
-# step, in the order in which a step asks for it. The step itself, which takes as long as those, and
-# what robots use besides are compiled here.
+# Lazily compiled kernels that every step calls, and those that a second process compiles for a
+# first step, in the order of use. The step itself, which takes as long as those, and the kernels
+# of robots are compiled here.
 _ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
-_BESIDE = (*_ALWAYS_USED, "solve_by_newton_method")
+_COMPILED_AHEAD = (*_ALWAYS_USED, "solve_by_newton_method")
 
 
 def expect_steps() -> None:
-    """Let a process beside begin with kernels that a first step will need, if the cache has none.
+    """Start compiling the kernels of a first step in a second process, if the cache has none.
 
     A world that is made afterwards finds them sooner: reading its robots takes seconds the first
     time.
     """
-    begin_beside(advance, _BESIDE)
+    begin_beside(advance, _COMPILED_AHEAD)
 
 
 def announce_steps() -> float | None:
-    """Say that a first step compiles; return when that began, None if it need not."""
-    return announce_compilation(advance, _ALWAYS_USED, _BESIDE)
+    """Report that a first step compiles; return when that began, None if it need not."""
+    return announce_compilation(advance, _ALWAYS_USED, _COMPILED_AHEAD)
 
 
 class Stepping(Part):
@@ -51,7 +51,7 @@ class Stepping(Part):
     def __init__(self, core: Core):
         super().__init__(core)
         self._reference: Reference | None = None  # to the scene that the compiled step had last
-        self._run: Any = None  # the step, without a look at what it is given
+        self._run: Any = None  # the step, without checks of its arguments
         self._was_cut = False  # the last call of `step`, by a signal
         self._before: tuple[int, Unmet] | None = None  # the present call, of the convergence record
 
@@ -89,26 +89,26 @@ class Stepping(Part):
         self._contents.is_stepping = True
 
     def give_up_call(self) -> None:
-        """Let the call be none if it did no step, after one that could not be done."""
+        """Discard the call if it did no step, after one that could not be done."""
         self._convergence.give_up_call(int(self._contents.clock[0]), self._before)
 
     def cut_call(self) -> None:
-        """Note that an exception ended the call, perhaps before what its last step asked for."""
+        """Note that an exception ended the call, perhaps before the last step's request was met."""
         self._was_cut = True
 
     def end_pushes(self) -> None:
-        """Let what was to push in this call no longer push."""
+        """Clear the pushes of this call."""
         if self._scenes.present is not None:
             self._scenes.present.counts["wrench_count"] = 0
 
     def end_call(self) -> None:
-        """Let others use the world again."""
+        """Release the world for other threads."""
         self._contents.is_stepping = False
 
     # -- steps ----------------------------------------------------------------------------------
 
     def get_ready(self) -> None:
-        """Make the scene; do what the last step asked for, if a signal came between."""
+        """Make the scene; meet the last step's request if a signal came in between."""
         scene = self._scenes.scene
         if self._was_cut:
             self._was_cut = False
@@ -117,7 +117,7 @@ class Stepping(Part):
                     self._serve(FALLS_ASLEEP)
 
     def advance(self, left: int) -> None:
-        """Do so many steps."""
+        """Do `left` steps."""
         while left > 0:
             reference = self.reference()
             if reference is None:
@@ -132,7 +132,7 @@ class Stepping(Part):
                 self.take(status, unmet, by_newton)
 
     def reference(self) -> Reference | None:
-        """Return what the compiled step is called with now; None if all there is sleeps."""
+        """Return the arguments of the compiled step; None if everything sleeps."""
         scene = self._scenes.present
         if self._sleep.any_asleep:
             if self._sleep.nothing_moves:
@@ -147,7 +147,7 @@ class Stepping(Part):
         self._contents.clock[0] += steps
 
     def take(self, status: int, unmet: int, by_newton: int) -> None:
-        """Take what the compiled step returns; do what it asks for, or raise WorldError."""
+        """Process what the compiled step returns: meet its request, or raise WorldError."""
         if by_newton:
             self._convergence.add_newton(by_newton)
         if unmet:
@@ -157,7 +157,7 @@ class Stepping(Part):
                 self._serve(status)
 
     def _refer_to(self, scene: Scene) -> None:
-        """Make ready what the compiled step is called with."""
+        """Prepare the arguments of the compiled step."""
         previous, self._reference = self._reference, Reference(scene, self._reference)
         if previous is None or self._reference.kind_for_kernels is not previous.kind_for_kernels:
             self._run = None
@@ -168,7 +168,7 @@ class Stepping(Part):
         self._convergence.add(count, residual, lambda: self._scenes.naming().worst_of_call(scene))
 
     def _serve(self, status: int) -> None:
-        """Do what the step that ended with `status` asks for; WorldError if that is nothing."""
+        """Meet the request of a step that ended with `status`; WorldError if it has none."""
         scene, contents = self._scenes.present, self._contents
         if status in (SINGULAR, DIVERGED, TOO_STIFF):
             naming, time = self._scenes.naming(), int(contents.clock[0]) * contents.time_step
@@ -183,7 +183,7 @@ class Stepping(Part):
 
 
 def whole_number(n) -> int:
-    """Return a number of steps; WorldError for what is none."""
+    """Return a number of steps; WorldError if it is not one."""
     try:
         if np.isfinite(n) and n >= 0 and n == int(n):
             return int(n)

@@ -21,7 +21,7 @@ from hrpsim.world.parts.part import Part
 
 
 class Surroundings(Part):
-    """Fixed shapes, and what is set for pairs of materials."""
+    """Fixed shapes, and properties of pairs of materials."""
 
     def _changed(self) -> None:
         self._sleep.wake()
@@ -29,7 +29,7 @@ class Surroundings(Part):
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
-        """What never moves: ground and static shapes, in the order that they were added."""
+        """Fixed shapes: ground and static shapes, in the order that they were added."""
         return tuple(self._contents.fixed)
 
     def add_ground(
