@@ -28,7 +28,7 @@ TREE = np.dtype(
         (
             "representative",
             "i8",
-        ),  # a root of its island; its own for the one that stands for the island
+        ),  # a root of its island; its own for the island's representative
         ("number", "i8"),  # at a representative: number of its island
     ]
 )
@@ -39,7 +39,7 @@ _UPDATES = 50_000
 
 
 class Islands(NamedTuple):
-    """Who belongs together in a step."""
+    """The islands of a step."""
 
     trees: np.ndarray = array("each body: its island", TREE, Axis.BODY)
     ranges: np.ndarray = array(
@@ -59,7 +59,7 @@ def representative_of(trees, i):
 
 @inner_kernel
 def join(trees, i, j):
-    """Make one island of those of two roots; the smaller representative stands for both."""
+    """Join the islands of two roots; the smaller representative stays."""
     i, j = representative_of(trees, i), representative_of(trees, j)
     trees[max(i, j)].representative = min(i, j)
 
