@@ -120,7 +120,7 @@ def count_rest(s):
 
 @inlined_kernel
 def _join_what_presses(counts, bodies, contacts, connections, trees, rests):
-    """Join the trees that press on each other or are connected; mark those that lean on the world."""
+    """Join trees that press on each other or are connected; mark those that lean on the world."""
     for i in range(trees.shape[0]):
         trees[i].representative = bodies[i].root
         rests[i].grounded = 0
