@@ -30,7 +30,7 @@ _LARGEST = 1 << 40  # no pool has as many floats
 
 @inner_kernel
 def factorise_lu(structure, upper, lower):
-    """Replace the blocks of a matrix by those of its factors; return whether all pivots are valid."""
+    """Replace the blocks of a matrix by those of its factors; return whether pivots are valid."""
     for k in range(structure.counts[0].node_count):
         if not _eliminate_column(structure, k, upper, lower):
             return False

@@ -120,9 +120,9 @@ def _search(penalty, goal, rough, fresh, limit, system):
 
 @inner_kernel
 def _look(penalty, system):
-    """Write the laws' impulses and the gradient w - G^T l; return (its size, whether states changed).
+    """Write the laws' impulses and the gradient w - G^T l; return (size, whether states changed).
 
-    Its size is that of the velocities that it would cause [m/s].
+    The size is that of the velocities that it would cause [m/s].
     """
     capacity, gradient = system.capacity[0], system.gradient
     for c in range(capacity.coordinates):

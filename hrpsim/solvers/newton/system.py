@@ -45,7 +45,7 @@ CAPACITY = np.dtype(
         ("blocks", "i8"),  # floats
         ("work", "i8"),  # multiplications that a Newton step takes, about
         ("factorisations", "i8"),  # in this step of the world
-        ("iteration_limit", "i8"),  # factorisations after which a larger error suffices (multipliers)
+        ("iteration_limit", "i8"),  # factorisations before a larger error suffices (multipliers)
     ]
 )
 
@@ -71,9 +71,7 @@ class NewtonSystem(NamedTuple):
     )  # (constraint block capacity,) first row of every constraint block (near_contacts)
     constraints: np.ndarray  # (constraint block capacity,) UNIT
     pairs: np.ndarray  # (constraint block capacity,) PAIR
-    errors: (
-        np.ndarray
-    )  # (constraint block capacity,) errors of constraint blocks [m/s] (clusters)
+    errors: np.ndarray  # (constraint block capacity,) errors of constraint blocks [m/s] (clusters)
     at_trees: (
         np.ndarray
     )  # (2 constraint block capacity,) the constraint blocks at each tree (constraint_lists)
