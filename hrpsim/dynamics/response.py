@@ -37,7 +37,7 @@ _EFFORT = 6
 
 @inner_kernel
 def constrained_responses(forest, kinematics, articulated, constrained_count, constrained_out):
-    """Write the response block of every tree: column j of a block is the motion by a unit force on j.
+    """Write the response block of every tree: column j of a block is the motion by a unit force j.
 
     Blocks are symmetric: for a constraint body the responses of itself, of later ones of its limb,
     and of earlier ones of other limbs are computed.
@@ -238,7 +238,7 @@ def _couple_limbs(other, base, constraint_body, tree, constrained_out):
 
 @inlined_kernel
 def _couple_with_itself(forest, articulated, constraint_body, tree, constrained_out):
-    """Write the response of a body alone on its limb to unit forces on itself; as `_couple_limbs`."""
+    """Write the response of a body alone on its limb to its own unit forces."""
     supports = constrained_out.supports
     A, P = tree.sweep, supports[constraint_body.body].at_base
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
