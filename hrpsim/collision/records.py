@@ -60,10 +60,7 @@ CONTACT = np.dtype(
         ("warm", "f8", (3,)),  # the part of it that a next step starts from
         # number of next steps that Newton's method solves it first; -1: the direct solver
         ("by_newton", "i8"),
-        (
-            "forgotten",
-            "i8",
-        ),  # of the last step's: whether it is no warm start, as the state was set
+        ("forgotten", "i8"),  # of the last step's: whether it is no warm start (a state was set)
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
         ("impact_impulse", "f8", (3,)),  # the part of it by impacts [Ns]

@@ -79,9 +79,9 @@ def _compile_beside(names: tuple[str, ...]) -> None:
 
     absent = set(absent_kernels())
     wanted = tuple(name for name in names if name in absent)
-    beside = CompilerBeside(prepare=signal_at_parent_end)
-    if wanted and beside.request(wanted):
-        let_compile(beside.wait_for)
+    child = CompilerBeside(prepare=signal_at_parent_end)
+    if wanted and child.request(wanted):
+        let_compile(child.wait_for)
 
 
 def _processors() -> int:

@@ -25,7 +25,7 @@ _LOOK_PERIOD = 0.05  # between checks for awaited kernels [s, wall]
 
 
 class CompilerBeside:
-    """Compiles kernels in a child process: ahead of need at low priority, at once when a step waits.
+    """Compiles kernels in a child process: ahead of need, or at once when a step waits.
 
     say: takes a line that reports its work. prepare: what the child calls before it begins, such as
     `hrpsim.orphans.signal_at_parent_end`. `names` are the kernels that a step waits for.
@@ -44,7 +44,7 @@ class CompilerBeside:
         self.names: tuple[str, ...] = ()
 
     def compile_ahead(self) -> tuple[str, ...]:
-        """Begin to compile, at low priority, all kernels absent from the cache; return their names."""
+        """Begin to compile all kernels absent from the cache, at low priority; return them."""
         self._goes_ahead = True
         names = self._possible(absent_kernels())
         if names and not self.is_busy:
@@ -118,7 +118,9 @@ class CompilerBeside:
             return
         missing = set(self.names) & set(absent_kernels())
         self._failed |= missing
-        outcome = f"could not be compiled beside: {', '.join(sorted(missing))}" if missing else ""
+        outcome = (
+            f"the child process could not compile: {', '.join(sorted(missing))}" if missing else ""
+        )
         self._say(outcome or f"compiled {', '.join(self.names)}")
         self.names = ()
         if self._goes_ahead:

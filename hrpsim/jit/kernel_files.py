@@ -101,7 +101,7 @@ def keep(path: Path, kept: tuple) -> None:
     except OSError as error:
         _is_writable = False
         _say(
-            f"compiled kernels cannot be kept in {path.parent} ({error.strerror}): each "
-            f"process compiles them anew; set {VARIABLE} to a folder that can be written",
+            f"compiled kernels cannot be stored in {path.parent} ({error.strerror}): each "
+            f"process compiles them again; set {VARIABLE} to a folder that can be written",
             "unwritable",
         )

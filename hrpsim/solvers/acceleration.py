@@ -3,14 +3,14 @@
 
 """Nesterov's momentum over pairs of sweeps of projected Gauss-Seidel, one forth and one back.
 
-After a pair the impulses go on by a share of their change since the pair before; the share grows
-from pair to pair, and falls back to 0 where the pair just done points against that change
-(O'Donoghue and Candes 2015, gradient scheme). The next sweep restores violated bounds.
-Forth and back together are a symmetric preconditioner, whose errors shrink without turning;
-those of sweeps in one direction turn, and momentum sustains them for ever on many yielding points.
-For frictional contact, with another gradient step: Mazhar, Heyn, Negrut, Tasora, ACM Trans. Graph.
-34 (2015). Products are weighted with the rows' inverse masses, which makes one energy of linear
-and angular impulses.
+After a pair the impulses are extrapolated by a share of their change since the pair before; the
+share grows from pair to pair, and falls back to 0 where the pair just done points against that
+change (O'Donoghue and Candes 2015, gradient scheme). The next sweep restores violated bounds. Forth
+and back together are a symmetric preconditioner, whose errors shrink without turning; those of
+sweeps in one direction turn, and momentum sustains them for ever on many yielding points. For
+frictional contact, with another gradient step: Mazhar, Heyn, Negrut, Tasora, ACM Trans. Graph. 34
+(2015). Products are weighted with the rows' inverse masses, which makes one energy of linear and
+angular impulses.
 """
 
 from __future__ import annotations

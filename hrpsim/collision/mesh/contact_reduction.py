@@ -224,7 +224,7 @@ def choose_points(m, candidates, seed, cluster):
 
 @inner_kernel
 def _lay_out(m, candidates, seed, cluster):
-    """Write the members of a cluster and their positions across its normal; return their extent [m].
+    """Write a cluster's members and their positions across its normal; return their extent [m].
 
     The axes are fixed in b.
     """

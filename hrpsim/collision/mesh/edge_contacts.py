@@ -247,11 +247,11 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     if not _may_reach(edge_b, along_b, m.rim, deepest):
         return
 
-    beside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
+    sine_outside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
     opposite, elsewhere = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
-    if opposite < beside or (opposite == beside and distance < 0.0):
+    if opposite < sine_outside or (opposite == sine_outside and distance < 0.0):
         nx, ny, nz, distance = -nx, -ny, -nz, -distance
-        beside, where = opposite, elsewhere
+        sine_outside, where = opposite, elsewhere
     on_a, on_b = _faces_together(m, edge_a, edge_b)
     comes_down = False
     px, py, pz = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
@@ -262,10 +262,10 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
             return
         distance = distance if leaning > 0.0 else -distance
         nx, ny, nz = h[0], h[1], h[2]
-    elif beside > CONE_TOLERANCE:
-        if beside > _FACE_TO_FACE + (_turn_of_step(m) if distance > 0.0 else 0.0):
+    elif sine_outside > CONE_TOLERANCE:
+        if sine_outside > _FACE_TO_FACE + (_turn_of_step(m) if distance > 0.0 else 0.0):
             return
-        comes_down = beside > _FACE_TO_FACE
+        comes_down = sine_outside > _FACE_TO_FACE
         if where < 2:
             on_b = where
             h = edge_b.normals[where]

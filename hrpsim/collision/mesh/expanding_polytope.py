@@ -58,7 +58,7 @@ _NO_AREA = 1e-18
 
 @inner_kernel
 def find_penetration(polyhedra, m):
-    """Return whether the cores of two convex solids overlap; write depth and direction to m.polytope.
+    """Return whether the cores of two convex solids overlap; write the depth to m.polytope.
 
     `out` is the direction in the frame of b against which a leaves b soonest, after `depth` [m]:
     exactly, if not by the shortest way where the polytope has no room to grow.
@@ -207,7 +207,7 @@ def _cross(ax, ay, az, bx, by, bz):
 
 @inner_kernel
 def _direction_across(polytope, count, trial):
-    """Return a direction to search for a corner out of the span of the first `count`: trials 0 to 3.
+    """Return a direction for a corner out of the span of the first `count`: trials 0 to 3.
 
     The first one is towards the origin, the odd ones are opposite to those before.
     """

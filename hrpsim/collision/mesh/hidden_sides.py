@@ -135,7 +135,7 @@ def _is_on_face(polyhedra, m, found):
 
 @inner_kernel
 def _velocity_of_core(m, found, side):
-    """Return the velocity of a relative to b, in the world, at a core's point nearest to a contact [m/s].
+    """Return the world velocity of a relative to b at a core's point nearest to a contact [m/s].
 
     Rotation does not move a round surface.
     """

@@ -119,7 +119,7 @@ def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
 
 @inner_kernel
 def move_solid_pair(spin, drift, m):
-    """Write the motion of a relative to b: world vectors (3,), `drift` at the world's origin [m/s]."""
+    """Write the relative motion of a: world vectors (3,), `drift` at the world's origin [m/s]."""
     for side in range(2):
         sign = 1.0 if side == 0 else -1.0
         R, p = m.world_R[side], m.world_p[side]

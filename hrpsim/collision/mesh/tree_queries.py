@@ -204,7 +204,7 @@ def squared_to_triangle(polyhedra, triangle, x, y, z):
     face = polyhedra.triangles[triangle]
     n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
     height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
-    beside = False
+    is_outside = False
     least = height * height
     for k in range(3):
         corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
@@ -217,8 +217,8 @@ def squared_to_triangle(polyhedra, triangle, x, y, z):
         along = min(max(dx * d[0] + dy * d[1] + dz * d[2], 0.0), edge.length)
         dx, dy, dz = dx - along * d[0], dy - along * d[1], dz - along * d[2]
         squared = dx * dx + dy * dy + dz * dz
-        least = min(least, squared) if beside else squared
-        beside = True
+        least = min(least, squared) if is_outside else squared
+        is_outside = True
     return least
 
 

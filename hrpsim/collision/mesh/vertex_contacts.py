@@ -99,7 +99,7 @@ def _comes_down_on(polyhedra, face, x, y, z, dx, dy, dz, rim):
 
 @inner_kernel
 def _share_inward(polyhedra, face, cx, cy, cz, rim):
-    """Return the part of the way to a triangle's middle c that leads three rims inside its edges."""
+    """Return the part of the way to a triangle's middle c that ends three rims inside its edges."""
     least = math.inf
     for k in range(3):
         corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]

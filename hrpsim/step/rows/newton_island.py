@@ -39,7 +39,7 @@ BY_DIRECT = -1
 _NEARER = 0.7
 
 # Factorisations that an island may take in a step of the world, and multiplications of them all
-# (about half a second). Where fewer than _FEWEST would be left, sweeps go on instead.
+# (about half a second). Where fewer than _FEWEST would be left, sweeps continue instead.
 _MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
 
 # Multiplications with which a dense island is solved to the tolerance. In a jammed pile the last
