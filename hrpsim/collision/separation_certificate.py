@@ -4,7 +4,7 @@
 """Separation certificate: time for which two moving shapes certainly stay apart along a normal.
 
 For any direction n the distance of two shapes is at least the gap between the planes square to n
-that hold them, and these near each other only by what the shapes move along n: a shape that turns
+that hold them, and these approach each other only by the shapes' motion along n: a shape that turns
 about n, or slides square to it, does not. So a shape that lies flat on a plate, or grazes it, has a
 long certificate, where a bound on its whole speed allows only tiny strides.
 """

@@ -171,7 +171,7 @@ def write_contact_rows(
     return used
 
 
-@inlined_kernel  # many parameters: what is known of the contact is handed on in registers
+@inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response):
     """Write how the normal force bounds friction; turn the tangents to the axes of the bounds."""
     slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)

@@ -147,7 +147,7 @@ def _change_phase(kinematics, contact, settings, directions, force, speed, befor
         contact.phase = SLIDING
 
 
-@inlined_kernel  # many parameters: what is known of the contact is handed on in registers
+@inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step):
     """Return the friction of a point at its anchor [N]; beyond a bound it creeps or slides."""
     k, c = contact.stiffness, contact.damping
@@ -165,7 +165,7 @@ def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y,
     return along_x, along_y
 
 
-@inner_kernel  # many parameters: what is known of the contact is handed on in registers
+@inner_kernel  # many parameters: the data of the contact are passed in registers
 def _press(forest, kinematics, contact, pair, share, settings, directions, velocity, normal, x, y):
     """Write the rows of one penalty contact."""
     time_step = settings.time_step

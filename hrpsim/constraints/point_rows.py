@@ -102,7 +102,7 @@ def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
         axis += 1
 
 
-@inlined_kernel  # many parameters: what is known of the contact is handed on in registers
+@inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _respond(forest, constrained, number, point, J_n, J_x, J_y, response, at, adds):
     """Write, or add, the motion of the tree under the three forces on constraint body `number`.
 

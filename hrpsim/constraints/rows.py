@@ -82,7 +82,7 @@ class Rows(NamedTuple):
     )
     impacts: np.ndarray = array("gaps of one-sided rows within the step", IMPACT, Axis.ROW)
     chosen: np.ndarray = array(
-        "as `island_rows`: what is solved for in a round of impacts", "i8", Axis.ROW
+        "as `island_rows`: the rows solved in a round of impacts", "i8", Axis.ROW
     )
 
 

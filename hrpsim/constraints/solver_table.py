@@ -27,7 +27,7 @@ _ALL_LAWS = tuple(LAWS.values())
 
 
 class Solver(NamedTuple):
-    """What a solver accepts, and what its rows are."""
+    """The rows that a solver accepts, and their kinds."""
 
     code: int
     accepts: tuple[str, ...]  # of CONTACTS, JOINTS

@@ -33,7 +33,7 @@ class ReferenceKind:
 
 
 class Reference:
-    """What Python passes to a kernel for a named tuple of arrays, or of such tuples.
+    """The argument that Python passes to a kernel for a named tuple of arrays, or of such tuples.
 
     It keeps its arrays alive; a tuple with other arrays needs another reference.
     """

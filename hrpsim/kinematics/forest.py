@@ -3,8 +3,8 @@
 
 """The constants of a forest of bodies as the kernels read them: a record a body, one a joint axis.
 
-Records keep what is used together side by side in memory, and give kernels array strides that
-are known when they are compiled.
+Records place fields that are used together side by side in memory, and give kernels array strides
+that are known at compile time.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ REST = np.dtype(
         ("radius", "f8"),  # of the sphere about the body's origin that holds it [m]
         ("rest_steps", "i8"),  # for how many steps it has been at rest
         ("keeps_awake", "i8"),  # whether something keeps the island awake
-        ("grounded", "i8"),  # whether the island is held by what is fixed
+        ("grounded", "i8"),  # whether the island is held by fixed bodies
         ("island", "i8"),  # of a body that is to fall asleep: its representative, otherwise -1
     ]
 )

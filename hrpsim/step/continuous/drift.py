@@ -3,7 +3,7 @@
 
 """The drift to the middle of a semi-implicit step, where it would lead through something.
 
-Velocities that no contact has seen yet (they were set, or what is met lay beyond the last step) may
+Velocities that were not yet solved with contacts (newly set, or of shapes that were far apart) may
 lead through something before the middle of the step, where contacts are found. The trees concerned
 then take their forces at the start of the step, and move all of it with the velocity at its end:
 

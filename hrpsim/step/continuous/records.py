@@ -39,7 +39,7 @@ class Continuous(NamedTuple):
     state: np.ndarray = state("counts of the search for what passes", CONTINUOUS_STATE, 1)
     bodies: np.ndarray = array("each body: how it meets others", CONTINUOUS_BODY, Axis.BODY)
     q_swept: np.ndarray = array(
-        "where the motion begins that is looked at for impacts", "f8", Axis.POSITION
+        "start of the motion that is checked for impacts", "f8", Axis.POSITION
     )
     q_carried: np.ndarray = array("where it ends, or where it has come to", "f8", Axis.POSITION)
     carried: np.ndarray = array("its velocity", "f8", Axis.DOF)

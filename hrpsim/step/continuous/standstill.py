@@ -87,7 +87,7 @@ def _place(bodies, continuous, time, q_out):
 
 @inner_kernel
 def _first_meeting(settings, stats, search, bodies, collision, continuous, wider_searches):
-    """Return when the next two clusters meet, as a fraction of what is left, and their pair.
+    """Return when the next two clusters meet, as a fraction of the time left, and their pair.
 
     The pair is -1 if none do. Third, how many of the `wider_searches` are left.
     """

@@ -20,7 +20,7 @@ from hrpsim.step.motion.free_rotation import is_free_body
 # for many. Pairs that are left when they are used up stay where they began.
 LOOKS, MORE_LOOKS, _OF_MESH = 16_384, 64, 64
 
-# What is added to the gap of a contact that counts only where impacts have exact times [m].
+# Added to the gap of a contact that counts only where impacts have exact times [m].
 FAR = 1e9
 
 

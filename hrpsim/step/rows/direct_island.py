@@ -18,7 +18,7 @@ from hrpsim.step.rows.saved_impulses import exchange_impulses
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE
 
-# What a row costs in a round of the direct solver, in updates of a row.
+# Cost of a row in a round of the direct solver, in updates of a row.
 _OF_ROUND = 8
 
 # Rows of an island that is handed over, at most: in dense islands of more the direct solver takes

@@ -4,7 +4,7 @@
 """Which solver an island tries first, and which one takes over where the first one fails.
 
 The order is data, in `_POLICY`; `_try` calls the solvers. Islands that converge in a few
-sweeps, as most that stand or walk, never use it. What a solver accepts is in `solver_table`.
+sweeps, as most that stand or walk, never use it. `solver_table` has what solvers accept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE, TOO_LARGE
 
-# What an island can try; at _BEGIN, `_first` chooses.
+# Attempts at an island; at _BEGIN, `_first` chooses.
 (
     _BEGIN,
     _BOUNDS,

@@ -3,11 +3,11 @@
 
 """Islands: rows that share no moving tree with any other row are solved by themselves.
 
-Trees are joined by contacts and connections whose both sides move; what is fixed joins nothing.
+Trees are joined by contacts and connections between two moving bodies; fixed bodies join nothing.
 The rows of an island are swept until that island converges, in the order they have among all rows,
 so that its impulses do not depend on what else is in the world. Islands with a row for the direct
-or the split solver are one, for that solver looks at all its rows together; so is everything under
-the stopping rule of the papers, which is about all impulses.
+or the split solver are one, for that solver solves all its rows together; so are all islands under
+the stopping rule of the papers, which concerns all impulses.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Islands(NamedTuple):
     ranges: np.ndarray = array(
         "the islands in the order of their first contacts and rows", ISLAND, Axis.ISLAND
     )
-    chosen: np.ndarray = array("of what is solved for in a round of impacts", ISLAND, 1)
+    chosen: np.ndarray = array("of the rows solved in a round of impacts", ISLAND, 1)
 
 
 @inlined_kernel

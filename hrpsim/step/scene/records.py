@@ -42,7 +42,7 @@ STEP_STATS = np.dtype(
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
         ("converged", "i8"),  # whether the sweeps converged
-        ("worst_row", "i8"),  # the row furthest from its law, if they were looked at
+        ("worst_row", "i8"),  # the row with the largest residual, if it was computed
         ("direct_rows", "i8"),  # for the direct solver
         ("split_rows", "i8"),
         ("factorisations", "i8"),
@@ -79,7 +79,7 @@ COUNTS = np.dtype(
     ]
 )
 
-# what the search for contacts found; a step that fails leaves it as it is
+# results of the contact search; a step that fails does not restore them
 SEARCH = np.dtype(
     [
         ("candidate_count", "i8"),  # -1: no list of candidate pairs yet
