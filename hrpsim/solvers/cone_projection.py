@@ -100,5 +100,5 @@ def _project_contact(normal, x, y, response, velocity):
 
 @inlined_kernel
 def _short(row, along):
-    """Return a row's target less its velocity [m/s]."""
+    """Return a row's target less its velocity and compliance term [m/s]."""
     return row.target - along - row.compliance * row.impulse
