@@ -175,7 +175,7 @@ print(json.dumps([names, compiled_here(), said]))
 
 @pytest.mark.long
 def test_where_the_process_fails_the_kernel_is_compiled_in_place(lacking):
-    """Law: what cannot be compiled beside is asked for once only, and the step is made."""
+    """Law: a kernel that the child cannot compile is requested once only; the step is made."""
     told = lacking("""
 beside = CompilerBeside(said.append, command=(sys.executable, "-c", "raise SystemExit(1)"))
 use_compiler_beside(beside)
@@ -191,7 +191,7 @@ while True:
 print(json.dumps([waits, compiled_here(), said[1:]]))
 """)
     assert told[0] <= 1  # none where the process has failed before the first step
-    assert told[1:] == [["count_rest"], ["could not be compiled beside: count_rest"]]
+    assert told[1:] == [["count_rest"], ["the child process could not compile: count_rest"]]
 
 
 def test_where_nothing_can_be_kept_kernels_are_compiled_in_place(monkeypatch):

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bodies that carry shapes: one look at a body tells that none of its shapes has moved far.
+"""Bounds of bodies' shapes: one check of a body shows that none of its shapes has moved far.
 
-A body that has gone d [m] and turned from R' to R since the candidate list was made has moved no
-centre of its shapes by more than d + |R - R'| arm, in the Frobenius norm. As long as that stays
-within what the list allows for, shapes that are in no pair of it need no look of their own.
+A body that has moved by d [m] and turned from R' to R since the candidate list was made has moved
+no centre of its shapes by more than d + |R - R'| arm, in the Frobenius norm. As long as that stays
+within the margin of the list, shapes that are in none of its pairs need no check of their own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BODY_BOUNDS = np.dtype(
         ("arm", "f8"),  # of the furthest centre of its shapes, from the body's origin [m]
         ("extent", "f8"),  # of the furthest point of its shapes [m]
         ("thickness", "f8"),  # of its thinnest shape [m]
-        ("slack", "f8"),  # least `listed_slack` of its shapes [m]; -1: the rest here is not known
+        ("slack", "f8"),  # least `listed_slack` of its shapes [m]; -1: the rest is unknown
         ("listed_R", "f8", (3, 3)),  # its pose when the candidate list was made
         ("listed_p", "f8", (3,)),  # [m]
     ]
@@ -31,7 +31,7 @@ BODY_BOUNDS = np.dtype(
 
 
 def new_body_bounds(shapes: np.ndarray) -> np.ndarray:
-    """Return the CARRIER records of the bodies that SHAPE records belong to."""
+    """Return the BODY_BOUNDS records of the bodies that SHAPE records belong to."""
     bodies = np.array(
         sorted({body for body in shapes["body"].tolist() if body >= 0}), dtype=np.int64
     )
@@ -76,7 +76,7 @@ def all_quiet(forest, kinematics, margin, time_step, fast, body_bounds):
 
 @inlined_kernel
 def _moves_little(here, carrying, gone, turned, margin, time_step, fast):
-    """Return whether squares tell, without a root, that a body is quiet: it nearly rests.
+    """Return whether squares alone, without a root, show that a body nearly rests.
 
     (a + b)^2 is at most 2 (a^2 + b^2), and at most 1.02 a^2 + 51 b^2: a body may have come far
     since the list was made, but is slow.
@@ -109,14 +109,14 @@ def fastest_within(v, x, y, z, radius):
 
 @inner_kernel
 def forget_listing(body_bounds):
-    """Let no body know its pose when the candidate list was made."""
+    """Mark the stored poses of the candidate list as unknown."""
     for k in range(body_bounds.shape[0]):
         body_bounds[k].slack = -1.0
 
 
 @inner_kernel
 def note_listing(forest, kinematics, shapes, moving, body_bounds):
-    """Note the poses with which a candidate list was made."""
+    """Store the poses with which a candidate list was made."""
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
         here = kinematics[carrying.body]

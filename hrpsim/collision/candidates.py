@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The list of pairs of shapes that may meet before it is made anew."""
+"""The candidate list: pairs of shapes that may meet before the list is made again."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hrpsim.model.shapes.geometry import PLANE
 from hrpsim.spatial.vector import placed_point
 
 # A shape is fast if it moves more than this part of its thickness in a step: contacts look no
-# further ahead, lest it be stopped by what it would have passed beside.
+# further ahead, lest it be stopped by shapes that it would have missed.
 FAST = 0.25
 
 
 @inner_kernel
 def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, count, collision):
-    """Update the shapes' centres and reach, and make the candidate list anew where it may be short.
+    """Update the shapes' centres and reach; make the candidate list again where it may be short.
 
     The list holds every pair that can come within `margin` [m] plus the reach of both before a
     shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for no list
     yet. Returns the number of candidates; more than the capacity means that the list is not made.
-    With `continuous`, what a shape moves beyond a part of its thickness is left to the search for
-    its time of impact.
+    With `continuous`, motion beyond a part of a shape's thickness is left to the search for its
+    time of impact.
     """
     stale = place_centers(forest, kinematics, margin, time_step, continuous, collision)
     if not stale and count >= 0:
@@ -40,7 +40,7 @@ def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, 
 def keep_candidates(forest, kinematics, margin, time_step, continuous, collision):
     """Update the shapes of the candidate list if it is not short and nothing is fast.
 
-    Returns whether that is so; otherwise nothing is done. Other shapes stay as they were.
+    Returns whether that is so; otherwise nothing is done. Other shapes stay unchanged.
     """
     if not all_quiet(forest, kinematics, margin, time_step, FAST, collision.body_bounds):
         return False
@@ -83,7 +83,7 @@ def _place_center(forest, kinematics, time_step, continuous, shape):
 
 @inner_kernel
 def list_candidates(margin, skin, collision):
-    """Make the candidate list anew from the shapes' centres and travel; return its length.
+    """Make the candidate list again from the shapes' centres and travel; return its length.
 
     More than the capacity means that the list is not made.
     """
@@ -190,7 +190,7 @@ def candidate_pairs(lower, upper, group, order, pairs_out):
     permutation of the shapes; it is sorted in place, and the next call is faster if it is kept.
 
     pairs_out (capacity, 2), int64: pairs a < b in ascending order. If more pairs are found than
-    there is room for, their number is returned all the same and the rows are incomplete: enlarge
+    fit, their number is returned nevertheless and the rows are incomplete: enlarge
     the array and call again.
     """
     axis = _axis_of_largest_spread(lower, upper)
@@ -224,7 +224,7 @@ def candidate_pairs(lower, upper, group, order, pairs_out):
 
 @kernel
 def drop_pairs(excluded, count, pairs):
-    """Take the pairs in `excluded` (k, 2) out of pairs[:count], both ascending; return the rest."""
+    """Remove the pairs in `excluded` (k, 2) from pairs[:count], both ascending; return the rest."""
     kept = k = 0
     for c in range(count):
         a, b = pairs[c, 0], pairs[c, 1]

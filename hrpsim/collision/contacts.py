@@ -21,7 +21,7 @@ from hrpsim.jit.reference import Reference
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 from hrpsim.spatial.vector import matrix_times, point_velocity
 
-# By how much a shape is to be further off than its contacts are kept, to have none for certain [m].
+# Margin beyond the largest gap of contacts, at which shapes certainly have none [m].
 _ROUNDING = 1e-9
 
 
@@ -65,7 +65,7 @@ def far_apart(a, b, margin):
 def clears_plane(kinematics, a, b, margin):
     """Return whether one is a fixed plane and the other certainly further from it than `margin`.
 
-    Looks at capsules and cylinders, whose balls say little where they lie along the plane.
+    Checks capsules and cylinders, whose bounding balls are poor where they lie along the plane.
     """
     if a.kind == PLANE and a.body < 0:
         return _is_above(kinematics, a, b, margin)
@@ -93,9 +93,9 @@ def _is_above(kinematics, plane, shape, margin):
 
 @inlined_kernel
 def look_ahead(a, b, margin):
-    """Return up to what gap the contacts of two shapes are kept [m]."""
+    """Return the largest gap up to which the contacts of two shapes count [m]."""
     if a.kind == PLANE or b.kind == PLANE:
-        return margin + a.travel + b.travel  # however deep: nothing gets through
+        return margin + a.travel + b.travel  # at any depth: nothing passes through
     if a.ballistic > 0 and b.ballistic > 0:
         return margin + a.travel + b.travel
     return margin + a.reach + b.reach
@@ -109,8 +109,7 @@ def detect(
 
     Points within `margin` [m], plus what the pair can close in a step, are kept; which of many a
     mesh keeps may depend on the `previous_count` contacts of the last step. A return above the
-    capacity means that the later ones were not written, NEEDS_KERNEL that a kernel has to come
-    first.
+    capacity means that the later ones were not written, NEEDS_KERNEL that a kernel is absent.
     """
     count = 0
     work = collision.manifold[0]
@@ -236,7 +235,7 @@ def drop_impossible(forest, kinematics, collision, pair, count, time_step):
 
 @inner_kernel
 def _recall_points(previous, previous_count, number_a, number_b, m_out):
-    """Write which contacts two shapes had in the last step; `previous` is sorted by pair."""
+    """Write the contacts of two shapes in the last step; `previous` is sorted by pair."""
     first, end = 0, previous_count
     while first < end:
         middle = (first + end) // 2
@@ -259,7 +258,7 @@ def _recall_points(previous, previous_count, number_a, number_b, m_out):
 
 @inner_kernel
 def _find_motion(forest, kinematics, reference, body_a, body_b, work):
-    """Write how body a moves against body b, at the point `reference`."""
+    """Write the motion of body a relative to body b, at the point `reference`."""
     for r in range(3):
         work.spin[r] = work.drift[r] = 0.0
     for side in range(2):
@@ -341,7 +340,7 @@ def copy_friction_state(kept, contact_out):
 
 @inlined_kernel
 def copy_slip(kept, contact_out):
-    """Write by how much a contact missed its gap in an rk4 step, and its slip while it stuck."""
+    """Write the gap error of a contact in an rk4 step, and its slip while it stuck."""
     contact_out.missed_gap = kept.held_gap - contact_out.gap
     contact_out.has_slipped = kept.has_slipped
     if kept.has_slipped:

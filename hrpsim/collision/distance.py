@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The least distance of two placed shapes, for what must know when they can meet first.
+"""The least distance of two placed shapes, for searches of their first impact.
 
 The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
-or their ends: only features are looked at (hrpsim.collision.mesh.features).
+or their ends: only features are compared (hrpsim.collision.mesh.features).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hrpsim.collision.mesh.tree_queries import boxes_apart, split_first, squared
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH
 
-# What misses a triangle by less is rounding [m].
+# A point that misses a triangle by less does so by rounding [m].
 _ON_THE_EDGE = 1e-9
 
 # A direction along which no edge of a mesh is likely to lie.

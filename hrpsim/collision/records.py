@@ -30,16 +30,16 @@ SHAPE = np.dtype(
         ("solver_class", "i8"),  # shapes of one class have the same solvers against all others
         ("center", "f8", (3,)),  # shape origin in the world [m]
         ("thickness", "f8"),  # its least width [m]
-        ("travel", "f8"),  # how far its surface can move in a step [m]
-        ("reach", "f8"),  # how much of that its contacts look ahead [m]
-        ("driven", "f8"),  # how far it moves in this step after impacts, where that is further [m]
+        ("travel", "f8"),  # distance that its surface can move in a step [m]
+        ("reach", "f8"),  # part of that within the contact search [m]
+        ("driven", "f8"),  # distance it moves in this step after impacts, if further [m]
         (
             "ballistic",
             "i8",
         ),  # 1: its impacts have exact times, all contacts in reach are found; -1: not
         ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
         ("listed", "i8"),  # whether it is in a pair of the candidate list
-        ("listed_slack", "f8"),  # how much nearer than listed it may come to others [m]
+        ("listed_slack", "f8"),  # distance it may approach others by since listed [m]
     ]
 )
 
@@ -58,14 +58,14 @@ CONTACT = np.dtype(
         ("is_new", "i8"),  # whether the last step did not have it
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("warm", "f8", (3,)),  # the part of it that a next step starts from
-        # for how many steps to come Newton's method is first to solve for it; -1: the direct solver
+        # number of next steps that Newton's method solves it first; -1: the direct solver
         ("by_newton", "i8"),
-        ("forgotten", "i8"),  # of the last step's: whether none starts from it, for a set state
+        ("forgotten", "i8"),  # of the last step's: whether it is no warm start (a state was set)
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
-        ("impact_impulse", "f8", (3,)),  # the part of it that came at once [Ns]
-        ("gap_offset", "f8"),  # what impacts within the step add to the gap that its row sees [m]
-        ("push_out", "f8"),  # displacement to where it came to rest within the step [m]
+        ("impact_impulse", "f8", (3,)),  # the part of it by impacts [Ns]
+        ("gap_offset", "f8"),  # change of the gap of its row by impacts within the step [m]
+        ("push_out", "f8"),  # displacement to its position of rest within the step [m]
         ("anchor_a", "f8", (3,)),  # of a penalty contact: where it began to stick,
         ("anchor_b", "f8", (3,)),  # in the frames of the bodies [m]
         ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
@@ -75,17 +75,17 @@ CONTACT = np.dtype(
         ("damping", "f8"),  # [Ns/m]
         ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
         ("slipping", "i8"),  # for how many steps it has slipped more slowly
-        ("held_gap", "f8"),  # that it pressed for in an rk4 step; inf: it did not press [m]
+        ("held_gap", "f8"),  # the gap it was pressed to in an rk4 step; inf: it did not press [m]
         ("missed_gap", "f8"),  # the last step's `held_gap` less what was found; inf: none [m]
-        ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the rest here is known
-        ("way", "f8", (3,)),  # that a slipped over b in it, had the point kept its arms [m]
+        ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the next fields are known
+        ("way", "f8", (3,)),  # slip of a over b in it, for constant arms [m]
         (
             "arm_a",
             "f8",
             (3,),
         ),  # the point from the bodies' centres of mass, along the world's axes [m]
         ("arm_b", "f8", (3,)),
-        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: what these add to the way
+        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: their part of the slip
         ("shift_b", "f8", (3, 3)),
     ]
 )
@@ -121,7 +121,7 @@ def _contacts(text: str, live: str) -> Any:
 
 
 class Collision(NamedTuple):
-    """The shapes of a world and what is known of their meeting."""
+    """The shapes of a world and their contacts."""
 
     shapes: np.ndarray = constant(
         "each shape: geometry, placement, material, where it is now",

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""For how long two moving shapes certainly stay apart along the normal between them.
+"""Separation certificate: time for which two moving shapes certainly stay apart along a normal.
 
 For any direction n the distance of two shapes is at least the gap between the planes square to n
-that hold them, and these near each other only by what the shapes move along n: a shape that turns
-about n, or slides square to it, does not. So what lies flat on a plate, or grazes it, is known to
-pass nothing for a long way, where a bound on its whole speed allows the tiniest strides.
+that hold them, and these approach each other only by the shapes' motion along n: a shape that turns
+about n, or slides square to it, does not. So a shape that lies flat on a plate, or grazes it, has a
+long certificate, where a bound on its whole speed allows only tiny strides.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from hrpsim.spatial.vector import transposed_times
 def separated_until(pair, fraction, gap, touch, least, collision):
     """Return a fraction of the motion up to which two shapes stay `least` [m] apart, 0 for none.
 
-    They are where they are after `fraction`, where `gap` was found: the records for work are as
-    that search left them.
+    Their poses are those after `fraction`, where `gap` was found: the work records are those of
+    that search.
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     work = collision.manifold[0]
@@ -85,7 +85,7 @@ def _lowest_of_solid(polyhedra, number, R, nx, ny, nz, stack):
 
 @inner_kernel
 def _closing_way(pair, nx, ny, nz, collision):
-    """Return a bound on how far two shapes near each other along n in a step [m]."""
+    """Return a bound on the approach of two shapes along n in a step [m]."""
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
     way = 0.0
     for r in range(3):
@@ -99,9 +99,9 @@ def _closing_way(pair, nx, ny, nz, collision):
 
 @inlined_kernel
 def turning_way(shape, motion):
-    """Return a bound on how far the turn of a step takes the surface of a shape [m].
+    """Return a bound on the displacement of a shape's surface by the rotation of a step [m].
 
-    A turn about its own axis leaves a cylinder or capsule where it is, any turn a ball.
+    Rotation about its own axis does not move a cylinder or capsule, any rotation no ball.
     """
     if shape.kind == SPHERE or not motion.angle > 0.0:
         return 0.0
@@ -114,7 +114,7 @@ def turning_way(shape, motion):
 
 @inlined_kernel
 def _turning_along(shape, motion, nx, ny, nz):
-    """Return a bound on how far the turn of a step takes the surface of a shape along n [m]."""
+    """Return a bound on the displacement along n of a shape's surface by a step's rotation [m]."""
     if not motion.angle > 0.0:
         return 0.0
     e = motion.axis

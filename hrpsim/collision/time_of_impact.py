@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""When two moving shapes first meet within a step: conservative advancement.
+"""Time of the first impact of two moving shapes in a step: conservative advancement.
 
 The distance divided by a bound on how fast it can shrink is a time in which nothing can meet
-(Mirtich 1996). Advanced so again and again, the shapes come to where one would pass into the other,
-or to the end of the step. Shapes that graze each other would take ever shorter strides, so no
-stride is shorter than what the thinner one cannot be passed in, and where many would follow, the
-bound is taken along the normal between the shapes (hrpsim.collision.separation_certificate): what
-slides along a plate does not near it. Two balls have a closed form.
+(Mirtich 1996). Repeated advances lead to the first impact, or to the end of the step. Grazing
+shapes would take ever shorter strides, so strides have a minimum, within which the thinner shape
+cannot be passed, and where many would follow, the bound is taken along the normal between the
+shapes (hrpsim.collision.separation_certificate): a shape that slides along a plate does not
+approach it. Two balls have a closed form.
 
-Looks are bounded. Where they come to an end the shapes meet where they were last seen apart.
+CCD queries are bounded. At their limit, the shapes meet where they were last apart.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hrpsim.collision.separation_certificate import separated_until, turning_way
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH, SPHERE
 
-# How one shape moves in a step: its pose goes from start to end, turning evenly about one axis.
+# Motion of a shape in a step: its pose goes from start to end, with a constant axis and rate.
 MOTION = np.dtype(
     [
         ("R_start", "f8", (3, 3)),
@@ -42,7 +42,7 @@ MOTION = np.dtype(
     ]
 )
 
-# Where two shapes would pass into each other in a step: a contact that is made for it beforehand.
+# A speculative contact: where two shapes would pass into each other in a step.
 SPECULATIVE = np.dtype(
     [
         ("shape_a", "i8"),
@@ -55,15 +55,15 @@ SPECULATIVE = np.dtype(
         ("offset_a", "f8", (3,)),  # the same from the origin of the shape [m]
         ("offset_b", "f8", (3,)),
         ("normal", "f8", (3,)),  # from b to a
-        ("barred", "i8"),  # whether its pair got round contacts, which are not made any more
-        ("gap", "f8"),  # what their approach takes until then, with the velocities found [m]
+        ("barred", "i8"),  # whether its pair passed its contacts, and gets no more
+        ("gap", "f8"),  # their approach until then, with the velocities found [m]
     ]
 )
 
 TOUCH = 1e-2  # parts of the thinner shape's thickness: at this distance shapes touch
 STRIDE = 0.25  # parts of it that are the least stride
 _ANYWHERE = 1e12  # a margin within which everything lies [m]
-_MANY = 8.0  # strides to the end of the step with which the normal is looked at
+_MANY = 8.0  # strides to the end of the step above which the normal is used
 _LOOKS = 256  # at one pair in a search
 
 
@@ -123,8 +123,8 @@ def pose_at(motion, fraction, R_out, p_out):
 def separation(pair, fraction, at_most, collision):
     """Return the signed distance of two shapes after a fraction of the step, or `at_most` [m].
 
-    `pair` are the numbers of the shapes. Minus infinity where a mesh is so deep in something that
-    there is no telling how deep. Leaves the shapes' poses, and the contacts of shapes without a
+    `pair` are the numbers of the shapes. Minus infinity where a mesh is so deep that its depth is
+    unknown. Leaves the shapes' poses, and the contacts of shapes without a
     mesh, in collision.manifold.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
@@ -155,8 +155,8 @@ def _meet(a, b, near, collision):
     """Write the contacts up to the gap `near` of two shapes, one a mesh; return how many.
 
     They are where collision.manifold places them, and do not move. Solids so deep in each other
-    that they have one contact as wholes have none here: what comes apart may pass on its way
-    through where it is deeper in something else, and is not stopped there.
+    that they have one contact as wholes have none here: on its way out a solid may be deeper in
+    another one, and must not be stopped there.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     place_solid_pair(
@@ -176,9 +176,9 @@ def _meet(a, b, near, collision):
 
 @inner_kernel
 def meeting_points(pair, fraction, collision):
-    """Write where two shapes that meet after a fraction of the step touch; return how many points.
+    """Write the points of two shapes that meet after a fraction of the step; return how many.
 
-    Into collision.manifold: points up to a stride further apart than the nearest. Shapes that meet
+    To collision.manifold: points up to a stride further apart than the nearest. Shapes that meet
     flush with all faces there touch with their edges, and pass into each other nonetheless.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
@@ -210,7 +210,7 @@ def _least(count, gap):
 
 @inner_kernel
 def _speed_bound(a, b, motion_a, motion_b):
-    """Return a bound on how fast two shapes' points close in on each other [m a step]."""
+    """Return a bound on the closing speed of two shapes' points [m a step]."""
     square = 0.0
     for r in range(3):
         u = motion_a.p_end[r] - motion_a.p_start[r]
@@ -221,12 +221,12 @@ def _speed_bound(a, b, motion_a, motion_b):
 
 @inner_kernel
 def first_closing(pair, depth, held_depth, allowed, collision):
-    """Return (fraction of the motion after which two shapes meet, looks, whether cut off).
+    """Return (fraction of the motion after which two shapes meet, queries, whether cut off).
 
-    They meet where their surfaces do, if one comes to lie more than `depth` [m] in the other;
-    otherwise the fraction is 1. Shapes that touch at the start do, until they part, where one lies
-    `held_depth` in the other, or `depth` deeper than at the start. After 256 looks, or `allowed`,
-    the search is cut off at what is known to be free.
+    They meet where their surfaces do, if one later penetrates the other by more than `depth` [m];
+    otherwise the fraction is 1. Shapes that touch at the start meet, until they part, where one
+    penetrates by `held_depth`, or `depth` deeper than at the start. After 256 queries, or
+    `allowed`, the search is cut off at the motion known to be free.
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
@@ -237,7 +237,7 @@ def first_closing(pair, depth, held_depth, allowed, collision):
     thickness = min(a.thickness, b.thickness)
     touch, stride = TOUCH * thickness, STRIDE * thickness
     speed = _speed_bound(a, b, motion_a, motion_b)
-    # What is farther away than the rest of the motion and a touch is not met.
+    # A shape farther away than the rest of the motion and a touch is not met.
     gap = separation(pair, 0.0, speed + 2.0 * touch, collision)
     free = gap > touch
     level, speculative = 0.0, -depth

@@ -32,7 +32,7 @@ from hrpsim.constraints.solver_table import DIRECT, ITERATIVE, choose_solver
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot, triple_product
 
-# How much faster than penetration the error of a rigid connection may be taken back.
+# How much faster than penetration the error of a rigid connection may be corrected.
 _HASTE = 10.0
 
 LOCKED, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
@@ -51,12 +51,12 @@ CONNECTION_RECORD = np.dtype(
         ("compliance", "f8", (6,)),  # [m/N or rad/Nm]
         ("damping_time", "f8", (6,)),  # [s]
         ("force_limit", "f8", (6,)),  # [N or Nm]
-        ("speed", "f8", (6,)),  # of b relative to a, asked for by driven axes [m/s or rad/s]
+        ("speed", "f8", (6,)),  # of b relative to a, target of driven axes [m/s or rad/s]
         ("solver", "i8"),
         ("first_row", "i8"),  # in this step, work
         ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
         ("along", "f8", (6, 3)),  # directions in the world of its force and moment on a
-        ("impact_impulse", "f8", (6,)),  # what came besides at once
+        ("impact_impulse", "f8", (6,)),  # of impacts
         ("impact_impulse_before", "f8", (6,)),  # the same, of the step before, if that had impacts
         ("error", "f8", (6,)),  # g of the held axes in this step, work [m or rad]
     ]
@@ -116,8 +116,8 @@ def write_connection_rows(
 
     constrained.velocity must be the velocity at the start of the step. `bend_time` [s] lies between
     a velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
-    of the step between its start and that place; what the error bends on the way there is not taken
-    back, for the other half of the step bends it back. `lead` [s] lies between the positions and
+    of the step between its start and that place; the curvature of the error on the way there is not
+    corrected, for the other half of the step reverses it. `lead` [s] lies between the positions and
     the middle of the step as compliant rows count it.
     """
     rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
@@ -165,9 +165,9 @@ def write_connection_rows(
 
 @inlined_kernel
 def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row):
-    """Write what the row of a locked axis asks for, whose error is connection.error.
+    """Write the target of a locked axis's row, whose error is connection.error.
 
-    That of rigid connections that are solved iteratively is taken back like penetration, by
+    The error of rigid connections that are solved iteratively is corrected like penetration, by
     `settings`: fed back to velocities that do not converge, it would grow.
     """
     time_step = settings.time_step
@@ -190,11 +190,11 @@ def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings
 
 @inner_kernel
 def write_stage_rows(forest, kinematics, decay, connections, placed, constrained, rows_out):
-    """Let rigid direct rows ask for accelerations, at a stage of rk4; their places stay.
+    """Set the targets of rigid direct rows to accelerations, at a stage of rk4; their indices stay.
 
     constrained.velocity must be the velocity of the stage. With k = `decay` [1/s] > 0, at the first
-    stage, errors are asked back as (1 + k t) exp(-k t) would fall; the other stages, 0, go on with
-    what the first asked: their own errors are those of the method, not of the state.
+    stage, errors are to decay as (1 + k t) exp(-k t); the other stages, 0, reuse the feedback of
+    the first: their own errors are those of the method, not of the state.
     """
     rows, response = rows_out.rows, rows_out.response
     for c in range(connections.shape[0]):
@@ -242,7 +242,7 @@ def is_rigid(row):
 def find_direction(connection, axis, placed):
     """Write placed.direction, that of the row's force or moment on a; return its error g [m, rad].
 
-    For angular rows placed.u and placed.w are set besides.
+    For angular rows placed.u and placed.w are set as well.
     """
     direction, apart = placed.direction, placed.apart
     error = 0.0
@@ -277,7 +277,7 @@ def find_direction(connection, axis, placed):
 def _square_axes(connection, about):
     """Return (axis of a, axis of b) that a row about `about` holds square to each other.
 
-    Where one axis alone is free, both rows hold it square to axes of a, however far it turned.
+    Where one axis alone is free, both rows hold it square to axes of a, at any rotation.
     """
     free, count = 0, 0
     for k in range(3):
@@ -291,10 +291,10 @@ def _square_axes(connection, about):
 
 @inlined_kernel
 def _within_a_radian(error, bending, direction):
-    """Return the error g of an angular row, or as much of it as a turn of 1 rad takes back.
+    """Return the error g of an angular row, or as much of it as a rotation by 1 rad corrects.
 
-    Where u and w come to be parallel, |dg/d(angle)| = |u x w| goes to 0 and no turn does. The
-    second derivative, `bending`, means nothing so far from g = 0, and is returned as 0 then.
+    Where u and w become parallel, |dg/d(angle)| = |u x w| goes to 0 and no rotation does. The
+    second derivative, `bending`, is meaningless so far from g = 0, and is returned as 0 then.
     """
     most = math.sqrt(dot(direction, direction))
     if abs(error) <= most:
@@ -304,7 +304,7 @@ def _within_a_radian(error, bending, direction):
 
 @inlined_kernel
 def _within_reach(error, damping_time, time_step, settings):
-    """Return as much of a rigid row's error as the bounded correction takes back in a step."""
+    """Return as much of a rigid row's error as the bounded correction removes in a step."""
     most = _HASTE * settings.correction_speed * (0.25 * time_step + damping_time)
     return min(max(error, -most), most)
 
@@ -337,7 +337,7 @@ def _turned_twice(omega, alpha, e, x):
 
 @inner_kernel
 def remember_connection_impulses(rows, connections_out):
-    """Keep the impulses of the connections' rows, for the next step's start and for users."""
+    """Store the impulses of the connections' rows, for the next step's warm start and for users."""
     for c in range(connections_out.shape[0]):
         connection = connections_out[c]
         number = connection.first_row

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Looking at a connection: its errors and what it does."""
+"""Reading a connection: its errors and its wrench."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.jit.compiled import kernel
 
 
 class ConnectionSources(NamedTuple):
-    """What connections are read from."""
+    """The arrays that connections are read from."""
 
     settings: np.ndarray  # (1,) with the field time_step
     connections: np.ndarray  # (connections,) JOIN

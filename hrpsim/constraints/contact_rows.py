@@ -31,7 +31,7 @@ from hrpsim.constraints.rows import CONTACT_ROW, least_inverse_mass, row_velocit
 from hrpsim.constraints.solver_table import ITERATIVE, PENALTY, choose_solver
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
-# what holds between a pair of materials; tables are (k, k) and symmetric
+# parameters of a pair of materials; tables are (k, k) and symmetric
 MATERIAL_PAIR = np.dtype(
     [
         ("static", "f8"),
@@ -39,7 +39,7 @@ MATERIAL_PAIR = np.dtype(
         ("restitution", "f8"),
         ("sequential", "i8"),  # whether impacts take turns where several contacts are closed
         ("compliance", "f8"),  # of each contact point [m/N]
-        ("damping_time", "f8"),  # [s]; -1: rigid, penetration is taken back at a bounded speed
+        ("damping_time", "f8"),  # [s]; -1: rigid, penetration is corrected at a bounded speed
         ("force_limit", "f8"),  # of each point's normal force [N]
         ("stiffness", "f8"),  # of the spring of each penalty contact [N/m]; 0: by its mass
         ("damping_ratio", "f8"),  # of each penalty contact alone
@@ -52,8 +52,8 @@ CONTACT_PARAMETERS = [
     ("friction_model", "i8"),
     ("slip_threshold", "f8"),  # speed that separates static from kinetic friction [m/s]
     ("restitution_threshold", "f8"),  # approach speed below which nothing bounces [m/s]
-    ("correction_rate", "f8"),  # share of the penetration taken back in a step
-    ("correction_speed", "f8"),  # bound on the velocity that takes it back [m/s]
+    ("correction_rate", "f8"),  # share of the penetration corrected in a step
+    ("correction_speed", "f8"),  # bound on the velocity that corrects it [m/s]
     ("slop", "f8"),  # penetration that is left alone [m]
 ]
 
@@ -62,8 +62,8 @@ CONTACT_PARAMETERS = [
 def tangents(n, first_out, second_out):
     """Write two unit vectors orthogonal to the unit vector `n` and to each other.
 
-    They depend on the normal alone, so that friction impulses, which contacts keep along these
-    two, keep their meaning between steps.
+    They depend on the normal alone, so that friction impulses, stored along these two, keep their
+    meaning between steps.
     """
     if abs(n[2]) > 0.7:
         scale = 1.0 / math.sqrt(n[0] * n[0] + n[2] * n[2])
@@ -171,7 +171,7 @@ def write_contact_rows(
     return used
 
 
-@inlined_kernel  # many parameters: what is known of the contact is handed on in registers
+@inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response):
     """Write how the normal force bounds friction; turn the tangents to the axes of the bounds."""
     slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
@@ -190,9 +190,9 @@ def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, respo
 
 @inner_kernel
 def move_contact_rows(forest, contact, directions, constrained, normal, x, y, response):
-    """Write the rows of a contact anew, whose point or normal moved within the step.
+    """Write the rows of a contact again, whose point or normal moved within the step.
 
-    They take the room that they had, and ask for nothing.
+    They reuse their response space, and have no target.
     """
     contact_directions(contact, directions)
     attach_point(forest, constrained, contact, directions, normal, x, y, normal.response_at)
@@ -246,13 +246,13 @@ def friction_impulses(contact, normal, x, y):
 
 @inlined_kernel
 def _ask(contact, approach, pair, settings, lead, constrained, normal):
-    """Write what the normal row asks for: not to pass, to come out, or what its spring asks for.
+    """Write the normal row's target: no penetration, push-out, or that of its spring.
 
-    What bounces has done so before. At rigid contacts what may close grows from zero at a gap of
-    CLOSED (found at the start of a step, as by rk4: at what counts as closed), up to the whole of
-    twice as large a gap. Did it jump, corners of a sole that residues tilt would ask for velocities
-    that no flat sole can have, and its load would go to one diagonal. For the direct solver the
-    slop counts both ways: whichever of a face's redundant points is lowest would carry all.
+    Restitution was applied before. At rigid contacts the permitted closing grows from zero at a gap
+    of CLOSED (found at the start of a step, as by rk4: at the closed gap), up to the whole of twice
+    as large a gap. With a jump, corners of a sole that residues tilt would have targets that no
+    flat sole can meet, and its load would go to one diagonal. For the direct solver the slop counts
+    both ways: else the lowest of a face's redundant points would carry all.
     """
     time_step = settings.time_step
     gap, closed = contact.gap + contact.gap_offset, CLOSED  # up to which a gap is none [m]

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The same rows once more, now for displacements: taking back penetration and violated limits.
+"""Position correction: the same rows for displacements, against penetration and limit violation.
 
-What is asked for is a displacement rate that is never added to the state's velocity, so that a
-correction gives no kinetic energy. Friction, springs, velocity limits, and what has slipped at its
-force limit take no part; motors hold what they drive.
+The target is a displacement rate that is never added to the state's velocity, so that a correction
+gives no kinetic energy. Friction, springs, velocity limits, and rows that slipped at their force
+limit take no part; motors hold their joints.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from hrpsim.constraints.rows import (
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
-# How many times faster than any row of its island asks for contact points may be moved. Levers move
-# them faster; where rows contradict each other, what nearly solves them would throw bodies out.
+# Bound on the speed of contact points, as a multiple of the largest target of a row of the island.
+# Levers move them faster; for contradictory rows, an approximate solution would throw bodies out.
 _LEVERAGE = 10.0
 
 
 @inner_kernel
 def asks_for_displacement(rows, contact_count, row_count):
-    """Return whether any row asks for a position correction."""
+    """Return whether any row needs a position correction."""
     for c in range(contact_count):
         if rows[3 * c].correction_velocity > 0.0 or rows[3 * c].bilateral:
             return True
@@ -41,7 +41,7 @@ def asks_for_displacement(rows, contact_count, row_count):
 
 @inner_kernel
 def turn_to_displacement(rows, row_count):
-    """Make every row ask for its displacement rate instead of its velocity, from no impulse."""
+    """Set every row's target to its displacement rate, without impulses."""
     for number in range(row_count):
         row = rows[number]
         row.saved_impulse, row.impulse = row.impulse, 0.0
@@ -60,7 +60,7 @@ def turn_to_displacement(rows, row_count):
 
 @inner_kernel
 def bound_displacement(rows, island_rows, island, velocity):
-    """Shorten an island's displacement until no contact point goes faster than rows may ask.
+    """Shorten an island's displacement until no contact point exceeds its bound on speed.
 
     velocity: of the constraint bodies (columns,), as the rows' impulses, which are shortened, have
     made it.
@@ -90,7 +90,7 @@ def bound_displacement(rows, island_rows, island, velocity):
 
 @inner_kernel
 def turn_to_motion(rows, row_count):
-    """Let every row be what it was before `turn_to_displacement`."""
+    """Restore every row to its state before `turn_to_displacement`."""
     for number in range(row_count):
         row = rows[number]
         row.impulse, row.target, row.quantity = row.saved_impulse, row.kept_target, VELOCITY

@@ -3,8 +3,9 @@
 
 """Friction laws: how the normal impulse of a contact bounds the impulses along its two tangents.
 
-This file has all that solvers know of a law: its axes, its bound, the projection onto what it
-permits, and the derivative of that where it has one. No other file compares the codes of laws.
+This file has all that solvers use of a law: its axes, its bound, the projection onto its
+permitted set, and the derivative of that where it has one. No other file compares the codes of
+laws.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ OF_SPRINGS = CONE
 
 @inlined_kernel
 def law_in_step(model, slides):
-    """Return the law of a contact in this step; what does not slide has no direction of slip."""
+    """Return the law of a contact in this step; a sticking contact has no direction of slip."""
     return PYRAMID if model == SLIP_DIRECTION and not slides else model
 
 
@@ -52,7 +53,7 @@ def friction_axes(law, angle, slip_x, slip_y):
 
 @inlined_kernel
 def tangent_count(law):
-    """Return along how many tangents friction acts; along the others a point slips freely."""
+    """Return the number of tangents with friction; along the others a point slips freely."""
     return 1 if law == SLIP_DIRECTION else 2
 
 
@@ -70,10 +71,10 @@ def friction_bound(normal):
 
 @inlined_kernel
 def project_friction(law, bound, x, y):
-    """Return what the law permits of the friction impulses x, y [Ns].
+    """Return the friction impulses x, y projected onto those that the law permits [Ns].
 
     CONE: scaled to the bound (Nakaoka eqs. 19-21); PYRAMID: each to +-bound; SLIP_DIRECTION: x to
-    0 ... bound, and no other.
+    0 to bound, and no other.
     """
     if law == CONE:
         return project_onto_disk(bound, x, y)

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impacts of one-sided rows within a step: when a gap closes, and what its row then asks for.
+"""Impacts of one-sided rows within a step: when a gap closes, and its row's target velocity.
 
 The gap of a row moves as g(t) = g + r t + a t^2 / 2 until something strikes. A row whose gap closes
-faster than the restitution threshold asks for -e times its rate; one that is closed and at rest
-asks not to be pressed in. Bodies do not change their place at an impact, so velocities alone jump.
+faster than the restitution threshold has the target -e times its rate; one that is closed and at
+rest must not be pressed in. Bodies do not move at an impact, so velocities alone jump.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
-# what a pair of materials does where several of its contacts are closed at once
+# order of the impacts of a pair of materials with several closed contacts
 SIMULTANEOUS, SEQUENTIAL = range(2)
 
 # A gap up to this is closed [m], so that what closes together is solved together.
@@ -37,11 +37,11 @@ IMPACT = np.dtype(
         ("sequential", "i8"),
         ("restitution", "f8"),
         ("offset", "f8"),  # gap at the start of the step, on the line that the row stands for [m]
-        ("gap", "f8"),  # the same with what impacts have moved [m]
+        ("gap", "f8"),  # the same with displacements by impacts [m]
         ("rate", "f8"),  # of the gap, acceleration left out [m/s]
         ("acceleration", "f8"),  # of the gap [m/s^2]
         ("settled", "f8"),  # rate at which a resting gap is at rest, acceleration left out [m/s]
-        ("floor", "f8"),  # slowest rate that an inelastic row asks for [m/s]
+        ("floor", "f8"),  # slowest target rate of an inelastic row [m/s]
         ("placed", "f8"),  # time for which its point and normal were found [s]
         ("time", "f8"),  # when it strikes or comes to rest next, of free balls [s]
         ("next_of_a", "i8"),  # the next contact of the first of these balls, as a row; -1 for none
@@ -93,7 +93,7 @@ def is_impact(impact, time, timed, threshold):
 
 @inlined_kernel
 def is_opening(impact, time, threshold):
-    """Return whether a gap between free bodies opens at `time`, and so is not at rest."""
+    """Return whether a gap between free bodies opens at `time`, and is not at rest."""
     return impact.rate + impact.acceleration * time > _AT_REST * threshold
 
 
@@ -101,7 +101,7 @@ def is_opening(impact, time, threshold):
 def separates(impact, time, threshold):
     """Return whether a resting gap is not at rest any more because its normal has turned.
 
-    What slides along something leaves it as their shapes curve away from each other. A push through
+    Sliding shapes separate where they curve away from each other. A push through
     a gap that opens would give energy, one through a gap that closes would take some.
     """
     return is_opening(impact, time, threshold) or impact.settled < -_AT_REST * threshold
@@ -109,7 +109,7 @@ def separates(impact, time, threshold):
 
 @inlined_kernel
 def is_at_rest(rate, threshold):
-    """Return whether the rate of a gap between free bodies is none [m/s]."""
+    """Return whether the rate [m/s] of a gap between free bodies counts as zero."""
     return abs(rate) <= _AT_REST * threshold
 
 
@@ -123,7 +123,7 @@ def is_closed(impact, now):
 def takes_part(impact, now, timed, threshold, fastest):
     """Return whether a row is solved for in a round whose fastest approach is `fastest` [m/s].
 
-    What is simultaneous always is, but for what parts; what is sequential waits for its turn.
+    Simultaneous rows always are, unless they separate; sequential rows wait for their turn.
     """
     if not is_closed(impact, now):
         return False
@@ -135,9 +135,9 @@ def takes_part(impact, now, timed, threshold, fastest):
 
 @inlined_kernel
 def wanted_rate(impact, now, timed, threshold):
-    """Return the rate that a row asks for after an impact at `now`, acceleration left out [m/s].
+    """Return a row's target rate after an impact at `now`, without acceleration [m/s].
 
-    A closed gap that opens below the threshold may be turned round, which costs no energy.
+    The rate of a closed gap that opens below the threshold may be reversed, which costs no energy.
     """
     rate = impact_rate(impact, now, timed)
     if rate - impact.floor < -threshold:

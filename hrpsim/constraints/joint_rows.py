@@ -47,17 +47,17 @@ LIMIT_PARAMETERS, FRICTION_PARAMETERS, MIMIC_PARAMETERS, LOCK_PARAMETERS, MOTOR_
 )
 PARAMETERS_OF_ROW = np.array([JOINT_KINDS.index(kind) for _, kind in _ROWS])
 
-# how one kind of constraint of a degree of freedom is held: tables are (nv, 5)
+# parameters of one kind of constraint of a degree of freedom: tables are (nv, 5)
 JOINT_PARAMETERS = np.dtype(
     [
         ("compliance", "f8"),  # [rad/Nm or m/N]
-        ("damping_time", "f8"),  # [s]; -1, at limits and mimics: rigid, taken back like penetration
+        ("damping_time", "f8"),  # [s]; -1, at limits and mimics: rigid, corrected like penetration
         ("force_limit", "f8"),  # [Nm or N]
         ("solver", "i8"),
     ]
 )
 
-# what users ask of a joint besides commands to its actuator
+# locks and motors that users set at a joint
 JOINT_HOLD = np.dtype(
     [
         ("locked", "i8"),
@@ -250,9 +250,9 @@ def write_velocity_limit_rows(
 
 @inner_kernel
 def mark_full_brakes(rows, first, row_count, control):
-    """Mark actuators whose velocity limit asks for all that they have; return whether any is new.
+    """Mark actuators that brake with their whole effort limit; return whether any is new.
 
-    At their effort limit they deliver that, whatever their law asks for at the speed found.
+    They then deliver that limit, whatever their law requires at the speed found.
     """
     changed = False
     for number in range(first, row_count):
@@ -266,7 +266,7 @@ def mark_full_brakes(rows, first, row_count, control):
 
 @inlined_kernel
 def _start_from(impulse, kind, row):
-    """Make a row one of a kind, which starts from the impulse that it had in the last step."""
+    """Make a row one of a kind, warm-started from its impulse of the last step."""
     row.kind, row.impulse = kind, impulse[kind - LOWER_LIMIT]
 
 
@@ -288,7 +288,7 @@ def _attach(forest, constrained, k, sign, own, time_step, row, response, used):
 
 @inlined_kernel
 def _limit(room, rate, acceleration, lead, settings, own, row):
-    """Write what a limit asks for that is `room` away [rad or m] and changes at `rate`.
+    """Write the target of a limit that is `room` away [rad or m] and changes at `rate`.
 
     `acceleration` is that of the room without constraints.
     """
@@ -322,7 +322,7 @@ def _follow(forest, constrained, dof, row, response, used):
 
 @inlined_kernel
 def _hold(error, rate, lead, settings, own, row):
-    """Write what a row asks for that holds `error` [rad or m] at zero."""
+    """Write the target of a row that holds `error` [rad or m] at zero."""
     time_step = settings.time_step
     if own.damping_time < 0.0:
         row.correction_velocity = wanted_correction(error, time_step, settings)
@@ -333,7 +333,7 @@ def _hold(error, rate, lead, settings, own, row):
 
 @inner_kernel
 def remember_joint_impulses(forest, rows, first, row_count, impulses_out):
-    """Keep the impulses of the joint rows for the next step's start."""
+    """Store the impulses of the joint rows for the next step's warm start."""
     for place in range(forest.joints.shape[0]):
         k = forest.joints[place]
         if k >= impulses_out.shape[0]:

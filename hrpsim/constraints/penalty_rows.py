@@ -5,9 +5,10 @@
 
 A point that has sunk in is pushed by a spring and a damper with a force known at the start of the
 step, so its rows hold given impulses; only beyond the spring's maximum extension does the normal
-row press harder, as a constraint. A sticking point hangs on a spring anchored where it began to
-stick; a sliding one feels mu times the spring's force. One that slips slowly beside what its spring
-gives creeps: it drags its anchor along and keeps the spring stretched by the kinetic friction.
+row press harder, as a constraint. A sticking point is held by a spring anchored where it began to
+stick; a sliding one feels mu times the spring's force. One that slips slowly compared with its
+spring's deflection creeps: it drags its anchor along and keeps the spring stretched by the kinetic
+friction.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 OPEN, SLIDING, STUCK, CREEPING = range(4)  # phases of a penalty contact
 
-# The spring that a contact has by default, in units of its mass over the time step squared; of more
-# points between two shapes than so many, each has less.
+# A contact's default stiffness, in units of its mass over the time step squared; it is divided
+# among more points between two shapes than so many.
 STIFFNESS_SHARE = 0.5
 _FULL_POINTS = 4.0
-# Its maximum extension by default: so often what it gives under the weight of its own mass.
+# Its default maximum extension, as a multiple of its deflection under the weight of its own mass.
 _EXTENSION_SHARE = 4.0
 
-# A point creeps that slips in a step by less than this share of what its spring gives under the
+# A point creeps that slips in a step by less than this share of its spring's deflection under the
 # kinetic friction.
 _CREEP = 0.1
 
@@ -134,7 +135,7 @@ def _choose_spring(contact, pair, share, normal, x, time_step):
 
 @inlined_kernel
 def _change_phase(kinematics, contact, settings, directions, force, speed, before):
-    """Let a point open, begin to slide, or stick where it is; `before` < 0: its slip turned."""
+    """Make a point open, begin to slide, or stick where it is; `before` < 0: its slip reversed."""
     if force == 0.0:
         contact.phase = OPEN
     elif contact.phase < STUCK and (
@@ -146,7 +147,7 @@ def _change_phase(kinematics, contact, settings, directions, force, speed, befor
         contact.phase = SLIDING
 
 
-@inlined_kernel  # many parameters: what is known of the contact is handed on in registers
+@inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step):
     """Return the friction of a point at its anchor [N]; beyond a bound it creeps or slides."""
     k, c = contact.stiffness, contact.damping
@@ -164,7 +165,7 @@ def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y,
     return along_x, along_y
 
 
-@inner_kernel  # many parameters: what is known of the contact is handed on in registers
+@inner_kernel  # many parameters: the data of the contact are passed in registers
 def _press(forest, kinematics, contact, pair, share, settings, directions, velocity, normal, x, y):
     """Write the rows of one penalty contact."""
     time_step = settings.time_step
@@ -248,9 +249,9 @@ def _stretch(forest, kinematics, contact, directions):
 
 @inlined_kernel
 def _anchor(kinematics, contact, directions, stretch_x, stretch_y):
-    """Hang the spring on the contact point as it is, stretched by so much along the tangents.
+    """Anchor the spring at the present contact point, stretched by so much along the tangents.
 
-    So the anchors follow a point that rolls, while what it slipped by is kept.
+    So the anchors follow a rolling point, and its slip stays.
     """
     point = contact.anchor_b
     for r in range(3):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the two frames of a connection are, how they move, and how that bends."""
+"""Poses, velocities and accelerations of the two frames of a connection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLACED_CONNECTION = np.dtype(
         ("alpha_b", "f8", (3,)),
         ("leaving", "f8", (3,)),  # d(x_a - x_b)/dt [m/s]
         ("bending", "f8", (3,)),  # d2(x_a - x_b)/dt2 while joint rates stay [m/s^2]
-        ("direction", "f8", (3,)),  # of the row in hand
+        ("direction", "f8", (3,)),  # of the present row
         ("force", "f8", (3,)),  # work
         ("u", "f8", (3,)),  # axes that an angular row holds square
         ("w", "f8", (3,)),
@@ -77,9 +77,9 @@ def place_moving_frames(forest, kinematics, connection, joined_out):
 
 @inlined_kernel
 def _move(forest, kinematics, body, arm, sign, omega_out, alpha_out, out):
-    """Write how a body turns; add `sign` times the motion of its point.
+    """Write a body's angular velocity; add `sign` times the motion of its point.
 
-    What the integrator keeps while a free body moves on is the velocity of its origin.
+    The integrator holds the velocity of a free body's origin constant.
     """
     for r in range(3):
         omega_out[r] = alpha_out[r] = 0.0

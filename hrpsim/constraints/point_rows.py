@@ -102,12 +102,12 @@ def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
         axis += 1
 
 
-@inlined_kernel  # many parameters: what is known of the contact is handed on in registers
+@inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _respond(forest, constrained, number, point, J_n, J_x, J_y, response, at, adds):
     """Write, or add, the motion of the tree under the three forces on constraint body `number`.
 
-    The block is symmetric, so its rows serve for its columns: for each column the velocity of the
-    point, which the directions then pick from.
+    The block is symmetric, so its rows serve as its columns: for each column the velocity of the
+    point, projected onto the directions.
     """
     constraint_body = constrained.bodies[number]
     tree, block = _tree_of(forest, constrained, constraint_body.body), constrained.inverse_inertia

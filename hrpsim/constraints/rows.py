@@ -18,7 +18,8 @@ from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store,
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
 VELOCITY_LIMIT, CONNECTION, DRIVE = range(MOTOR + 1, MOTOR + 4)
 
-# What a row asks for. Its impulse is then one [Ns or Nms], that of a displacement rate, or a force.
+# The quantity of a row's target. Its impulse is then one [Ns or Nms], that of a displacement rate,
+# or a force.
 VELOCITY, DISPLACEMENT, ACCELERATION = range(3)
 
 ROW = np.dtype(
@@ -39,9 +40,9 @@ ROW = np.dtype(
         ("mass", "f8"),  # at a contact: 1 / inverse_mass, 0 where nothing moves
         ("cross", "f8"),  # at a contact: velocity of the next of its rows for a unit impulse
         ("quantity", "i8"),  # VELOCITY, DISPLACEMENT or ACCELERATION
-        ("target", "f8"),  # what is asked for of it [m/s, rad/s; m/s^2, rad/s^2]
-        ("feedback", "f8"),  # at a rigid connection in rk4: acceleration that takes back its error
-        ("correction_velocity", "f8"),  # displacement rate asked for by the position correction
+        ("target", "f8"),  # of that quantity [m/s, rad/s; m/s^2, rad/s^2]
+        ("feedback", "f8"),  # at a rigid connection in rk4: acceleration that corrects its error
+        ("correction_velocity", "f8"),  # target displacement rate of the position correction
         ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
         ("upper", "f8"),
         ("impulse", "f8"),
@@ -64,15 +65,14 @@ ROW = np.dtype(
 # Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
 _SHORTEST = 1e-3
 
-# Share of the largest inverse mass at a constraint body that rounding may leave where there is
-# none.
+# Share of the largest inverse mass at a constraint body below which one is rounding.
 _ROUNDING = 1e-13
 
 
 class Rows(NamedTuple):
     """Rows of one step: three for each contact (normal, two tangents), connections', joints'."""
 
-    rows: np.ndarray = array("what each constraint asks for, may use and got", ROW, Axis.ROW)
+    rows: np.ndarray = array("target, bounds and impulse of each constraint", ROW, Axis.ROW)
     response: np.ndarray = array(
         "velocity of the trees' columns for a unit impulse on each row", "f8", Axis.RESPONSE
     )
@@ -82,7 +82,7 @@ class Rows(NamedTuple):
     )
     impacts: np.ndarray = array("gaps of one-sided rows within the step", IMPACT, Axis.ROW)
     chosen: np.ndarray = array(
-        "as `island_rows`: what is solved for in a round of impacts", "i8", Axis.ROW
+        "as `island_rows`: the rows solved in a round of impacts", "i8", Axis.ROW
     )
 
 
@@ -94,7 +94,7 @@ def is_one_sided(row):
 
 @inlined_kernel
 def takes_time(row):
-    """Return whether a row of a joint is a bounded force, which does nothing in an impact."""
+    """Return whether a row of a joint is a bounded force, without effect in an impact."""
     return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT
 
 
@@ -127,7 +127,7 @@ def start_row(row, used):
 
 @inlined_kernel
 def attach_constraint_body(forest, constrained, constraint_body, row, response, used):
-    """Let J_a act on `constraint_body`; return the response space used so far."""
+    """Attach J_a to `constraint_body`; return the response space used so far."""
     here = constrained.bodies[constraint_body]
     tree = constrained.supports[forest.bodies[here.body].root]
     row.constrained_a, row.at_a = constraint_body, here.offset
@@ -137,7 +137,7 @@ def attach_constraint_body(forest, constrained, constraint_body, row, response, 
 
 @inlined_kernel
 def attach_second_constraint_body(forest, constrained, constraint_body, row, response, used):
-    """Let J_b act on `constraint_body` besides; return the response space used so far."""
+    """Attach J_b to `constraint_body` as well; return the response space used so far."""
     here = constrained.bodies[constraint_body]
     tree = constrained.supports[forest.bodies[here.body].root]
     row.constrained_b, row.at_b = constraint_body, here.offset
@@ -205,7 +205,7 @@ def _write_response(constraint_body, tree, J, block, response, used):
 def _add_response(constraint_body, tree, J, block, response, at):
     """Add the motion of the tree's columns under the force J on `constraint_body`.
 
-    The block is symmetric, so its rows serve for its columns and lie in one piece.
+    The block is symmetric, so its rows, which are contiguous, serve as its columns.
     """
     width = tree.tree_width
     first = tree.tree_block + (constraint_body.offset - tree.tree_start) * width
@@ -263,19 +263,19 @@ def least_inverse_mass(row, constrained):
 
 @inlined_kernel
 def wanted_correction(error, time_step, settings):
-    """Return the displacement rate that takes back some of an error [m or rad], at most so fast."""
+    """Return the displacement rate that corrects some of an error [m or rad], within its bound."""
     wanted = -settings.correction_rate * error / time_step
     return min(max(wanted, -settings.correction_speed), settings.correction_speed)
 
 
 @inlined_kernel
 def soften(row, error, rate, bend, compliance, damping_time, time_step):
-    """Let a row hold `error` [m or rad] at zero as a spring and damper do (SPOOK, AGX eq. 15).
+    """Make a row hold `error` [m or rad] at zero as a spring and damper (SPOOK, AGX eq. 15).
 
     compliance [m/N or rad/Nm], 0 for a rigid row; damping_time [s]; `rate` is the rate of the
-    error at the start of the step, `error` what it has become in the middle of the step by that
-    rate. `bend` is the velocity that the row's curvature adds over the part of a step that lies
-    between the place where the row is linear and the velocity at its end: without it, what turns is
+    error at the start of the step, `error` its value in the middle of the step by that rate. `bend`
+    is the velocity that the row's curvature adds over the part of a step that lies between the
+    place where the row is linear and the velocity at its end: without it, rotating connections are
     stretched.
     """
     share = 1.0 / (1.0 + 4.0 * damping_time / time_step)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The solvers: what each accepts, and what it makes of a row.
+"""The solvers: what each accepts, and its treatment of rows.
 
 Rules, errors, world files, the kernels and the documents read this table. Which solver an island
 tries first and which one takes over is in `hrpsim.step.rows.hand_over`, which also calls them.
@@ -18,7 +18,7 @@ from hrpsim.jit.compiled import inlined_kernel
 # PENALTY until they have their impulses.
 ITERATIVE, DIRECT, SPLIT, PENALTY, AUTO, NEWTON = range(6)
 
-# What a solver accepts rows of: contacts, connections and joints' constraints.
+# Rows that a solver accepts: of contacts, of connections and joints' constraints.
 CONTACTS, JOINTS = "contact", "joint"
 # Kinds that hold two frames or a joint rigidly.
 RIGID = ("connection", "lock", "motor")
@@ -27,7 +27,7 @@ _ALL_LAWS = tuple(LAWS.values())
 
 
 class Solver(NamedTuple):
-    """What a solver accepts, and what its rows are."""
+    """The rows that a solver accepts, and their kinds."""
 
     code: int
     accepts: tuple[str, ...]  # of CONTACTS, JOINTS
@@ -39,19 +39,19 @@ class Solver(NamedTuple):
 
 
 SOLVERS = {
-    # Sweeps; Newton's method where they stall. What is rigid is direct at once: chains of
+    # Sweeps; Newton's method where they stall. Rigid rows are direct at once: chains of
     # connections take sweeps thousands of rounds.
     "auto": Solver(AUTO, (CONTACTS, JOINTS), rigid_rows=DIRECT),
     # Sweeps alone: chosen to bound the cost of a step.
     "iterative": Solver(ITERATIVE, (CONTACTS, JOINTS), takes_help=False),
-    # Its steps follow the derivative of the projection onto the friction law. What is rigid is
+    # Its steps follow the derivative of the projection onto the friction law. Rigid rows are
     # direct first: without friction one factorisation solves it.
     "newton": Solver(NEWTON, (CONTACTS, JOINTS), DIFFERENTIABLE, rigid_rows=DIRECT),
     "direct": Solver(DIRECT, (CONTACTS, JOINTS), rows=DIRECT, rigid_rows=DIRECT),
     # Normals direct, friction iterative.
     "split": Solver(SPLIT, (CONTACTS,), rows=SPLIT),
-    # Springs known at the start of the step, which gain energy with other integrators; there is
-    # little left to solve.
+    # Springs known at the start of the step, which gain energy with other integrators; little
+    # is left to solve.
     "penalty": Solver(PENALTY, (CONTACTS,), rows=PENALTY, takes_help=False, explicit=True),
 }
 """The solvers by the names that users choose them with."""

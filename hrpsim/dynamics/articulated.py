@@ -22,7 +22,7 @@ from hrpsim.spatial.inertia import bias_force, place_inertia
 from hrpsim.spatial.simd import LANES, load, minus_times, plus, plus_times, store, times
 from hrpsim.spatial.vector import dot_spatial
 
-# Inertia this small beside the rest of a body's is what rounding leaves of none.
+# Share of a body's inertia below which inertia is rounding of zero.
 _NEGLIGIBLE = 1e-14
 
 # Fields that are read and written eight numbers at a time have two to spare, `_1` ..., and fill
@@ -72,11 +72,11 @@ def place_inertias(forest, kinematics, articulated_out):
 
 @kernel
 def start_bodies(forest, kinematics, articulated_out):
-    """Write what each body contributes by itself: inertia, I_A, a_vp and p_A.
+    """Write each body's own contribution: inertia, I_A, a_vp and p_A.
 
-    p_A = I a_vp + v x* I v - external. The acceleration that velocity products cause is taken apart
-    from the rest (RBDA 7.4): what is left has the equations of a system at rest, which need no
-    product of I_A and c.
+    p_A = I a_vp + v x* I v - external. The acceleration that velocity products cause is separate
+    (RBDA 7.4): the rest obeys the equations of a system at rest, which need no product of I_A and
+    c.
     """
     for number in range(forest.bodies.shape[0]):
         i = forest.order[number]
@@ -250,7 +250,7 @@ def accelerations(forest, kinematics, gravity, articulated, dv_out):
 
 @inner_kernel
 def wrench_response(forest, kinematics, articulated, effort, dv_out):
-    """Find what `constraint_wrench` on bodies and `effort` (nv,) on joints alone do to the motion.
+    """Find the motion that `constraint_wrench` on bodies and `effort` (nv,) on joints alone cause.
 
     Forces give accelerations, impulses velocities; gravity and bias take no part. Writes
     `delta_acceleration`, and dv_out (nv,) for the kernels' velocity; `constraint_wrench` ends as

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint bodies of a step, where constraints push, and how they are numbered.
+"""The constraint bodies of a step, on which constraints act, and their numbering.
 
 A *constraint body* is a body (six columns: a spatial force at the tree's origin) or a degree of
 freedom (one column: an effort).
@@ -51,8 +51,8 @@ SUPPORT = np.dtype(
             "limb_constrained",
             "i8",
         ),  # at the first body of a limb: how many constraint bodies are on it
-        ("_1", "f8"),  # what follows begins with a line of the cache
-        ("twist", "f8", (6,)),  # work; six and two to spare
+        ("_1", "f8"),  # aligns the next field to a cache line
+        ("twist", "f8", (6,)),  # work; six and two spare
         ("_2", "f8", (2,)),
         ("answer", "f8", (LANES,)),  # work
         ("sweep", "f8", (6, LANES)),  # work
@@ -111,7 +111,7 @@ def velocity_entries(body_count: int, dof_count: int) -> int:
 
 
 def forget_numbers(constrained: ConstraintBodies) -> None:
-    """Let constraint bodies be numbered anew: bodies have other places, or are others."""
+    """Force a new numbering of constraint bodies: the bodies or their indices have changed."""
     constrained.supports["known_count"] = 0
 
 
@@ -153,7 +153,7 @@ def _same_bodies(constrained):
 
 @inner_kernel
 def _number(forest, constrained_out):
-    """Number what is marked; return (count, block space needed)."""
+    """Number the marked constraint bodies; return (count, block space needed)."""
     supports, of_dof, constrained = (
         constrained_out.supports,
         constrained_out.of_dof,

@@ -41,7 +41,7 @@ from hrpsim.model.system import FIXED, FREE
 
 
 class Workspace(NamedTuple):
-    """What the algorithms work in; `n` bodies."""
+    """Work arrays of the algorithms; `n` bodies."""
 
     forest: Forest
     kinematics: np.ndarray  # (n,) KINEMATICS
@@ -201,7 +201,7 @@ def forward_dynamics(
 
 
 def _finite(name: str, result):
-    """Return `result`, or raise the StateError where finite arguments made it overflow."""
+    """Return `result`; raise StateError where it overflowed from finite arguments."""
     if not np.isfinite(result).all():
         raise StateError(f"the {name} would not be finite: the numbers given are too large")
     return result
@@ -290,7 +290,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
         q: configuration (nq,).
 
     Raises:
-        ModelError: where nothing that moves has mass.
+        ModelError: where no moving body has mass.
     """
     q = checked_configuration(model, q)
     if not model.mass > 0.0:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What acts along a joint: spring, damper, actuator, and how a step may take them implicitly."""
+"""Forces along joints: spring, damper, actuator, and their implicit integration."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # The actuators' law: effort + kp (target_position - q) + kd (target_velocity - v), bounded by the
-# joint's effort limit. Where the joint would exceed its velocity limit the actuator delivers what
-# holds it there, within the effort limit: a constraint (hrpsim.constraints.joint_rows).
+# joint's effort limit. Where the joint would exceed its velocity limit the actuator delivers the
+# effort that holds it there, within the effort limit: a constraint (hrpsim.constraints.joint_rows).
 CONTROL = np.dtype(
     [
         ("kp", "f8"),  # [Nm/rad] or [N/m]
@@ -19,9 +19,9 @@ CONTROL = np.dtype(
         ("target_position", "f8"),
         ("target_velocity", "f8"),
         ("effort", "f8"),  # feed-forward [Nm] or [N]
-        ("applied", "f8"),  # what the actuator delivered in the last step
-        ("ramp", "f8"),  # what each step adds to the target position
-        ("ahead", "f8"),  # by what that, a step's end's, is ahead of the one in its middle
+        ("applied", "f8"),  # effort delivered in the last step
+        ("ramp", "f8"),  # change of the target position in a step
+        ("ahead", "f8"),  # change of that from a step's middle to its end
         ("ramp_steps", "i8"),  # for how many more steps
         ("saturated", "i8"),  # +1, -1: the last implicit step found it at its effort limit
         ("limiting", "i8"),  # +1, -1: at this velocity limit it does not follow its law
@@ -36,10 +36,10 @@ _ROUNDING = 1e-9
 
 @inner_kernel
 def advance_targets(forest, velocity, impulses, column, time_step, applied, control):
-    """Keep what actuators delivered (nv,); move every target on by one step of its ramp.
+    """Store the actuators' delivered efforts (nv,); advance every target by one step of its ramp.
 
-    A `column` of `impulses` (nv, rows) is that of the velocity limits, which lower what the laws
-    delivered: `applied`. Limits that acted, or that `velocity` is beyond, stay marked.
+    A `column` of `impulses` (nv, rows) is that of the velocity limits, which lower the laws'
+    efforts: `applied`. Limits that acted, or that `velocity` is beyond, stay marked.
     """
     for place in range(forest.joints.shape[0]):
         k = forest.joints[place]
@@ -101,7 +101,7 @@ def joint_forces(
 
 @inlined_kernel
 def spring_inertia(stiffness, time_step):
-    """Return what a spring of force -k (q + dt (v' - v) / 4) adds to a joint's inertia.
+    """Return the inertia that a spring of force -k (q + dt (v' - v) / 4) adds to a joint.
 
     `q` is the middle of the step, v and v' the velocities at its ends. The rule is symmetric in
     time, so of second order and without loss of energy, and stable at any stiffness, as the
@@ -112,11 +112,11 @@ def spring_inertia(stiffness, time_step):
 
 @inlined_kernel
 def damping_inertia(damping, inertia, time_step):
-    """Return what a damper of force -c (v + s (v' - v)) adds to a joint's inertia: s dt c.
+    """Return the inertia that a damper of force -c (v + s (v' - v)) adds to a joint: s dt c.
 
     With z = c dt / `inertia`, s = (1 + z) / (2 + z): a damped inertia slows by 1 / (1 + z + z^2/2),
     the (0, 2) Pade approximant of exp(-z), of second order and monotone however large z. `inertia`
-    is the least that the joint can see; seeing more, it is slowed as exactly and as monotonely.
+    is the least that the joint can see; with more, it slows as exactly and as monotonically.
     """
     if damping <= 0.0:
         return 0.0
@@ -128,9 +128,9 @@ def damping_inertia(damping, inertia, time_step):
 def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_release):
     """Mark actuators at their velocity or effort limits; return whether a mark has changed.
 
-    The acceleration work.dv + work.change (nv,) is what the present marks lead to, constraint
-    forces included: what a limit or the ground bears is not asked of an actuator. Effort limits
-    are looked at in an `implicit` step; without `may_release` its marks stay.
+    The acceleration work.dv + work.change (nv,) follows from the present marks, constraint forces
+    included: an actuator need not deliver what a limit or the ground bears. Effort limits are
+    checked in an `implicit` step; without `may_release` its marks stay.
     """
     changed = False
     for place in range(forest.joints.shape[0]):
@@ -152,7 +152,7 @@ def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_
                 actuator.saturated = 1 if wanted > 0.0 else -1
                 changed = True
         elif beyond != 0 and actuator.saturated == -beyond:
-            continue  # it brakes with all it has
+            continue  # it brakes with its effort limit
         elif may_release and actuator.saturated * wanted < (1.0 - _ROUNDING) * dof.effort_limit:
             actuator.saturated = 0
             changed = True
@@ -169,9 +169,9 @@ def overspeed(rate, velocity_limit):
 
 @inlined_kernel
 def _actuator_inertia(dof, actuator, damped, time_step):
-    """Return the actuator's share of what its joint sees as inertia in an implicit step.
+    """Return the actuator's share of the inertia that its joint sees in an implicit step.
 
-    `damped` is what its damper and the joint's add together.
+    `damped` is the inertia that its damper and the joint's add together.
     """
     share = 0.0
     if actuator.kd > 0.0:
@@ -181,14 +181,14 @@ def _actuator_inertia(dof, actuator, damped, time_step):
 
 @inner_kernel
 def restore_marks(control):
-    """Mark the actuators at their limits as the last step did."""
+    """Restore the last step's marks of actuators at their limits."""
     for k in range(control.shape[0]):
         control[k].saturated, control[k].limiting = control[k].mark, control[k].limiting_mark
 
 
 @inner_kernel
 def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
-    """Add to work.applied `weight` times what the actuators' laws delivered (nv,).
+    """Add `weight` times the efforts by the actuators' laws to work.applied (nv,).
 
     At the state of `joint_forces` and with the acceleration work.dv + work.change that it led to.
     Entries of free bodies stay as they are.
@@ -206,9 +206,9 @@ def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
 
 @inlined_kernel
 def law_effort(dof, actuator, position, rate, acceleration, inertia, horizon):
-    """Return what an actuator delivers by its law [Nm or N] in a step of that acceleration.
+    """Return an actuator's effort by its law [Nm or N] in a step of that acceleration.
 
-    Position, rate and horizon are those of `joint_forces`, inertia what it wrote of the actuator.
+    Position, rate and horizon are those of `joint_forces`, inertia the actuator's that it wrote.
     """
     if horizon == 0.0:
         return limited(demand(actuator, position, rate), dof.effort_limit)
@@ -219,7 +219,7 @@ def law_effort(dof, actuator, position, rate, acceleration, inertia, horizon):
 
 @inner_kernel
 def demand(actuator, position, rate):
-    """Return what the actuator's law asks for [Nm or N]."""
+    """Return the effort that the actuator's law requires, before its limit [Nm or N]."""
     return (
         actuator.effort
         + actuator.kp * (actuator.target_position - position)
@@ -229,5 +229,5 @@ def demand(actuator, position, rate):
 
 @inlined_kernel
 def limited(wanted, effort_limit):
-    """Return what an actuator delivers of `wanted` [Nm or N]."""
+    """Return the effort `wanted` within the effort limit [Nm or N]."""
     return min(max(wanted, -effort_limit), effort_limit)

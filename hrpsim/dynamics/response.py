@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a factorised forest answers, constraint body to constraint body, to forces.
+"""Response of a factorised forest to forces, from constraint body to constraint body.
 
 The response of constraint bodies to unit forces on constraint bodies is the link-space inverse
 inertia (J M^-1 J^T for the constraint bodies' J), found by sweeps along support paths.
 
-Limbs of a floating tree, the branches that hang on its base, answer each other through the base
-alone. With P_i what unit forces on constraint body i come to at the base and L the inverse of its
-articulated inertia, the block of constraint bodies i and j on different limbs is P_i^T L P_j: no
-sweep goes down one limb for forces on another. A body alone on its limb answers itself by P^T L P +
-sum u u^T / D, over the joints on its way to the base, which feel u of the unit forces.
+Limbs of a floating tree, the branches at its base, couple through the base alone. With P_i the
+unit forces on constraint body i propagated to the base and L the inverse of its articulated
+inertia, the block of constraint bodies i and j on different limbs is P_i^T L P_j: no sweep goes
+down one limb for forces on another. The own block of a body alone on its limb is P^T L P +
+sum u u^T / D, over the joints on its path to the base, where u is the effort of the unit forces.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from hrpsim.spatial.simd import (
     unit,
 )
 
-# Where `at_base` has what the unit effort of a body's joint comes to.
+# Lane of `at_base` for the unit effort of a body's joint.
 _EFFORT = 6
 
 
 @inner_kernel
 def constrained_responses(forest, kinematics, articulated, constrained_count, constrained_out):
-    """Write the response block of every tree: column j of a block answers a unit force on j.
+    """Write the response block of every tree: column j of a block is the motion by a unit force j.
 
-    Blocks are symmetric: a constraint body looks for the answers of itself and of later ones of its
-    limb, and of earlier ones of other limbs.
+    Blocks are symmetric: for a constraint body the responses of itself, of later ones of its limb,
+    and of earlier ones of other limbs are computed.
     """
     supports = constrained_out.supports
     for number in range(constrained_count):
@@ -91,7 +91,7 @@ def _largest_response(constraint_body, tree, block):
 def _carry_up(forest, kinematics, articulated, number, constraint_body, supports):
     """Carry unit forces on constraint body `number`, one a column, to the root's `sweep`.
 
-    Leaves on the way what each joint feels of them.
+    Stores the effort of each joint on the path.
     """
     i = constraint_body.body
     body = forest.bodies[i]
@@ -142,7 +142,7 @@ def _store_lanes(a0, a1, a2, a3, a4, a5, A_out):
 
 @inlined_kernel
 def _note_at_base(F, constraint_body, own):
-    """Keep what unit forces on a constraint body have come to at the base: F (6, 8)."""
+    """Store the unit forces on a constraint body propagated to the base: F (6, 8)."""
     if constraint_body.dof < 0:
         for r in range(6):
             store(own.at_base, r * LANES, load(F, r * LANES))
@@ -203,7 +203,7 @@ def _apply_inverse(inverse, A):
 
 @inlined_kernel
 def _couple_limbs(other, base, constraint_body, tree, constrained_out):
-    """Write how an earlier constraint body, on another limb or the base, answers unit forces.
+    """Write the response of an earlier constraint body, on another limb or the base.
 
     The motions of the base under these are in its `sweep`.
     """
@@ -238,7 +238,7 @@ def _couple_limbs(other, base, constraint_body, tree, constrained_out):
 
 @inlined_kernel
 def _couple_with_itself(forest, articulated, constraint_body, tree, constrained_out):
-    """Write how a body alone on its limb answers unit forces on itself; as `_couple_limbs`."""
+    """Write the response of a body alone on its limb to its own unit forces."""
     supports = constrained_out.supports
     A, P = tree.sweep, supports[constraint_body.body].at_base
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)

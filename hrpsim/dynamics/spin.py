@@ -10,7 +10,7 @@ by more than a fraction of a radian. The implicit midpoint rule
 
 in the body's frame keeps both quadratic invariants of Euler's equations, w I w and |I w|, at any
 step size. With a moment n it is I (w' - w) + dt m x I m = dt n: the gyroscopic torque is that in
-the middle of the step, whatever the moment does.
+the middle of the step for any moment.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ACCURACY = 1e-15  # of the angular velocity and its change
 _FOUND = 1e-8  # the same, where rounding leaves more: an inertia may be small about one axis
 
 # Suzuki's composition: five steps of a symmetric method of second order are one of fourth order,
-# each this part of it but for the third, which goes back.
+# each this part of it but for the third, which is negative.
 _PART = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
 _FINE_TURN = 0.25  # in such a composition [rad]
 _MOST_COMPOSITIONS = 64
@@ -57,11 +57,11 @@ def free_acceleration(I, wx, wy, wz):
 
 @inner_kernel
 def spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step):
-    """Return what the gyroscopic torque adds to the angular acceleration of a step [rad/s^2].
+    """Return the gyroscopic torque's part of the angular acceleration of a step [rad/s^2].
 
     All in the body's axes: I (3, 3) is the inertia about the centre of mass, w the velocity at the
     start of the step, a the acceleration by moments. Where a body turns so far in a step that the
-    rule has no solution near by, nothing is added.
+    rule has no solution nearby, that part is zero.
     """
     ux, uy, uz = time_step * ax, time_step * ay, time_step * az  # w' - w
     tx, ty, tz = matrix_times(I, ux, uy, uz)
@@ -102,7 +102,7 @@ def spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step):
 
 @inner_kernel
 def turn_freely_for(I, q, wx, wy, wz, duration):
-    """Turn a body's quaternion (4,) as it turns without moments; return its angular velocity then.
+    """Rotate a body's quaternion (4,) without moments; return its final angular velocity.
 
     That is in the body's axes, as w at the start. Compositions of midpoint steps (Suzuki 1990),
     w' by the implicit rule and q by the exponential of the mean of w and w': of fourth order, at

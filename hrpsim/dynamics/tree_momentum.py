@@ -3,14 +3,14 @@
 
 """The linear momentum of a tree of bodies, found from the leaves to the root.
 
-In the frame of each body, what hangs on it has a mass m, a first moment h = sum m x about the
-body's origin, and the momentum p that joints beyond the body give it. Through a joint with the
+In the frame of each body, its subtree has a mass m, a first moment h = sum m x about the body's
+origin, and the momentum p by joints beyond the body. Through a joint with the
 rotation R, the origin t and the rate of its axis w or s they pass to the parent as
 
     m,   R h + m t,   R (p + w x h + m s),
 
-and at a free root, P = R (p + w x h) + m v. That is a fraction of the cost of placing all bodies in
-the world, and no limb waits for another.
+and at a free root, P = R (p + w x h) + m v. This costs a fraction of placing all bodies in the
+world, and limbs are independent of each other.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ SUBTREE = np.dtype(
 def tree_momentum(forest, q, velocity, root, subtrees, momentum_out):
     """Write the linear momentum (3,) [Ns] of the tree on the free body `root`, along world axes.
 
-    `velocity` is in the kernels' layout; `subtrees` (n,) SUBTREE is room to work in, and holds what
-    hangs on each body of the tree afterwards.
+    `velocity` is in the kernels' layout; `subtrees` (n,) SUBTREE is work, and has the subtree of
+    each body of the tree afterwards.
     """
     bodies, order = forest.bodies, forest.order
     last = root
@@ -66,7 +66,7 @@ def tree_momentum(forest, q, velocity, root, subtrees, momentum_out):
 
 @inlined_kernel
 def _add_to_parent(body, q, velocity, here, above_out):
-    """Add what hangs on a body, its own mass included, to its parent's."""
+    """Add the subtree of a body, its own mass included, to its parent's."""
     revolute = body.joint_type == REVOLUTE
     sine, cosine = 0.0, 1.0
     if revolute:

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What happens about the first step of a first run, which compiles.
+"""Announcing the compilation of the first step of a first run.
 
-It is said once, as it takes so long that a user would think it hung; and what most worlds need soon
-after is compiled by a process beside at the same time.
+It is printed once, as the program seems to hang meanwhile; kernels that most worlds need soon after
+are compiled by a child process at the same time.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from hrpsim.jit.lazy_kernels import (
 )
 
 _looked = False  # at the cache, which takes longer than a step
-_is_begun = False  # the process beside
+_is_begun = False  # the child process
 
 
 def begin_beside(dispatcher, share: tuple[str, ...]) -> None:
-    """Have a process beside compile its share of a first step that is not in the cache.
+    """Start a child process that compiles its share of a first step that is not in the cache.
 
-    For who knows that steps will follow, and has other things to do before.
+    For programs that do other work before their first step.
     """
     global _is_begun
     if _looked or _is_begun or compiles_elsewhere() or is_cached(dispatcher):
@@ -41,11 +41,11 @@ def begin_beside(dispatcher, share: tuple[str, ...]) -> None:
 def announce_compilation(
     dispatcher, needed: tuple[str, ...], share: tuple[str, ...]
 ) -> float | None:
-    """Say that the first call of a kernel compiles; return when that began, None if it need not.
+    """Print that the first call of a kernel compiles; return when that began, None if it need not.
 
-    needed: lazily compiled kernels that it calls: whom `let_compile` has named is asked for them.
-    share: what a process beside compiles meanwhile, in that order, where nobody is named and there
-    is a processor for it; the rest is compiled here.
+    needed: lazily compiled kernels that it calls, requested by the callback of `let_compile`.
+    share: kernels that a child process compiles meanwhile, in that order, without such a callback
+    and with a second processor; the rest is compiled here.
     """
     global _looked
     if _looked:
@@ -68,7 +68,7 @@ def announce_compilation(
 
 
 def say_compiled(began: float) -> None:
-    """Say how long that took."""
+    """Print how long that took."""
     took = time.perf_counter() - began
     print(f"hrpsim: compiled in {took:.0f} s", file=sys.stderr, flush=True)
 
@@ -79,9 +79,9 @@ def _compile_beside(names: tuple[str, ...]) -> None:
 
     absent = set(absent_kernels())
     wanted = tuple(name for name in names if name in absent)
-    beside = CompilerBeside(prepare=signal_at_parent_end)
-    if wanted and beside.request(wanted):
-        let_compile(beside.wait_for)
+    child = CompilerBeside(prepare=signal_at_parent_end)
+    if wanted and child.request(wanted):
+        let_compile(child.wait_for)
 
 
 def _processors() -> int:

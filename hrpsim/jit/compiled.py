@@ -3,9 +3,9 @@
 
 """Kernels: functions that are compiled when they are first needed.
 
-A kernel knows how it is to be compiled; numba is imported when that has to be done. What was
-compiled is kept on disk as machine code (hrpsim.jit.machine_code; where, hrpsim.jit.kernel_folders)
-and loaded without numba, whose import takes longer than all the rest of a start.
+numba is imported only to compile. Kernels are stored on disk as machine code
+(hrpsim.jit.machine_code; where, hrpsim.jit.kernel_folders) and loaded without numba, whose import
+takes longer than all the rest of a start.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Kernel(KernelFunction):
         return self.codes[kinds]
 
     def _load(self, kinds: tuple):
-        """Return what an earlier process has compiled, or came with the package, or None."""
+        """Return the code compiled by an earlier process, or shipped with the package, or None."""
         if PLAIN_COMPILER:
             return None
         from hrpsim.jit.machine_code import MachineCode, load
@@ -106,7 +106,7 @@ def _shipped(function) -> Iterator[tuple[Path, str]]:
 
 @functools.cache
 def _shipped_target() -> str:
-    """Return for which target the kernels that came with the package are taken, "" for none."""
+    """Return the target whose kernels are taken from the package, "" for none."""
     present = shipped_targets()
     if PLAIN_COMPILER or not present:
         return ""
@@ -116,7 +116,7 @@ def _shipped_target() -> str:
 
 
 def file_name(function) -> str:
-    """Return how the names of a function's files begin."""
+    """Return the prefix of the names of a function's files."""
     return f"{function.__module__}.{function.__qualname__}-{function.__code__.co_firstlineno}"
 
 
@@ -133,16 +133,16 @@ def is_cached(kernel: Kernel) -> bool:
 def entry_point(kernel: Kernel, *arguments):
     """Return a kernel's machine code for arguments of the kinds of these, compiled if need be.
 
-    What is returned does not look at what it is called with: it takes any array as if it were of
-    the kind it was compiled for.
+    The result does not check its arguments: it takes any array as if it were of the kind it was
+    compiled for.
     """
     return kernel.code(arguments).call
 
 
 def prepared(kernel: Kernel) -> Callable:
-    """Return how to call a kernel whose arguments are always of the kinds that they are at first.
+    """Return a callable for a kernel whose arguments always have the kinds of the first call.
 
-    For callers that see to that themselves: looking takes longer than a short kernel.
+    For callers that ensure that: checking takes longer than a short kernel.
     """
     run: Callable | None = None
 

@@ -38,7 +38,7 @@ class _InnerCode(JITCodeLibrary):
 
     @property
     def codegen(self):
-        """Return what numba gives the environment of the function to."""
+        """Return the object that numba gives the environment of the function to."""
         return self
 
     def set_env(self, env_name, env):
@@ -62,7 +62,7 @@ class KernelCode(_InnerCode):
             self._final_module.link_in(part._final_module, preserve=True)
         for function in self.get_defined_functions():
             if function.linkage == Linkage.external and function.name not in own:
-                function.linkage = "linkonce_odr"  # it may go where all calls are inlined
+                function.linkage = "linkonce_odr"  # removable where all calls are inlined
         for library in itertools.filterfalse(_is_part, libraries):
             # Last, as LLVM links of them only what is called already.
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
@@ -70,7 +70,7 @@ class KernelCode(_InnerCode):
 
 
 def _callees(library, known: dict) -> dict:
-    """Return, as keys, what a library calls, and what the inner kernels of these call."""
+    """Return, as keys, the callees of a library, and those of the inner kernels among them."""
     for callee in library._linking_libraries:
         if callee not in known:
             known[callee] = None
@@ -103,7 +103,7 @@ class KernelCompiler(Compiler):
 
 
 class InnerKernelCompiler(KernelCompiler):
-    """Numba's compiler of what is only linked into kernels."""
+    """Numba's compiler of inner kernels, which are only linked into kernels."""
 
     _library = _InnerCode
 

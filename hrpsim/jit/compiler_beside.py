@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kernels compiled by a process beside, for a program that must not stand still meanwhile.
+"""Kernels compiled by a child process, for a program that must not block meanwhile.
 
-`use_compiler_beside` hands it what steps ask for and the cache does not have: the step is then
-given up with KernelsAbsent, and can be done once the process has put them into the cache. Where
-nothing can be kept on disk, or the process fails, kernels are compiled in place as always.
+`use_compiler_beside` passes it the kernels that steps request and the cache does not have: the step
+ends with KernelsAbsent, and succeeds once the process has put them into the cache. Where nothing
+can be stored on disk, or the process fails, kernels are compiled in place.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from hrpsim.jit.lazy_kernels import absent_kernels, let_compile
 
 _COMMAND = (sys.executable, "-m", "hrpsim.cli", "warm-up", "--processes", "1")
 _END = 5.0  # [s, wall] that a process has to end
-_LOOK_PERIOD = 0.05  # between looks for what is waited for [s, wall]
+_LOOK_PERIOD = 0.05  # between checks for awaited kernels [s, wall]
 
 
 class CompilerBeside:
-    """Compiles kernels in a child process: at leisure ahead of need, at once when a step waits.
+    """Compiles kernels in a child process: ahead of need, or at once when a step waits.
 
-    say: takes a line about what it does. prepare: what the child calls before it begins, such as
+    say: takes a line that reports its work. prepare: what the child calls before it begins, such as
     `hrpsim.orphans.signal_at_parent_end`. `names` are the kernels that a step waits for.
     """
 
@@ -44,7 +44,7 @@ class CompilerBeside:
         self.names: tuple[str, ...] = ()
 
     def compile_ahead(self) -> tuple[str, ...]:
-        """Begin to compile, at low priority, all that no earlier process did; return what it is."""
+        """Begin to compile all kernels absent from the cache, at low priority; return them."""
         self._goes_ahead = True
         names = self._possible(absent_kernels())
         if names and not self.is_busy:
@@ -52,7 +52,7 @@ class CompilerBeside:
         return names
 
     def request(self, names: tuple[str, ...]) -> bool:
-        """Compile these kernels now; return False where that must be done in place."""
+        """Begin to compile these kernels; return False where that must be done in place."""
         self._note_end()
         if self._possible(names) != names:
             return False
@@ -65,14 +65,14 @@ class CompilerBeside:
         return True
 
     def wait_for(self, names: tuple[str, ...]) -> bool:
-        """Wait while these kernels are being compiled; return False: what is missing is not."""
+        """Wait while these kernels are being compiled; return False: missing ones are not."""
         while set(names) & set(self.names) & set(absent_kernels()):
             self.wait(_LOOK_PERIOD)
         return False
 
     @property
     def is_busy(self) -> bool:
-        """Whether kernels are being compiled that a step has asked for."""
+        """Whether kernels are being compiled that a step has requested."""
         self._note_end()
         return bool(self.names)
 
@@ -91,7 +91,7 @@ class CompilerBeside:
         self._stop()
 
     def _possible(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return those that a process can be asked for."""
+        """Return those that a process can compile."""
         if not os.access(cache_directory, os.W_OK):
             return ()
         return tuple(name for name in names if name not in self._failed)
@@ -110,7 +110,7 @@ class CompilerBeside:
         )
 
     def _note_end(self) -> None:
-        """See whether the process has ended; what it should have made and has not, it cannot."""
+        """Check whether the process has ended; kernels that it has not made count as failed."""
         if self._process is None or self._process.poll() is None:
             return
         self._process = None
@@ -118,7 +118,9 @@ class CompilerBeside:
             return
         missing = set(self.names) & set(absent_kernels())
         self._failed |= missing
-        outcome = f"could not be compiled beside: {', '.join(sorted(missing))}" if missing else ""
+        outcome = (
+            f"the child process could not compile: {', '.join(sorted(missing))}" if missing else ""
+        )
         self._say(outcome or f"compiled {', '.join(self.names)}")
         self.names = ()
         if self._goes_ahead:
@@ -138,5 +140,5 @@ class CompilerBeside:
 
 
 def use_compiler_beside(beside: CompilerBeside | None) -> None:
-    """Let steps of this process ask a process beside for kernels; None: compile them in place."""
+    """Compile the kernels that steps request in a child process; None: compile them in place."""
     let_compile(None if beside is None else beside.request)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of the arrays that kernels work on: what each has an entry for, and how long it lasts.
+"""The table of the arrays that kernels work on: the axes of each, and how long it lasts.
 
 The fields of a named tuple of arrays are declared with `array`, `state`, `constant` and `part`. All
 that handles every array alike reads these declarations: allocation, growth, snapshots, removal,
@@ -23,15 +23,15 @@ _CACHE_LINE = 64  # [bytes]
 class Life(Enum):
     """How long an array lasts."""
 
-    CONSTANT = "constant"  # says what is in the world; made with the scene
-    STATE = "state"  # what the next step depends on: snapshots have it
-    RESULT = "result"  # what a step found; readers ask for it until the next one
+    CONSTANT = "constant"  # contents of the world; made with the scene
+    STATE = "state"  # input of the next step: part of snapshots
+    RESULT = "result"  # output of a step, read until the next one
     WORK = "work"  # written in every step before it is read
     PROCESS = "process"  # addresses in this process
 
 
 class Axis(Enum):
-    """What an array has an entry for."""
+    """The objects that an array has entries for."""
 
     BODY = "body"
     RK4_BODY = "body in a world with rk4"
@@ -63,14 +63,14 @@ class Field(NamedTuple):
     dtype: Any
     shape: tuple[Axis | int, ...]
     life: Life
-    refers: Mapping[str, Axis]  # fields of its records that are places along an axis, -1 for none
-    live: str  # the count in the scene's `counts` of the entries that mean anything; "": all do
-    carries: tuple[str, ...] | None  # fields that go on where entities come or go; None: all
+    refers: Mapping[str, Axis]  # fields of its records that are indices along an axis, -1 for none
+    live: str  # the count of valid entries in the scene's `counts`; "": all are
+    carries: tuple[str, ...] | None  # fields preserved where entities come or go; None: all
     fill: int
 
     @property
     def axis(self) -> Axis | int:
-        """What the array has an entry for, or how many there always are."""
+        """The axis of the array's entries, or their fixed number."""
         return self.shape[0]
 
 
@@ -78,7 +78,7 @@ class Part(NamedTuple):
     """A named tuple of arrays within another one."""
 
     kind: type
-    meaning: str = ""  # given where its arrays are declared in no table: their maker knows them
+    meaning: str = ""  # given where its arrays are declared in no table
 
 
 def array(
@@ -139,7 +139,7 @@ def allocate(kind: type, sizes: Mapping[Axis, int], **given):
 def new_array(shape, dtype, fill: int = 0) -> np.ndarray:
     """Return an array that begins with a line of the processor's cache.
 
-    What kernels read eight numbers at a time then lies in one line, if its record lets it.
+    Fields that kernels read eight numbers at a time then lie in one line, if aligned in the record.
     """
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
@@ -152,7 +152,7 @@ def new_array(shape, dtype, fill: int = 0) -> np.ndarray:
 
 
 def at(whole: tuple, path: str) -> np.ndarray:
-    """Return the array at a path, "islands.trees" say."""
+    """Return the array at a path, such as "islands.trees"."""
     for name in path.split("."):
         whole = getattr(whole, name)
     return whole

@@ -19,7 +19,7 @@ _CLOCK = _LINUX_COARSE if sys.platform == "linux" else time.CLOCK_MONOTONIC
 
 @intrinsic
 def monotonic_seconds(typing_context):
-    """Return a time that goes on evenly [s], to some milliseconds."""
+    """Return a monotonic time [s], to some milliseconds."""
 
     def _generate(context, builder, signature, arguments):
         long, integer, real = ir.IntType(64), ir.IntType(32), ir.DoubleType()
@@ -72,7 +72,7 @@ def reference_at(typing_context, example, address):
 
 
 def _plain(arguments):
-    """Return the type of a tuple of arguments without what is known of their values."""
+    """Return the type of a tuple of arguments, without literal values."""
     return types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
 
 
@@ -92,7 +92,7 @@ def _call(context, builder, signature, values):
 def _unlikely(module):
     """Return a function that does nothing: where it is called, LLVM expects to come rarely.
 
-    So the registers of the many steps that call no such kernel are not kept free for those that do.
+    So registers are not reserved for it in the many steps that call no such kernel.
     """
     name = "hrpsim.unlikely"
     if name in module.globals:

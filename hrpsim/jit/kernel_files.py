@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compiled kernels on disk, in files that are whole or not there.
+"""Compiled kernels on disk, in files that are complete or absent.
 
 Each file carries its length and a checksum. One that is damaged is removed and its kernel compiled
-again: LLVM aborts on machine code that has lost a bit. Where nothing can be written, what is there
-is read, and that is said once.
+again: LLVM aborts on machine code that has lost a bit. Where nothing can be written, existing
+files are read, with one warning.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read_whole(path: Path) -> bytes | None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Put a file in its place at once: nobody ever sees a part of it. Raises OSError."""
+    """Write a file atomically: no process ever reads a part of it. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -58,7 +58,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove what processes that were killed have left half written."""
+    """Remove incomplete files of processes that were killed."""
     for path in folder.glob(".*.tmp"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > _ABANDONED:
@@ -92,7 +92,7 @@ def load_cached(path: Path) -> tuple | None:
 
 
 def keep(path: Path, kept: tuple) -> None:
-    """Keep a tuple of bytes and texts, if it can be written."""
+    """Store a tuple of bytes and texts, if it can be written."""
     global _is_writable
     if not _is_writable:
         return
@@ -101,7 +101,7 @@ def keep(path: Path, kept: tuple) -> None:
     except OSError as error:
         _is_writable = False
         _say(
-            f"compiled kernels cannot be kept in {path.parent} ({error.strerror}): each "
-            f"process compiles them anew; set {VARIABLE} to a folder that can be written",
+            f"compiled kernels cannot be stored in {path.parent} ({error.strerror}): each "
+            f"process compiles them again; set {VARIABLE} to a folder that can be written",
             "unwritable",
         )

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where machine code of kernels lies: in the user's cache, or in the package it was built into.
+"""Folders of the kernels' machine code: in the user's cache, or in the package.
 
-A caller has the code of its callees within it, so that a change of any file may concern it. Folders
+A caller contains the code of its callees, so that a change of any file may affect it. Folders
 are therefore named by a hash of every source that the kernels of a step are made of. The cache lies
 where the user may write; a folder that can be read only, filled by `hrpsim warm-up` as another
 user, serves as well.
@@ -12,7 +12,7 @@ Rooms above the step (world, analysis, control, ...) have a folder each within i
 of the room's sources: an edit there leaves the kernels of the step and of other rooms as they are.
 
 A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels/TARGET/SOURCES.
-They serve with any numba, and where the processor or the sources are others they are not looked at.
+They serve with any numba, and are ignored where the processor or the sources differ.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HASH_LENGTH = 16
 
 _KEPT_CACHES = 6
 _SHIPPED = "kernels"
-# What the kernels of a step are made of, and what in it holds none and is named by none.
+# Folders of the kernels of a step, and files in them without kernels that no kernel names.
 _OF_STEP = ("jit", "spatial", "kinematics", "dynamics", "collision", "constraints", "solvers")
 _OF_STEP += ("sensors", "step", "model/system.py", "model/shapes/geometry.py")
 _OF_STEP += ("clock.py", "constants.py")
@@ -50,7 +50,7 @@ def _tools() -> str:
 
 
 def _numba_version() -> str:
-    """Return what tells releases of numba apart, without importing it."""
+    """Return a key of numba's release, without importing it."""
     found = find_spec("numba")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("hrpsim needs numba", name="numba")
@@ -75,7 +75,7 @@ def _sources(*places: str) -> list[str]:
 
 
 def _hash_of(sources: Iterable[str]) -> str:
-    # How large the head of Python's objects is, which machine code knows: not the same everywhere.
+    # The size of the head of Python's objects, which machine code contains, differs between builds.
     digest = hashlib.sha256(b"%d" % object.__basicsize__)
     for source in sorted(sources):
         if os.path.basename(source) not in _NO_KERNELS:
@@ -98,7 +98,7 @@ def _cache_home() -> Path:
 def _prepare_cache(home: Path, name: str) -> Path:
     """Return the folder `name` in `home`, made if need be.
 
-    A name ends with a hash; of those that differ by it alone, the ones used longest ago go.
+    A name ends with a hash; of those that differ by it alone, the least recently used are removed.
     """
     folder = home / name
     with contextlib.suppress(OSError):  # read only, or another process tidies up at the same time
@@ -119,7 +119,7 @@ def _forget_oldest(home: Path, prefix: str) -> None:
         shutil.rmtree(stale, ignore_errors=True)
 
 
-# Of the sources alone, which whoever builds kernels into a package has as well.
+# Of the sources alone, which a build of a package with kernels has as well.
 _of_sources = _hash_of(_sources(*_OF_STEP))
 cache_directory = _prepare_cache(
     _cache_home(), hashlib.sha256(f"{_of_sources} {_tools()}".encode()).hexdigest()[:HASH_LENGTH]
@@ -135,20 +135,20 @@ def _name_for(room: str, *more: str) -> str:
 
 
 def cache_for(room: str, *more: str) -> Path:
-    """Return the folder that keeps what a room of the package makes, and `more` files of it.
+    """Return the folder for the compiled code of a room of the package, and of `more` files.
 
-    An edit of them, or of what the kernels of a step are made of, gives another folder.
+    An edit of these, or of the sources of a step's kernels, gives another folder.
     """
     return cache_directory / _name_for(room, *more)
 
 
 def cache_of(function) -> Path:
-    """Return the folder that keeps what is compiled of a function."""
+    """Return the folder for the compiled code of a function."""
     return _folder_in(cache_directory, function)
 
 
 def shipped_with(function, target: str) -> Path:
-    """Return where a package has what was compiled of a function for a target, if it has any."""
+    """Return where a package has the compiled code of a function for a target, if any."""
     return _folder_in(shipped_directory(_PACKAGE / _SHIPPED, target), function)
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a kernel is before anything is compiled: a function, and what is asked of its code."""
+"""A kernel before compilation: a function, and the options of its code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 class KernelFunction:
     """A function that numba can compile.
 
-    inner: only other kernels call it, whose part it becomes; inline: without a call even.
+    inner: only other kernels call it, and it becomes a part of them; inline: even without a call.
     called: Python calls it, and not only other kernels by its address.
     """
 

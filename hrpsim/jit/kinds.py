@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What machine code depends on of the arguments of a kernel: their kinds, found without numba.
+"""Kinds of a kernel's arguments, which select its machine code, found without numba.
 
 Two arguments of one kind have the same type for numba. Kinds are compared and hashed quickly, and
 each has a text that is the same in every process, by which machine code is found on disk.
@@ -27,7 +27,7 @@ _SCALARS = {
 
 
 def kind_of(value) -> Any:
-    """Return the kind of an argument. TypeError for what kernels do not take."""
+    """Return the kind of an argument. TypeError for arguments that kernels do not take."""
     cls = type(value)
     if cls is np.ndarray:
         flags = value.flags.num & _TYPED

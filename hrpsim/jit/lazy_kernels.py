@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lazily compiled kernels: compiled, and kept on disk, when a world first uses them.
+"""Lazily compiled kernels: compiled, and stored on disk, when a world first uses them.
 
-What some worlds do and others never (meshes, the stages of rk4, the direct solver) is declared
-where it is written, by `lazy_kernel`, and called there by its name. The call goes through an
-address in the scene, 0 as long as the kernel was not needed. A call of an absent kernel asks for it
-and returns NEEDS_KERNEL; the step is then done again. A scene's `lazy_kernels` is (2,) records with
-a field for each kernel: addresses, and what was asked for; and one field more, `awaited`, which
-says that no step can be made before what was asked for is there.
+Features that only some worlds use (meshes, the stages of rk4, the direct solver) are declared where
+they are written, by `lazy_kernel`, and called there by name. The call goes through an address in
+the scene, 0 as long as the kernel was not needed. A call of an absent kernel requests it and
+returns NEEDS_KERNEL; the step is then repeated. A scene's `lazy_kernels` is (2,) records with a
+field for each kernel: addresses, and requests; and one field more, `awaited`: no step can be made
+before the requested kernels are present.
 
-A kernel that no earlier process left on disk is compiled in place, or by whom `let_compile` names.
+A kernel that is not on disk is compiled in place, or by the callback of `let_compile`.
 """
 
 from __future__ import annotations
@@ -116,23 +116,23 @@ def absent_kernels() -> tuple[str, ...]:
 
 
 def let_compile(ask: Callable[[tuple[str, ...]], bool] | None) -> None:
-    """Let `ask(names)` see to absent kernels; where it returns False they are compiled in place."""
+    """Set the callback `ask(names)` for absent kernels; if it returns False, compile in place."""
     global _ask_elsewhere
     _ask_elsewhere = ask
 
 
 def compiles_elsewhere() -> bool:
-    """Return whether `let_compile` has named somebody."""
+    """Return whether `let_compile` has set a callback."""
     return _ask_elsewhere is not None
 
 
 def new_on_demand() -> np.ndarray:
-    """Return the records (2,) of a new scene: no kernel is there, none was asked for."""
+    """Return the records (2,) of a new scene: no kernel is present or requested."""
     return np.zeros(2, dtype=[(name, "i8") for name in (*declared_lazy_kernels(), "awaited")])
 
 
 def provide_requested(scene) -> None:
-    """Give a scene the kernels that its step has asked for.
+    """Give a scene the kernels that its step has requested.
 
     Raises KernelsAbsent where they are being compiled elsewhere.
     """
@@ -148,10 +148,10 @@ def provide_requested(scene) -> None:
 
 
 def provide_used(scene) -> None:
-    """Give a scene the kernels that it uses for certain, by what is in it.
+    """Give a scene the kernels that its contents certainly use.
 
-    What depends on its motion (pairs of shapes that meet, speeds) or on commands (locks) is asked
-    for by the step itself. One that is being compiled elsewhere the next step waits for.
+    Those that depend on its motion (pairs of shapes that meet, speeds) or on commands (locks) are
+    requested by the step itself. The next step waits for kernels that are being compiled elsewhere.
     """
     addresses, requests = scene.lazy_kernels
     requests["awaited"] = 0

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
-# What asks numba for other machine code, beside the processor.
+# Settings that select numba's machine code, apart from the processor.
 _VARIABLES = ("OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "SLP_VECTORIZE")
 
-# Processors that LLVM knows by what many have in common (the levels of the x86-64 ABI), best first:
-# what each has beside x86-64.
+# Common processor levels of LLVM (of the x86-64 ABI), best first, with their features beyond
+# x86-64.
 _V3 = "cx16 sahf popcnt sse3 ssse3 sse4.1 sse4.2 avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave"
 _V4 = f"{_V3} avx512f avx512bw avx512cd avx512dq avx512vl"
 COMMON_TARGETS = {"x86-64-v4": _V4, "x86-64-v3": _V3}
@@ -26,7 +26,7 @@ _FASTCALL = 0x80  # Python's METH_FASTCALL
 
 
 class MachineCode(NamedTuple):
-    """What is kept of a compiled kernel."""
+    """The stored code of a compiled kernel."""
 
     objects: tuple[bytes, ...]  # object files
     function: str  # symbol of the kernel, as other kernels call it
@@ -54,11 +54,11 @@ class _Definition(ctypes.Structure):
 _new_function = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.POINTER(_Definition), ctypes.c_void_p, ctypes.c_void_p
 )(("PyCFunction_NewEx", ctypes.pythonapi))
-_kept: list = []  # what machine code lives in
+_kept: list = []  # owners of the loaded machine code
 
 
 def load(code: MachineCode, name: str) -> Loaded:
-    """Put machine code into memory, for good."""
+    """Load machine code into memory, permanently."""
     # By itself: functions of one name may have become different code in different kernels.
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_target_machine())
     for content in code.objects:
@@ -88,7 +88,7 @@ def object_file(module: llvm.ModuleRef) -> bytes:
 
 @functools.cache
 def target(common: str = "") -> str:
-    """Return what machine code is for: the processor, and what its user asked of numba.
+    """Return the target of machine code: the processor, and the user's settings of numba.
 
     common: of COMMON_TARGETS, instead of the processor that numba compiles for.
     """
@@ -100,7 +100,7 @@ def target(common: str = "") -> str:
 def common_target(names: Iterable[str]) -> str:
     """Return the best of some common targets whose code this processor runs, "" for none.
 
-    None either for one who asks numba for a processor.
+    Also "" if the user sets numba's processor.
     """
     if "NUMBA_CPU_NAME" in os.environ:
         return ""
@@ -108,7 +108,7 @@ def common_target(names: Iterable[str]) -> str:
 
 
 def runs(common: str) -> bool:
-    """Return whether this processor has all that code for a common target needs."""
+    """Return whether this processor has all features of a common target."""
     found = llvm.get_host_cpu_features()
     return all(found.get(feature, False) for feature in COMMON_TARGETS[common].split())
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What stands for code that needs numba, until something is compiled."""
+"""Placeholders for code that needs numba, until something is compiled."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 
 class NumbaCode:
-    """Stands, in the modules of kernels, for an intrinsic of a module that imports numba."""
+    """Placeholder in the modules of kernels for an intrinsic of a module that imports numba."""
 
     def __init__(self, module: str, name: str):
         self._module, self._name = module, name
 
     def load(self) -> Any:
-        """Return what it stands for."""
+        """Return the intrinsic."""
         return getattr(import_module(self._module), self._name)

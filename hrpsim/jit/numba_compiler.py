@@ -5,7 +5,7 @@
 
 Numba lowers a kernel to LLVM's language (hrpsim.jit.compiler); LLVM makes machine code of it, and
 of a function of Python's C interface that calls it (hrpsim.jit.python_wrapper). With
-HRPSIM_PLAIN_COMPILER=1, and where the installed numba does not fit, all is left to numba: its
+HRPSIM_PLAIN_COMPILER=1, and where the installed numba does not fit, numba does all of it: its
 compiler, its wrapper and its cache, by documented interfaces alone. The bits are the same.
 """
 
@@ -26,14 +26,14 @@ from hrpsim.jit.machine_code import Loaded, MachineCode, assemble, load, object_
 from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.jit.python_wrapper import python_wrapper
 
-# What holds for every kernel: additions and multiplications may be fused, nothing else is free.
+# Options of every kernel: additions and multiplications may be fused, nothing else may change.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 _dispatchers: dict[KernelFunction, object] = {}
 
 
 def compile_kernel(kernel: KernelFunction, arguments: tuple) -> MachineCode | Loaded:
-    """Compile a kernel for such arguments: machine code to keep, or what numba keeps by itself."""
+    """Compile a kernel for such arguments: machine code to store, or code that numba stores."""
     if PLAIN_COMPILER or not fits_numba():
         return _compile_plainly(kernel, arguments)
     return _compile(kernel, arguments)
@@ -87,7 +87,7 @@ def _compiled(dispatcher, arguments: tuple):
 
 @contextlib.contextmanager
 def _no_cyclic_collection() -> Iterator[None]:
-    """Let Python not look for cycles, which compiling makes few of."""
+    """Suspend Python's cyclic garbage collection: compiling makes few cycles."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -104,7 +104,7 @@ def dispatcher_of(kernel: KernelFunction, plain: bool = False):
     names: dict = {}
     options: dict = dict(_OPTIONS)
     if kernel.inner:
-        options["forceinline"] = kernel.inline  # always: without it that of the caller is taken
+        options["forceinline"] = kernel.inline  # always: else the caller's is taken
     if not plain:
         from hrpsim.jit.compiler import InnerKernelCompiler, KernelCompiler
 
@@ -116,7 +116,7 @@ def dispatcher_of(kernel: KernelFunction, plain: bool = False):
         dispatcher.targetoptions["no_cfunc_wrapper"] = True
     else:
         _let_numba_cache(dispatcher, kernel)
-    _dispatchers[kernel] = dispatcher  # before what it calls, which may call it
+    _dispatchers[kernel] = dispatcher  # before its callees, which may call it
     known = kernel.py_func.__globals__
     used = (name for name in kernel.py_func.__code__.co_names if name in known)
     names.update({name: _for_numba(known[name], plain) for name in used})

@@ -20,7 +20,7 @@ _POINTER = ir.IntType(8).as_pointer()
 _NOTHING = ir.VoidType()
 _SYMBOL = "hrpsim_call"
 
-# Offsets of what numpy's C interface promises, behind the head of every Python object [bytes].
+# Offsets by numpy's C interface, behind the head of every Python object [bytes].
 _HEAD = object.__basicsize__
 _DATA, _SHAPE, _STRIDES = _HEAD, _HEAD + 16, _HEAD + 24  # of an array
 _RECORD = _HEAD + 8  # of a record: its address, behind its size as an object

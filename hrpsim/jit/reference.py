@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Handing over a scene to kernels by reference.
+"""Passing a scene to kernels by reference.
 
 By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes, copied at every call and
 handled one by one in every function that the compiler sees. A `Reference` is the address of the
@@ -19,7 +19,7 @@ from hrpsim.jit.kinds import kind_of, text_of
 
 
 class ReferenceKind:
-    """What machine code depends on of a referred tuple; there is one for all that are alike."""
+    """The kind of a referred tuple, which selects machine code; equal tuples share one."""
 
     def __init__(self, kind: tuple):
         self._kind = kind
@@ -33,9 +33,9 @@ class ReferenceKind:
 
 
 class Reference:
-    """What Python hands to a kernel for a named tuple of arrays, or of such tuples.
+    """The argument that Python passes to a kernel for a named tuple of arrays, or of such tuples.
 
-    It keeps the arrays alive; it is about these arrays, so that a tuple with others needs another.
+    It keeps its arrays alive; a tuple with other arrays needs another reference.
     """
 
     def __init__(self, whole: tuple, previous: Reference | None = None):

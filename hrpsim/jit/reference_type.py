@@ -32,7 +32,7 @@ _types: dict = {}  # by kind
 
 
 def type_for(reference: Reference) -> ReferenceType:
-    """Return the type of a reference, which it takes milliseconds to find, once for each kind."""
+    """Return the type of a reference; found once for each kind, as that takes milliseconds."""
     kind = reference.kind_for_kernels
     if kind not in _types:
         _types[kind] = ReferenceType(numba.typeof(reference.whole))
@@ -44,7 +44,7 @@ class ReferenceType(types.Type):
 
     def __init__(self, whole: types.BaseNamedTuple):
         self.whole = whole
-        self._hash = hash(whole)  # once: that of a scene looks at every field of every record
+        self._hash = hash(whole)  # once: that of a scene reads every field of every record
         digest = hashlib.sha256(str(whole).encode()).hexdigest()[:16]
         super().__init__(name=f"Reference({whole.instance_class.__name__} {digest})")
         self.types, self.places = {}, {}  # of the fields; [words]
@@ -57,7 +57,7 @@ class ReferenceType(types.Type):
 
     @property
     def key(self):
-        """What makes two of these types equal."""
+        """The key by which two of these types are equal."""
         return self.whole
 
     def __hash__(self):
@@ -113,8 +113,8 @@ def _read_field(context, builder, reference_type, pointer, field):
 def _read_array(context, builder, kind, words):
     """Read an array word by word: LLVM is slow at structs in one piece.
 
-    Of an array without gaps no more is read than its address and shape: what follows from them is
-    written down, which is less to compile.
+    Of a contiguous array only address and shape are read: the rest follows from them as constants,
+    which is less to compile.
     """
     value_type = context.get_value_type(kind)
     value = ir.Constant(value_type, None)  # without an owner
@@ -129,7 +129,7 @@ def _read_array(context, builder, kind, words):
         if word is None:
             place = builder.gep(words, [_WORD(k)], inbounds=True)
             word = builder.load(builder.bitcast(place, word_type.as_pointer()))
-            # References never change: what they say need not be read again after a write.
+            # References never change: they need not be read again after a write.
             word.set_metadata("invariant.load", builder.module.add_metadata([]))
         value = builder.insert_value(value, word, number)
     return value

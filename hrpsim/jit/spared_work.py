@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Work of numba that comes out the same each time, done once while kernels are compiled.
+"""Caching of repeated work in numba while kernels are compiled.
 
-What operators make of types, whether new declarations were imported, how large types are, which
-variables live where (after each pass, though only the last is asked), and a log of events that
-nobody reads: without this, `solve_rows` takes 1.4 times the processor time. All that is put
-back when a kernel is compiled.
+The result types of operators, checks for new declarations, sizes of types, variable lifetimes
+(after each pass, though only the last is used), and a log of events without readers: without this
+module, `solve_rows` takes 1.4 times the processor time. All of it is restored after a kernel is
+compiled.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _EXIT_OF_WITH = "$setup_with_exitfn"
 
 @contextlib.contextmanager
 def spared_work() -> Iterator[None]:
-    """Let numba compile with less work; within another such block, nothing changes."""
+    """Make numba compile with less work; a nested block changes nothing."""
     if event.start_event is _start_where_heard:
         yield
         return
     signatures: dict = {}  # of functions, by the types of their arguments
-    looked: dict = {}  # what there was when declarations were last looked for
+    looked: dict = {}  # the declarations at the last refresh
 
     def get_call_type(self, context, args, kws):
         if kws:
@@ -49,7 +49,7 @@ def spared_work() -> Iterator[None]:
         return signatures[key][0]
 
     def unless_same(refresh):
-        """Let a context look for new declarations where modules or declarations were added."""
+        """Refresh a context's declarations only where modules or declarations were added."""
 
         def look(self):
             if looked.get((refresh, id(self._registries))) != _declared(self):
@@ -91,7 +91,7 @@ def _declared(context) -> tuple[int, int]:
 
 
 def _once(function, key):
-    """Return a function that is asked once for each `key` of its arguments, which it keeps."""
+    """Return a function that caches its result for each `key` of its arguments."""
     known: dict = {}
 
     def ask(*arguments):
@@ -108,7 +108,7 @@ def _text_of_type(_, llvm_type) -> str:
 
 
 def _process_lazily(self, emit_dels=False, extend_lifetimes=False):
-    """Do what PostProcessor does, without what only generators and Python's objects need of it."""
+    """Run PostProcessor without the parts for generators and Python objects."""
     function = self.func_ir
     if function.is_generator:
         _process(self, emit_dels, extend_lifetimes)
@@ -140,7 +140,7 @@ def _end_where_heard(kind, data=None, exc_details=None) -> None:
 
 
 def _is_heard(kind) -> bool:
-    """Return whether others than numba's own stopwatches listen to an event."""
+    """Return whether an event has listeners other than numba's own timers."""
     return any(type(one) is not event.TimingListener for one in event._registered[kind])
 
 

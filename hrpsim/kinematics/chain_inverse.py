@@ -6,7 +6,7 @@
 Each joint turns about the z axis of its frame. The error of the tip is
     e = (target position - position, radius * rotation vector from the tip to the target),
 and a step is dq = J^T (J J^T + d I)^-1 e (Levenberg 1944; Wampler 1986): the damping d [m^2] falls
-where a step lessened |e| and rises where it did not.
+where a step reduced |e| and rises where it did not.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ROUNDS = 200
 _FIRST_DAMPING = 1e-4  # [m^2]
 _LEAST_DAMPING = 1e-12
 _MOST_DAMPING = 1e6
-_SMALLEST_GAIN = 1e-12  # part of |e|^2: what a step beyond reach still gains, near its end
+_SMALLEST_GAIN = 1e-12  # part of |e|^2: least gain of a step for a target out of reach
 _OPPOSITE = 1e-9
 
 
@@ -46,8 +46,9 @@ def solve_chain(links, target, radius, tolerance, work, angles):
     """Turn `angles` (6,) [rad] until the tip is at `target`; return |e| [m].
 
     links (7,): LINK records of the six joints and the tip. target: a LINK record. radius [m]: the
-    weight of the orientation; a turn by 1 rad counts as much as that way. The start decides which
-    of several solutions is found. Ends at |e| <= tolerance [m], or where nothing lessens |e|.
+    weight of the orientation; a rotation by 1 rad counts as much as that distance. The start
+    decides which of several solutions is found. Ends at |e| <= tolerance [m], or where no step
+    reduces |e|.
     """
     error = _look(links, angles, target, radius, work)
     damping = _FIRST_DAMPING
@@ -141,7 +142,7 @@ def _write_jacobian(radius, work):
 
 @inlined_kernel
 def _step(damping, angles, work):
-    """Write the angles of the damped step from `angles`, of the e and J that stand in `work`."""
+    """Write the angles of the damped step from `angles`, for the e and J in `work`."""
     J, A, y = work.J, work.A, work.y
     for a in range(6):
         for b in range(a + 1):

@@ -3,8 +3,8 @@
 
 """The constants of a forest of bodies as the kernels read them: a record a body, one a joint axis.
 
-Records keep what is used together side by side in memory, and give kernels array strides that
-are known when they are compiled.
+Records place fields that are used together side by side in memory, and give kernels array strides
+that are known at compile time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DOF = np.dtype(
         ("body", "i8"),
         ("q_index", "i8"),  # of a joint's position; -1 for a degree of freedom of a FREE body
         ("rotor_inertia", "f8"),
-        ("own_inertia", "f8"),  # what the joint moves at least: its own link and the rotor
+        ("own_inertia", "f8"),  # least inertia that the joint moves: its own link and the rotor
         ("turns_freely", "i8"),  # of a body alone in its tree, its origin at its centre of mass
         ("stiffness", "f8"),
         ("rest", "f8"),
@@ -116,7 +116,7 @@ def _own_inertias(bodies: np.ndarray) -> np.ndarray:
 def joints_first(q_index: np.ndarray) -> np.ndarray:
     """Return the degrees of freedom that are joints', and their number in place of all others.
 
-    Loops over joints end there: free bodies have six records each that have nothing to say.
+    Loops over joints end there: the six records of each free body are not needed.
     """
     count = len(q_index)
     joints = np.full(count, count, dtype=np.int64)
@@ -128,8 +128,8 @@ def joints_first(q_index: np.ndarray) -> np.ndarray:
 def breadth_first(parent: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Return the bodies of each tree by their depth.
 
-    Bodies that follow each other are then on different limbs, and a processor works on several
-    at once; along a limb each would wait for the one before.
+    Consecutive bodies are then on different limbs, and a processor computes several at once; along
+    a limb each would wait for the one before.
     """
     depth: list[int] = []
     for above in parent.tolist():

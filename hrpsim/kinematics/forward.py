@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forward kinematics of a forest: where every body is and how it moves.
+"""Forward kinematics of a forest: pose and velocity of every body.
 
 All spatial quantities are expressed along the world's axes, about the origin of the tree that the
 body belongs to: the position of its first body. Inertias and forces then add without transforms,
@@ -19,7 +19,7 @@ from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from hrpsim.spatial.rotation import rotation_from_quaternion
 from hrpsim.spatial.sine_cosine import sine_cosine
 
-# What is read eight numbers at a time has two to spare and fills a line of the cache.
+# Fields that are read eight numbers at a time have two spare and fill a cache line.
 KINEMATICS = np.dtype(
     [
         ("S", "f8", (6,)),  # motion of a unit joint rate; zero for FIXED and FREE
@@ -78,7 +78,7 @@ def place_body(forest, q, i, kinematics_out):
                 R[a, b] = L[a, b]
     else:
         above = kinematics_out[body.parent]
-        # read once: what is written might be the same memory, for all that a compiler knows
+        # read once: to the compiler, the output might be the same memory
         xx, xy, xz = L[0, 0], L[0, 1], L[0, 2]
         yx, yy, yz = L[1, 0], L[1, 1], L[1, 2]
         zx, zy, zz = L[2, 0], L[2, 1], L[2, 2]

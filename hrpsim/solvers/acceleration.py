@@ -3,14 +3,14 @@
 
 """Nesterov's momentum over pairs of sweeps of projected Gauss-Seidel, one forth and one back.
 
-After a pair the impulses go on by a share of their change since the pair before; the share grows
-from pair to pair, and falls back to 0 where the pair just done points against that change
-(O'Donoghue and Candes 2015, gradient scheme). What goes beyond a bound, the next sweep brings back.
-Forth and back together are a symmetric preconditioner, whose errors shrink without turning;
-those of sweeps in one direction turn, and momentum keeps them up for ever on many yielding points.
-For frictional contact, with another gradient step: Mazhar, Heyn, Negrut, Tasora, ACM Trans. Graph.
-34 (2015). Products are weighted with the rows' inverse masses, which makes one energy of linear
-and angular impulses.
+After a pair the impulses are extrapolated by a share of their change since the pair before; the
+share grows from pair to pair, and falls back to 0 where the pair just done points against that
+change (O'Donoghue and Candes 2015, gradient scheme). The next sweep restores violated bounds. Forth
+and back together are a symmetric preconditioner, whose errors shrink without turning; those of
+sweeps in one direction turn, and momentum sustains them for ever on many yielding points. For
+frictional contact, with another gradient step: Mazhar, Heyn, Negrut, Tasora, ACM Trans. Graph. 34
+(2015). Products are weighted with the rows' inverse masses, which makes one energy of linear and
+angular impulses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hrpsim.solvers.impulses import apply_impulse, apply_three
 
 @inner_kernel
 def begin_momentum(rows, island_rows, island, work):
-    """Note the impulses after a sweep, work[1], and before the next pair, work[0]."""
+    """Save the impulses after a sweep, work[1], and before the next pair, work[0]."""
     for k in range(island.first, island.end):
         for number in range(island_rows[k], island_rows[k] + (3 if k < island.contact_end else 1)):
             work[0, number] = work[1, number] = rows[number].impulse
@@ -31,7 +31,7 @@ def begin_momentum(rows, island_rows, island, work):
 
 @inner_kernel
 def add_momentum(rows, island_rows, island, response, age, velocity, work):
-    """Carry the impulses and `velocity` on after a pair of sweeps; note them in `work`.
+    """Extrapolate the impulses and `velocity` after a pair of sweeps; save them in `work`.
 
     `age` is 1 where there is no momentum yet; returns that of the next pair (Nesterov's t_k).
     """

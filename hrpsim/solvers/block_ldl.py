@@ -4,10 +4,10 @@
 """Block-sparse L D L^T without pivoting: the direct solver of the constraint rows.
 
 A = J M^-1 J^T + Sigma is symmetric and positive semi-definite; a small multiple of its diagonal
-makes it definite when rows are redundant. Each block column is eliminated in turn and taken from
-all later ones that it couples (right-looking). The factor holds U = D L^T: the block of column k
-and later column i lies where A's lies, but as U_ki (size of k, size of i), so that the inner loops
-run over neighbours in memory.
+makes it definite when rows are redundant. Each block column is eliminated in turn and subtracted
+from all later ones that it couples (right-looking). The factor holds U = D L^T: the block of column
+k and later column i lies where A's lies, but as U_ki (size of k, size of i), so that the inner
+loops run over consecutive memory.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def factorise(elimination, active, matrix, factor_out):
     """Factorise the active rows and columns of A.
 
     `matrix` (block space,) holds A's diagonal blocks in full and those of the entries, fill being
-    zero; it is kept. `active` (row capacity,) i8 by row number. Returns -1, or the number of the
-    first row whose pivot is not positive and finite; the factor is then of no use.
+    zero; it stays. `active` (row capacity,) i8 by row number. Returns -1, or the number of the
+    first row whose pivot is not positive and finite; the factor is then invalid.
     """
     count = elimination.counts[0].node_count
     _count_active(elimination, active, factor_out)
@@ -61,7 +61,7 @@ def factorise(elimination, active, matrix, factor_out):
 
 @inner_kernel
 def factor_work(elimination, active, factor_out):
-    """Return how many multiplications `factorise` takes for these active rows, about.
+    """Return about how many multiplications `factorise` takes for these active rows.
 
     A column of n rows over m later ones takes n (n + m)^2 / 2; only the live ones count.
     """
@@ -161,7 +161,7 @@ def _eliminate_column(elimination, k, factor):
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _reduce_row(blocks, row, shares, stride, source, width, inverse, first, terms):
-    """Take from `row` (width,) the first rows of the block at `source`, each times its share.
+    """Subtract from `row` (width,) the first rows of the block at `source`, each times its share.
 
     The share of row m is D^-1 times the entry at `shares` + m `stride`.
     """
@@ -208,7 +208,7 @@ def _reduce_row(blocks, row, shares, stride, source, width, inverse, first, term
 
 @inlined_kernel
 def _update_later(elimination, k, factor):
-    """Take column k's part from every later block that it couples."""
+    """Subtract column k's part from every later block that it couples."""
     column, entries = elimination.columns[k], elimination.entries
     for e in range(column.start, column.end):
         j = entries[e].column
@@ -229,7 +229,7 @@ def _update_later(elimination, k, factor):
 
 @inlined_kernel
 def _update_block(elimination, column, at_j, at_i, target, factor):
-    """Take U_kj^T D^-1 U_ki from the block of j and i at `target`."""
+    """Subtract U_kj^T D^-1 U_ki from the block of j and i at `target`."""
     blocks, inverse, first = factor.blocks, factor.inverse_pivots, column.first_row
     n_j = elimination.columns[at_j.column].size
     n_i = elimination.columns[at_i.column].size
@@ -263,7 +263,7 @@ def solve(elimination, active, factor, x):
 
 @inlined_kernel
 def _solve_forward(elimination, k, factor, x):
-    """Solve L y = x and D z = y for column k; take its part from the later rows."""
+    """Solve L y = x and D z = y for column k; subtract its part from the later rows."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
     if min(first, own) < 0 or max(first, own) > _LARGEST:
@@ -285,7 +285,7 @@ def _solve_forward(elimination, k, factor, x):
 
 @inlined_kernel
 def _forward_block(blocks, at, first, size, later, width, x):
-    """Take U^T z from the later rows."""
+    """Subtract U^T z from the later rows."""
     if min(at, first, later) < 0 or max(at, first, later) > _LARGEST:
         return
     for r in range(width):
@@ -320,7 +320,7 @@ def _solve_backward(elimination, k, factor, x):
 
 @inlined_kernel
 def _backward_block(blocks, at, first, size, later, width, inverse, x):
-    """Take D^-1 U x of the later rows from a column's."""
+    """Subtract D^-1 U x of the later rows from a column's."""
     if min(at, first, later) < 0 or max(at, first, later) > _LARGEST:
         return
     for m in range(size):

@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sweeps that look for impulses with which contacts stick, whatever divides the normal forces.
+"""Sweeps for impulses with which contacts stick, over all divisions of the normal forces.
 
-Where a load is divided among more contacts than bodies can feel, sweeps that bound friction by the
-normal impulses of the moment end with any division, and a contact may slip though with another one
-all would stick. Here the three impulses of a contact move together, against the gradient of the
-energy of the relative velocities, and are projected onto the cone |l_t| <= mu l_n: what slips asks
-for a larger normal impulse and takes it from the contacts that have friction to spare. Without slip
-the least energy is zero in every division, so a division is found if there is one (the convex
-problem of Anitescu, Math. Program. 105 (2006)). What slips in its solution also separates, which
-is not Coulomb's law: sweeps of the other kind come after these.
+Where redundant contacts share a load, sweeps that bound friction by the present normal impulses end
+with any division of it, and a contact may slip though with another division all would stick. Here
+the three impulses of a contact move together, against the gradient of the energy of the relative
+velocities, and are projected onto the cone |l_t| <= mu l_n: a slipping contact gets a larger normal
+impulse, and contacts with friction to spare get less. Without slip the least energy is zero in
+every division, so a division is found if there is one (the convex problem of Anitescu, Math.
+Program. 105 (2006)). A contact that slips in its solution also separates, which violates Coulomb's
+law: sweeps of the other kind come after these.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_three
 from hrpsim.solvers.projected_gauss_seidel import solve_bounded_row, solve_contact
 
-# Changes of so many times the least are no way to a solution.
+# The sweeps diverge where their change exceeds the least one by this factor.
 _GROWTH = 1e3
 
 
 @inlined_kernel
 def has_free_cone(normal):
-    """Return whether the impulses of a contact may be anything in a cone, as the sweeps ask.
+    """Return whether the impulses of a contact may be any in a cone, as the sweeps require.
 
     Those of penalty contacts are given by their springs, those of the direct solver by it.
     """
@@ -100,5 +100,5 @@ def _project_contact(normal, x, y, response, velocity):
 
 @inlined_kernel
 def _short(row, along):
-    """Return what a row's velocity lacks of its target [m/s]."""
+    """Return a row's target less its velocity and compliance term [m/s]."""
     return row.target - along - row.compliance * row.impulse

@@ -75,7 +75,7 @@ def new_contraction(node_capacity: int, tree_capacity: int) -> Contraction:
 def order_nodes(nodes, node_count, graph, order_out):
     """Write the nodes into `order_out` (node_count,) in their order of elimination.
 
-    Ties go to the bundle beside the latest contraction, then to the lower one: grids fill a tenth
+    Ties go to the bundle next to the latest contraction, then to the lower one: grids fill a tenth
     less than with the second rule alone. The cost is that of writing the factor's block
     structure, times the logarithm of the number of nodes.
     """

@@ -5,9 +5,9 @@
 
 A block Gauss-Seidel method: the rows for the direct solver are one block, solved exactly for the
 impulses of all others; then every other row, and the friction of direct contacts that slide, takes
-its turn as in the projected Gauss-Seidel method. They go round until nothing changes. For split
-contacts the normals are in the block the first time, without friction; that is where their
-iteration starts.
+its turn as in the projected Gauss-Seidel method. Rounds repeat until nothing changes. For split
+contacts the normals are in the block in the first round, without friction; their iteration starts
+there.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def solve_coupled(
     `has_cones` is whether the contacts' tangents are bounded by their cones or by their own bounds.
     `work` multiplications have been done for direct rows in this step. Returns (rounds,
     factorisations, work at the end, whether the direct solver finished). Where it does not finish,
-    or not with the work that it may do, its rows are solved iteratively in the rounds left.
+    or not within its work limit, its rows are solved iteratively in the remaining rounds.
     """
     save_start(rows, row_count, velocity, system)
     choose_active(rows, row_count, has_cones, tolerance, velocity, system)
@@ -73,7 +73,7 @@ def solve_coupled(
     change = previous = math.inf
     rounds = 0
     given_up = False
-    # The block that is solved last in a round may move what was found at rest: look twice.
+    # The block that is solved last in a round may move rows that were at rest: check twice.
     while rounds < round_limit and (
         change > tolerance or (change > 0.0 and previous > tolerance) or not (finished or given_up)
     ):
@@ -154,8 +154,8 @@ def _hold_cone(rows, number, rounds, response, velocity, system):
     """Keep the friction of a direct contact in its cone; return the change of velocity [m/s].
 
     Friction that sticks is part of the direct block; beyond the cone it is brought back and slides,
-    which is solved here; inside the cone again, it sticks. A contact that cannot decide, or slides
-    and does not come to terms with its normal, leaves the block and is solved iteratively.
+    which is solved here; inside the cone again, it sticks. A contact that alternates, or slides
+    without converging with its normal, leaves the block and is solved iteratively.
     """
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     active = system.active
@@ -193,9 +193,9 @@ def _bring_into_cone(normal, x, y, response, velocity):
 
 @inner_kernel
 def largest_error(rows, island_rows, island, velocity):
-    """Return how far a span's rows are from a solution [m/s], 0 for none, and which is furthest.
+    """Return the largest error of a span's rows [m/s], 0 without rows, and that row.
 
-    For each row, what its velocity would change by if it alone were solved again; -1 for none.
+    A row's error is the change of its velocity if it alone were solved again; -1 without rows.
     """
     largest, worst = 0.0, -1
     for k in range(island.first, island.end):

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows that are for the direct solver, as a block-sparse system J M^-1 J^T + Sigma.
+"""The direct solver's rows, as a block-sparse system J M^-1 J^T + Sigma.
 
 A node of the system is a run of rows on the same constraint bodies: a connection, the contacts of
-two bodies, what is asked of one joint. Two nodes are coupled when they push the same tree.
+two bodies, the constraints of one joint. Two nodes are coupled when they push the same tree.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from hrpsim.solvers.block_ldl import Factor, new_factor
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import Elimination, eliminate, new_elimination, same_graph
 
-# Share of its diagonal that is added to the matrix, for rows that say the same as others: contacts
-# do so as a rule, and then share the load; long chains of connections need a smaller one. What it
-# falsifies is taken back by solving again for what is left.
+# Share of its diagonal that is added to the matrix, for redundant rows: contacts usually are, and
+# then share the load; long chains of connections need a smaller one. Iterative refinement removes
+# the error.
 _OF_CONTACTS = 1e-10
 _OF_OTHERS = 1e-13
 
@@ -36,7 +36,7 @@ class DirectSystem(NamedTuple):
     factor: Factor
     active: np.ndarray  # (row capacity,) whether the row is solved for, or stays at a bound
     slides: np.ndarray  # (row capacity,) at a normal row: how often it began to slide or to close
-    flips: np.ndarray  # (row capacity,) work: rows that are to change between the two
+    flips: np.ndarray  # (row capacity,) work: rows that change between the two
     change: np.ndarray  # (row capacity,) work: right side and solution
     before: np.ndarray  # (row capacity,) impulses before the search for sides
     start: np.ndarray  # (row capacity,) impulses that the solution starts from

@@ -5,7 +5,7 @@
 
 Column k of the factor belongs to the node eliminated as number k: its diagonal block and one block
 for each later node that is coupled to it, directly or through nodes eliminated before. These later
-nodes are what is left of the clique that its trees have grown into, a sorted list; the list of the
+nodes are the rest of the clique that its trees have grown into, a sorted list; the list of the
 grown clique is the merged one.
 """
 
@@ -93,7 +93,7 @@ def same_graph(nodes, node_count, elimination):
 
 @inlined_kernel
 def has_room(elimination):
-    """Return whether the last structure fitted; its counts say what it needs."""
+    """Return whether the last structure fitted; its counts have the required capacity."""
     entry_count = elimination.counts[0].entry_count
     return 0 <= entry_count <= len(elimination.entries)
 
@@ -102,8 +102,8 @@ def has_room(elimination):
 def eliminate(nodes, node_count, elimination):
     """Order the nodes and write the structure of the factor; return whether there was room.
 
-    If not, `counts` say what is needed: `node_count` nodes and `tree_count` trees, and, if these
-    were there, `entry_count` entries (else -1). The matrix and the factor take `block_space`.
+    If not, `counts` have the required capacity: `node_count` nodes and `tree_count` trees, and, if
+    these were there, `entry_count` entries (else -1). The matrix and the factor take `block_space`.
     """
     counts = elimination.counts[0]
     counts.node_count = node_count

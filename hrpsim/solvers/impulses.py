@@ -27,7 +27,7 @@ def _add_multiple(response, at, impulse, velocity, start, width):
 
 @inner_kernel
 def warm_start(rows, contact_count, row_count, response, velocity):
-    """Apply the impulses that the rows start from, and note them: `saved_impulse`."""
+    """Apply the impulses that the rows start from, and save them: `saved_impulse`."""
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         for row in (normal, x, y):

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Block principal pivoting: which of the direct solver's rows are solved for, which stay bounded.
+"""Block principal pivoting: which of the direct solver's rows are active, which at a bound.
 
-A row is active (its velocity is what it asks for) or rests at a bound of its impulse. All rows
-that contradict their side change it at once; if their number does not fall for a while, only the
+A row is active (its velocity is its target) or rests at a bound of its impulse. All rows
+that contradict their state change it at once; if their number does not fall for a while, only the
 last of them does, which ends for every positive definite system (Judice and Pires 1994; Murty).
 Friction that sticks is active with its normal. A contact that closes starts without friction, so
-that the search is for the sides of normals alone and comes to an end; its cone is looked at later.
+that the search is for the states of normals alone and ends; its cone is checked later.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _REFINEMENTS = 4
 _ITERATION_LIMIT = 8
 _PIVOTS = 60
 
-# Multiplications that the search for sides may take in a step of the world (about 0.2 s). Where a
+# Multiplications that the search for states may take in a step of the world (about 0.2 s). Where a
 # factorisation takes much of that, each solution has _FEWEST nevertheless, up to _MOST_WORK in a
-# step (about 1 s). A choice of sides takes _OF_ROW for each row, beside its factorisation.
+# step (about 1 s). A choice of states takes _OF_ROW for each row, besides its factorisation.
 _WORK, _MOST_WORK, _FEWEST, _OF_ROW = 400_000_000, 2_000_000_000, 8, 1000
 
 
 @inner_kernel
 def allowed_work(done, row_count, system):
-    """Return up to how many multiplications a solution may go, `done` in this step before it.
+    """Return the limit of multiplications for a solution, with `done` in this step before it.
 
     The active rows are those that it begins with.
     """
@@ -63,7 +63,7 @@ def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
 
 @inlined_kernel
 def _may_change(row):
-    """Return whether the direct solver can do anything for a row."""
+    """Return whether the direct solver can change a row."""
     return row.solver > ITERATIVE and row.lower < row.upper and row.inverse_mass > 0.0
 
 
@@ -101,13 +101,13 @@ def wants_off_bound(row, tolerance, velocity):
 def settle_active_rows(
     rows, row_count, has_cones, response, tolerance, work, limit, velocity, system
 ):
-    """Solve the active rows, and change which they are until none contradicts its side.
+    """Solve the active rows, and change the active set until no row contradicts its state.
 
     `work` multiplications have been done in the step; a factorisation that leads beyond `limit` is
-    not begun. Returns (whether the end was reached, factorisations done, work at the end). Impulses
-    end within their bounds if it was. A row whose pivot is not positive, for nothing can move along
-    it, is left to the iteration. Every new choice of sides is solved from the impulses at the call:
-    rows that contradict each other press with 1e7 Ns or more until one lets go, of which redundant
+    not begun. Returns (whether it converged, factorisations done, work at the end). Impulses
+    end within their bounds if it did. A row whose pivot is not positive, for nothing can move along
+    it, is left to the iteration. Every new choice of states is solved from the impulses at the
+    call: contradictory rows press with 1e7 Ns or more until one is released, of which redundant
     contacts would keep their share.
     """
     for number in range(row_count):
@@ -153,7 +153,7 @@ def leave_to_iteration(rows, number, system):
 
 @inner_kernel
 def save_start(rows, row_count, velocity, system):
-    """Remember the impulses and the velocity that a solution starts from."""
+    """Save the impulses and the velocity that a solution starts from."""
     for number in range(row_count):
         system.start[number] = rows[number].impulse
     for k in range(velocity.shape[0]):
@@ -195,7 +195,7 @@ def solve_active_rows(rows, row_count, response, tolerance, velocity, system):
 
 @inner_kernel
 def find_errors(rows, row_count, velocity, system):
-    """Write what each active row's velocity lacks into system.change; return the largest."""
+    """Write each active row's error of velocity into system.change; return the largest."""
     largest = 0.0
     for number in range(row_count):
         if system.active[number]:
@@ -208,13 +208,13 @@ def find_errors(rows, row_count, velocity, system):
 
 @inlined_kernel
 def _is_held_tangent(row, number, has_cones):
-    """Return whether the row is friction, which goes with its normal and its cone."""
+    """Return whether the row is friction, which follows its normal and its cone."""
     return has_cones and row.kind == CONTACT_ROW and number % 3 != 0
 
 
 @inner_kernel
 def _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system):
-    """Mark rows on the wrong side in system.flips; return (their number, the last of them)."""
+    """Mark rows with the wrong state in system.flips; return (their number, the last of them)."""
     wrong, last = 0, -1
     for number in range(row_count):
         row = rows[number]
@@ -236,7 +236,7 @@ def _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system
 
 @inner_kernel
 def _change_sides(rows, row_count, has_cones, one_only, last, system):
-    """Let rows that are on the wrong side change it; the others go back to where they started."""
+    """Change the state of wrong rows; restore the impulses of the others to the start."""
     for number in range(row_count):
         row = rows[number]
         if not system.flips[number]:

@@ -27,27 +27,27 @@ from hrpsim.solvers.impulses import apply_impulse, apply_three
 # Sweeps after which those that have not converged are accelerated; a standing robot takes fewer.
 FEW_SWEEPS = 20
 
-# With momentum a sweep may change little where the next ones change more: both sweeps of a pair are
-# to change less than this part of the tolerance.
+# With momentum a sweep may change little where the next ones change more: both sweeps of a pair
+# must change less than this part of the tolerance.
 _CAUTION = 0.1
 
-# Share of the largest position correction by which others may be off after PATIENCE sweeps.
+# Errors of others after PATIENCE sweeps, as a share of the largest position correction.
 _ENOUGH = 1e-3
 
 # the contacts and rows that are solved together, as places in a list of rows
 ISLAND = np.dtype(
     [
         ("first", "i8"),  # from here normal rows of contacts,
-        ("contact_end", "i8"),  # from here rows that stand by themselves,
+        ("contact_end", "i8"),  # from here single rows,
         ("end", "i8"),
         ("new_count", "i8"),  # contacts among them that the last step did not have
-        ("whole", "i8"),  # whether these are all that there are, in the order of their numbers
+        ("whole", "i8"),  # whether these are all rows, in the order of their numbers
         ("meets", "i8"),  # whether anything may strike in it in this step
         ("timed", "i8"),  # whether its impacts happen at their times, not at the step's start
         ("sweeps", "i8"),  # done in this step
         ("residual", "f8"),  # largest change of a velocity in the last of them, or error left [m/s]
-        ("converged", "i8"),  # whether they came to their end
-        ("slips", "i8"),  # whether a division of normal forces is due that holds its contacts
+        ("converged", "i8"),  # whether they converged
+        ("slips", "i8"),  # whether friction redistribution is due
     ]
 )
 
@@ -70,12 +70,12 @@ def solve(
 
     That takes at most `sweep_limit` sweeps, of which the first `begin` are done already: none, or
     PATIENCE. With relative_tolerance 0, until no row's velocity moves by more than `tolerance`
-    [m/s]; sweeps that have not come there after a few go forth and back in turn, with momentum
-    (`acceleration`, whose notes are in `work` (2, row capacity)). Otherwise until `relative_change`
+    [m/s]; sweeps that have not converged after a few go forth and back in turn, with momentum
+    (`acceleration`, which uses `work` (2, row capacity)). Otherwise until `relative_change`
     of all `row_count` rows falls to relative_tolerance. `velocity` are the constraint bodies'
     velocities without constraint forces, after `warm_start`; it ends as the velocity with them.
     Returns (sweeps done, largest change of a row's velocity in the last sweep [m/s], whether
-    sweeping came to its end).
+    sweeping converged).
     """
     change, age = 0.0, 1.0
     sweeps = begin
@@ -146,7 +146,7 @@ def _sweep_back(rows, island_rows, island, response, velocity):
 
 @inner_kernel
 def relative_change(rows, row_count):
-    """Return |l - l_before| / |l|, the impulses' change since the last call, and remember them.
+    """Return |l - l_before| / |l|, the impulses' change since the last call, and save them.
 
     The norms are Euclidean over all rows, Ns and Nms alike (Nakaoka 3.1; OpenHRP stops at 1e-3).
     """
@@ -247,7 +247,7 @@ def _wanted(row, along):
 def solve_bounded(rows, island_rows, island, response, tolerance, sweep_limit, velocity):
     """Sweep over rows that have bounds only, no cones, as those of position corrections.
 
-    What dense islands are left with after a few sweeps is taken back in the next steps.
+    The next steps correct what dense islands have left after a few sweeps.
     """
     asked = 0.0
     for sweep in range(sweep_limit):

@@ -17,7 +17,7 @@ def place_inertia(mass, com, inertia, R, p, placed_out):
     `placed_out` (10,) is m, hx, hy, hz, Jxx, Jyy, Jzz, Jxy, Jxz, Jyz (RBDA eq. 2.63).
     """
     cx, cy, cz = placed_point(R, p, com)
-    # read once: what is written might be the same memory, for all that a compiler knows
+    # read once: to the compiler, the output might be the same memory
     ixx, iyy, izz = inertia[0, 0], inertia[1, 1], inertia[2, 2]
     ixy, ixz, iyz = inertia[0, 1], inertia[0, 2], inertia[1, 2]
     r00, r01, r02 = R[0, 0], R[0, 1], R[0, 2]
@@ -60,7 +60,7 @@ def apply_inertia(placed, m, force_out):
 
 @inlined_kernel
 def bias_force(placed, v, a, external, force_out):
-    """Write I a + v x* I v - external: what a body needs to move with `v` and `a` (6,)."""
+    """Write I a + v x* I v - external: the force on a body that moves with `v` and `a` (6,)."""
     mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     xx, yy, zz, xy, xz, yz = placed[4], placed[5], placed[6], placed[7], placed[8], placed[9]
     wx, wy, wz, lx, ly, lz = v[0], v[1], v[2], v[3], v[4], v[5]

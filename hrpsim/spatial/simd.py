@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Vectors of eight numbers that live in registers: six of a spatial vector, two that nobody reads.
+"""Vectors of eight numbers in registers: six of a spatial vector, two unused.
 
 Where a matrix of six columns is stored with eight, or a spatial vector with two numbers to spare
 behind it, a row is read, combined and written at once: by one instruction with AVX-512, by two with
-AVX2. A compiler does not get there from loops over arrays that may overlap. The sum of products
-is fused where the processor can, as in all kernels. What each does stands in simd_intrinsics.
+AVX2. Compilers do not achieve this from loops over arrays that may overlap. The sum of products
+is fused where the processor can, as in all kernels. The operations are in simd_intrinsics.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def minus_times(typing_context, a, b, x):
 
 
 def _with_product(operation):
-    """Return what makes an instruction of lanes `a` and the product of `b` and a number `x`."""
+    """Return a generator of an instruction on lanes `a` and the product of `b` and a number `x`."""
 
     def generate(context, builder, signature, arguments):
         a, b, x = arguments
@@ -132,7 +132,7 @@ def product(typing_context, a, b):
 
 
 def _lane_by_lane(operation):
-    """Return what makes an instruction of the lanes `a` and `b`."""
+    """Return a generator of an instruction on the lanes `a` and `b`."""
 
     def generate(context, builder, signature, arguments):
         return getattr(builder, operation)(*arguments, flags=_FUSED)
@@ -189,7 +189,7 @@ def store_six_transposed(typing_context, array, at, stride, a, b, c, d, e, f):
         ]
         for k in range(6):
             first, second, third = (pair[k % 2] for pair in pairs)
-            j = k - k % 2  # where the pair (row r, row r + 1) of lane k stands
+            j = k - k % 2  # index of the pair (row r, row r + 1) of lane k
             four = [j, j + 1, LANES + j, LANES + j + 1]
             column = _shuffled(builder, first, second, four + 4 * [0])
             column = _shuffled(builder, column, third, [0, 1, 2, 3, LANES + j, LANES + j + 1, 0, 0])
@@ -212,7 +212,7 @@ def _shuffled(builder, a, b, mask):
 
 
 def _store_six(context, builder, array_type, array, at, a):
-    """Write four numbers and two, for a place of eight may reach into what comes next."""
+    """Write four numbers and two, for eight would reach into the next entries."""
     data = context.make_array(array_type)(context, builder, array).data
     for first, count in ((0, 4), (4, 2)):
         part = _shuffled(builder, a, _NOTHING, list(range(first, first + count)))

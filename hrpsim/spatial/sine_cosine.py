@@ -13,7 +13,7 @@ import math
 
 from hrpsim.jit.compiled import inlined_kernel
 
-# Larger angles go to the library of mathematics [rad]. Up to here multiples of the first part of
+# Larger angles go to the mathematics library [rad]. Up to here multiples of the first part of
 # pi/2, which has 33 bits, are exact.
 _LARGEST = 1e5
 _PER_QUARTER = 2.0 / math.pi

@@ -49,7 +49,7 @@ def transposed_times(M, x, y, z):
 
 @inlined_kernel
 def placed_point(R, p, t):
-    """Return p + R t, where a point `t` (3,) of a frame is that stands at `p` (3,) with axes R."""
+    """Return p + R t: the point `t` (3,) of a frame at `p` (3,) with axes R (3, 3)."""
     return (
         p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2],
         p[1] + R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2],

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One step of a scene, from its candidate pairs to its new state; users hold none of it.
+"""One step of a scene, from its candidate pairs to its new state. Private.
 
 scene/ has the data, rows/ the constraints, motion/ the integrators, continuous/ continuous
 collision detection, impacts/ what collides; step.py calls them in order.

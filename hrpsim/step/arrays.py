@@ -157,7 +157,7 @@ class Scene(NamedTuple):
         carries=("reading",),
     )
     lazy_kernels: np.ndarray = array(
-        "addresses of kernels, and which are asked for (hrpsim.jit.lazy_kernels)",
+        "addresses of kernels, and which are requested (hrpsim.jit.lazy_kernels)",
         "i8",
         2,
         life=Life.PROCESS,

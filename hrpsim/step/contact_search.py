@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the bodies of a step are, and where they touch."""
+"""Body poses of a step, and the contacts between them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS
 
 @inlined_kernel
 def place_bodies(forest, q, kinematics, work):
-    """Find where every body is, and how it moves."""
+    """Find the pose and velocity of every body."""
     update_poses(forest, q, kinematics)
     update_velocities(forest, work.velocity_middle, kinematics)
 
 
 @lazy_kernel(brings=("prepare_rows", "solve_rows"))
 def find_contacts(s):
-    """Find the contact points, and what each pressed with in the last step.
+    """Find the contact points and their impulses of the last step.
 
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
@@ -102,7 +102,7 @@ def list_pairs(settings, search, failure, forest, kinematics, collision, lazy_ke
 
 @inlined_kernel
 def _look_at_drift(s):
-    """Let nothing fast pass through anything on its way to where contacts are found."""
+    """Stop fast shapes that would pass through others before contacts are found."""
     fast = not s.search[0].calm and any_fast(s.collision)
     if s.lazy_kernels[0].resolve_impacts != 0 and (fast or s.continuous.state[0].ballistic):
         status = find_flying(s)
@@ -115,7 +115,7 @@ def _look_at_drift(s):
 
 @lazy_kernel(brings=("move_on",))
 def hold_back_fast(s):
-    """Hold back what is fast and would pass through something; place it again, and list its pairs.
+    """Return fast trees that would pass through others to the start of the step; list their pairs.
 
     Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
     momentum, q, search, settings, solver_choice, start, step_stats, work.
@@ -138,7 +138,7 @@ def hold_back_fast(s):
 
 @inner_kernel
 def match_contacts(counts, collision):
-    """Let contacts start from what they pressed with in the last step."""
+    """Start contacts from their impulses of the last step."""
     counts.new_count = recall_impulses(
         counts.previous_count,
         collision.previous,
@@ -150,7 +150,7 @@ def match_contacts(counts, collision):
 
 @lazy_kernel()
 def match_contacts_again(s):
-    """Let contacts start anew, where a step is solved once more.
+    """Match contacts again, where a step is solved once more.
 
     Reads: collision, counts.
     Writes: collision, counts.

@@ -35,14 +35,14 @@ from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DIVERGED, DONE, NEEDS_KERNEL
 
-# What is beyond a limit becomes infinite by these.
+# These factors make values beyond a limit infinite.
 _POSITION_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_POSITION
 _SPEED_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_SPEED
 
 
 @inlined_kernel
 def integrate_euler(s):
-    """Take the step's acceleration, then drift: from the middle on, or the whole step (euler)."""
+    """Apply the step's acceleration, then drift: from the middle on, or the whole step (euler)."""
     work, dt = s.work, s.settings[0].time_step
     symmetric = s.settings[0].integrator == SEMI_IMPLICIT
     if not symmetric:
@@ -65,7 +65,7 @@ def integrate_rk4(s):
     """The classical fourth-order method; forces of contacts and limits are the step's, held.
 
     Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products, rigid
-    connections, what holds velocity limits) is evaluated at every stage.
+    connections, forces at velocity limits) is evaluated at every stage.
     """
     settings, counts = s.settings[0], s.counts[0]
     work, dt = s.work, settings.time_step
@@ -162,7 +162,7 @@ def stage_acceleration(s):
 
 @inlined_kernel
 def correct_positions(settings, forest, q, work):
-    """Move along the displacement rate that takes back penetration; velocities do not change."""
+    """Move along the displacement rate that corrects penetration; velocities do not change."""
     move(forest, work.correction_velocity, settings.time_step, q)
 
 
@@ -192,7 +192,7 @@ def normalise_quaternions(forest, q):
         if forest.bodies[i].joint_type == FREE:
             j = forest.bodies[i].q_index + 3
             square = q[j] ** 2 + q[j + 1] ** 2 + q[j + 2] ** 2 + q[j + 3] ** 2
-            scale = 1.0 / math.sqrt(square)  # none of length 0 or infinity: the step has diverged
+            scale = 1.0 / math.sqrt(square)  # length 0 or infinity: it has diverged
             if not 0.0 < scale < math.inf:
                 scale = math.nan
             for r in range(4):

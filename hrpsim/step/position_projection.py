@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bringing rigid connections back onto g = 0 at the end of a step.
+"""Projection of rigid connections onto g = 0 at the end of a step.
 
-Rows hold velocities, so positions drift by what a step is curved, and stabilisation leaves some of
-it. Here the positions are corrected by Newton's method with the rows and the factors of the step,
-which what turned in the step makes converge linearly, by about omega dt an iteration. Velocities
-do not change; contacts that press may open but not close.
+Rows hold velocities, so positions drift by the curvature of a step, and stabilisation leaves some
+of it. Here the positions are corrected by Newton's method with the rows and the factors of the
+step. As these have turned in the step it converges linearly, by about omega dt an iteration.
+Velocities do not change; contacts that press may open but not close.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EXACT = 1e-13  # [m or rad]
 
 @lazy_kernel(used=lambda scene: bool(scene.settings["projection"][0]))
 def project_connections(s):
-    """Correct the positions until the errors of rigid connections are gone or stay as they are."""
+    """Correct the positions until the errors of rigid connections vanish or stop falling."""
     error = _ask_for_corrections(s)
     for _ in range(_ITERATIONS):
         if not error > _EXACT:
@@ -47,7 +47,7 @@ def project_connections(s):
 
 @inner_kernel
 def _ask_for_corrections(s):
-    """Let every row ask for what is left of its error; return the largest [m or rad]."""
+    """Set every row's target to its remaining error; return the largest [m or rad]."""
     rows, rate = s.rows.rows, 1.0 / s.settings[0].time_step
     update_poses(s.forest, s.q, s.kinematics)
     largest = 0.0

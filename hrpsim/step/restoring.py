@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a step that cannot be done leaves: all that was there at its start.
+"""Saving the start of a step, and restoring it if the step fails.
 
-A step writes what lasts only when it is done, or keeps here what it overwrites before. A step that
-is done again (with more room, after something woke) begins from there as well; after one that is
-given up, users read the contacts, sensors and counts of the last step that was done.
+A step writes lasting state only at its end, or saves here what it overwrites before. A step that is
+repeated (with more room, after something woke) begins from there as well; after one that is
+abandoned, users read the contacts, sensors and counts of the last complete step.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hrpsim.step.scene.status import DIVERGED, LOOK_FURTHER, SINGULAR, TOO_STIFF
 
 @inlined_kernel
 def save_start(s):
-    """Keep the start of a step."""
+    """Save the start of a step."""
     copy_vector(s.q, s.start.q)
     copy_vector(s.velocity, s.start.velocity)
     s.start.counts[0] = s.counts[0]
@@ -33,7 +33,7 @@ def save_start(s):
 
 @inner_kernel
 def _keep_impact_impulses(start, joint_impact_impulses, connections):
-    """Keep what came at once in the last step."""
+    """Save the impact impulses of the last step."""
     _copy_table(joint_impact_impulses, start.joint_impact_impulses)
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -60,7 +60,7 @@ def restore_start(s, status):
     s.step_stats[0] = s.start.step_stats[0]
     stats.worst_row = -1
     if status == WAKES or status == LOOK_FURTHER:
-        counts.contact_count = s.search[0].found_count  # what is to wake has its part in these
+        counts.contact_count = s.search[0].found_count  # the body to wake takes part in these
         return
     counts.contact_count = counts.previous_count
     for c in range(counts.contact_count):
@@ -70,7 +70,7 @@ def restore_start(s, status):
 
 @inlined_kernel
 def _restore_impact_impulses(start, joint_impact_impulses, connections, impacts):
-    """Let joints and connections have had the impacts of the last step, if it had any."""
+    """Restore the impact impulses of joints and connections of the last step, if it had any."""
     forget_impact_impulses(joint_impact_impulses, connections)
     impacts.state[0].had_impacts = impacts.state[0].had_before
     if not impacts.state[0].had_before:
@@ -83,7 +83,7 @@ def _restore_impact_impulses(start, joint_impact_impulses, connections, impacts)
 
 @inlined_kernel
 def _name_fault(counts, stats, failure, contacts, rows, status):
-    """Note which row a step failed at, for its error."""
+    """Record which row a step failed at, for its error."""
     number = 3 * failure.needed if status == TOO_STIFF else stats.worst_row
     failure.kind = -1
     if number < 0 or number >= counts.row_count or (status != TOO_STIFF and stats.converged):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many scenes advanced by one call, which needs nothing of Python between them."""
+"""Many scenes advanced by one call, without Python in between."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hrpsim.step.step import LONGEST_CALL
 call_advance = NumbaCode("hrpsim.jit.intrinsics", "call_advance")
 reference_at = NumbaCode("hrpsim.jit.intrinsics", "reference_at")
 
-# A scene to advance: the address of its reference and how many steps are left to do; what `advance`
-# returned of the last steps, and whether that asks for anything.
+# A scene to advance: the address of its reference and how many steps are left; what `advance`
+# returned of the last steps, and whether that requires an action.
 TURN = np.dtype(
     [
         ("scene", "i8"),
@@ -31,10 +31,10 @@ TURN = np.dtype(
 
 @kernel
 def advance_side_by_side(example, address, turns):
-    """Advance scenes, each by the steps that are left to it, or some: this call is no long one.
+    """Advance scenes, each by its remaining steps, or fewer: the time of a call is bounded.
 
     example: a reference to any of them; address: of `advance` compiled for it; turns (n,): TURN.
-    Where a scene has done all of its steps, what pushed it does so no longer.
+    The wrenches on a scene end with its steps.
     """
     end = monotonic_seconds() + LONGEST_CALL
     for k in range(len(turns)):

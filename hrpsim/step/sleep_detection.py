@@ -17,20 +17,20 @@ from hrpsim.step.scene.status import DONE, FALLS_ASLEEP, WAKES
 
 # A body is at rest in a step if no point of it moves faster than so many times the tolerance that
 # velocities are solved to, corrections of penetration included, and it falls asleep after so long.
-# With an acceleration above 2 speeds / REST_TIME it is never at rest for that long. What a stack
-# of bodies still does once the solver has stopped is some tens of tolerances.
+# With an acceleration above 2 speeds / REST_TIME it is never at rest for that long. The
+# residual motion of a stack of bodies is some tens of tolerances.
 REST_TOLERANCES = 100.0
 REST_TIME = 0.5  # [s]
 LARGEST_REST_SPEED = 1e-5  # [m/s]
 
-# per body: of a free body its rest; what is noted of an island stands at its representative
+# per body: the rest of a free body; data of an island is at its representative
 REST = np.dtype(
     [
         ("may_sleep", "i8"),  # whether it is a free body
         ("radius", "f8"),  # of the sphere about the body's origin that holds it [m]
         ("rest_steps", "i8"),  # for how many steps it has been at rest
         ("keeps_awake", "i8"),  # whether something keeps the island awake
-        ("grounded", "i8"),  # whether the island is held by what is fixed
+        ("grounded", "i8"),  # whether the island is held by fixed bodies
         ("island", "i8"),  # of a body that is to fall asleep: its representative, otherwise -1
     ]
 )
@@ -38,7 +38,7 @@ REST = np.dtype(
 
 @inlined_kernel
 def wake_touched(s):
-    """Return WAKES, and the shape in failure.needed, if something awake presses on what sleeps.
+    """Return WAKES, and the shape in failure.needed, if something awake presses on a sleeper.
 
     Reads: collision, counts, rows, step_stats.
     Writes: failure.
@@ -80,7 +80,7 @@ def detect_rest(s):
 
 @lazy_kernel(used=has_free_bodies)
 def find_sleepers(s):
-    """Return FALLS_ASLEEP if an island is to sleep, and write who belongs to it."""
+    """Return FALLS_ASLEEP if an island is to sleep, and write its bodies."""
     _join_what_presses(
         s.counts[0], s.forest.bodies, s.collision.contacts, s.connections, s.islands.trees, s.rests
     )
@@ -120,7 +120,7 @@ def count_rest(s):
 
 @inlined_kernel
 def _join_what_presses(counts, bodies, contacts, connections, trees, rests):
-    """Join the trees that press on each other or are connected; see which lean on the world."""
+    """Join trees that press on each other or are connected; mark those that lean on the world."""
     for i in range(trees.shape[0]):
         trees[i].representative = bodies[i].root
         rests[i].grounded = 0
@@ -148,8 +148,8 @@ def _hold_together(bodies, trees, rests, a, b):
 def _choose_sleepers(settings, trees, rests):
     """Write which island every free body is to sleep with, -1 for none; return whether any is.
 
-    All bodies of it have been at rest for long enough, and it leans on what is fixed: what floats
-    may drift as slowly as it likes.
+    All bodies of it have been at rest for long enough, and it leans on the world: floating bodies
+    may drift arbitrarily slowly.
     """
     wanted = settings.rest_steps
     for i in range(trees.shape[0]):

@@ -48,11 +48,11 @@ from hrpsim.step.scene.status import (
 )
 from hrpsim.step.sleep_detection import detect_rest, wake_touched
 
-# An actuator at its limit may take others to theirs, and off them; so often that is looked at in a
-# step, and in the second half of these times none is taken off.
+# An actuator at its limit may take others to theirs, and off them. Number of such revisions in a
+# step; none is taken off its limit in the second half of them.
 _REVISIONS = 6
 
-# A call of `advance` comes back after so long, so that Python can serve signals [s].
+# A call of `advance` returns after so long, so that Python can handle signals [s].
 LONGEST_CALL = 0.05
 
 
@@ -61,8 +61,8 @@ def advance(scene, steps):
     """Do up to `steps` steps, fewer if they take long; a step that fails leaves its start.
 
     Returns (steps done, status, how many of them did not converge, in how many of them Newton's
-    method solved an island). The steps done are counted in scene.clock as well: whatever becomes of
-    the answer, state and time agree.
+    method solved an island). The steps done are counted in scene.clock as well: state and time
+    agree even if the result is lost.
     """
     unmet = by_newton = 0
     if scene.lazy_kernels[1].awaited != 0:
@@ -102,9 +102,9 @@ def advance(scene, steps):
 
 @inner_kernel
 def step(s):
-    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state as it was.
+    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state unchanged.
 
-    LOOK_FURTHER asks for it again: contacts are then looked for further away.
+    LOOK_FURTHER repeats it with a wider contact search.
     """
     begin_step(s)
     forward_kinematics(s)
@@ -125,7 +125,7 @@ def step(s):
 
 @inlined_kernel
 def begin_step(s):
-    """Keep the start of the step, to which one that cannot be done returns.
+    """Save the start of the step, restored if it fails.
 
     Reads: connections, counts, impacts, joint_impact_impulses, q, step_stats, velocity.
     Writes: connections, continuous, impacts, start, step_stats.
@@ -137,7 +137,7 @@ def begin_step(s):
 
 @inlined_kernel
 def forward_kinematics(s):
-    """Find where every body is when the forces of the step act, and how it moves.
+    """Find the pose and velocity of every body where the forces of the step act.
 
     Reads: forest, kinematics, past_accelerations, q, settings, velocity, work.
     Writes: kinematics, q, work.
@@ -153,7 +153,7 @@ def forward_kinematics(s):
 def solve_constraints(s):
     """Find the motion of the step with its constraints.
 
-    Once more, from the same start, where it takes actuators to their limits or off them.
+    Repeated from the same start where it takes actuators to their limits or off them.
     """
     revisions = 0
     while True:
@@ -175,7 +175,7 @@ def solve_constraints(s):
 
 @inlined_kernel
 def revise_actuators(s, may_release):
-    """See which actuators the motion found takes to their limits; return whether that is new.
+    """Mark the actuators that the motion takes to their limits; return whether any is new.
 
     Reads: control, counts, forest, q, rows, settings, velocity, work.
     Writes: control.
@@ -251,7 +251,7 @@ def read_sensors(s):
 
 @inlined_kernel
 def integrate(s):
-    """Carry the state to the end of the step, then take back some of the penetration.
+    """Carry the state to the end of the step, then correct some of the penetration.
 
     Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
     forest, impacts, islands, joint_holds, kinematics, lazy_kernels, materials, momentum, newton,
@@ -291,7 +291,7 @@ def integrate(s):
 
 @inlined_kernel
 def store_for_next_step(s):
-    """Keep what the next step and its readers need of a step that is done.
+    """Store the results of a complete step for the next one and for readers.
 
     Reads: collision, connections, control, counts, forest, joint_impulses, lazy_kernels,
     past_accelerations, rows, sensors, settings, spins, velocity, work.

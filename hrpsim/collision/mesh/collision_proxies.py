@@ -23,7 +23,7 @@ _made: weakref.WeakKeyDictionary[Mesh, Polyhedra] = weakref.WeakKeyDictionary()
 
 
 def proxy(geometry: Geometry) -> Polyhedra:
-    """Return one solid, in the shape's frame. A mesh's is made once, however often it is asked."""
+    """Return one solid, in the shape's frame. That of a mesh is made only once."""
     if isinstance(geometry, Mesh):
         if geometry not in _made:
             _made[geometry] = polyhedron(geometry.vertices, geometry.triangles)
@@ -45,7 +45,7 @@ def proxy(geometry: Geometry) -> Polyhedra:
 
 
 def mesh_thickness(mesh: Mesh) -> float:
-    """Return how thick a mesh is beneath nine tenths of its surface at least [m]."""
+    """Return the thickness that a mesh has beneath at least nine tenths of its surface [m]."""
     solid = proxy(mesh)
     area = areas(mesh.vertices, mesh.triangles)
     depth = solid.triangles["depth"]
@@ -73,7 +73,7 @@ def _prism(outline: np.ndarray, half: float) -> Polyhedra:
 def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:
     """Return the pool of a world's shapes, and each one's solid in it (-1: none is needed).
 
-    Without a mesh nothing is. Boxes, balls and so on of one size share a solid.
+    Without a mesh none is. Equal primitives share a solid.
     """
     numbers = np.full(len(geometries), -1, dtype=np.int64)
     parts: list[Polyhedra] = []

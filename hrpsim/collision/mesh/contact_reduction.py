@@ -4,9 +4,9 @@
 """From all contacts between two solids to the few that span each patch.
 
 Tilt solid a against b by a slope t across the patch's normal: the gap g of a contact at x becomes
-g + t . x. A choice serves the slope if the least of its gaps is that of all. The slopes looked at
-are none, the one that the present motion leads to, and rings of those that the step may bring, the
-least first: from noise to the polygon on which a solid stands while it tilts.
+g + t . x. A choice serves the slope if the least of its gaps is that of all. The slopes are zero,
+the one of the present motion, and rings of those possible in the step, the least first: from noise
+to the polygon on which a solid stands while it tilts.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS,
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import matrix_times
 
-# The slopes: none, the motion's, and rings of seven.
+# The slopes: zero, the motion's, and rings of seven.
 _DIRECTIONS = MAX_POINTS - 1
 _FIRST_OF_RINGS = 2
 _RINGS = 4
 _SLOPES = _FIRST_OF_RINGS + _RINGS * _DIRECTIONS
-# The widest ring's slope, and the part of it that the next ring within has.
+# The widest ring's slope, and the ratio of each inner ring to the next.
 _WIDEST = 0.05
 _INWARD = 0.125
-# For the rings within there are so many contacts, so that some are left for the others.
+# Contacts for the inner rings at most, so that some are left for the others.
 _NEAR_RINGS = 2
 _NEAR_POINTS = 5
-# A contact that was there in the last step serves for another one that reaches further by less
-# than this part of the patch's extent.
+# A contact of the last step replaces another one that is lower by less than this part of the
+# patch's extent.
 _ALIKE = 0.02
 # Gaps that differ by less are equal [m]: rounding, and what solvers leave.
 _EQUAL = 1e-8
-# Gap over the deepest point up to which a contact has not left yet [m].
+# Gap over the deepest point up to which a contact has not opened yet [m].
 _NEAR = 1e-5
 _NONE = np.int64(-1)
 TAKEN_OUT = np.int64(-1)
@@ -69,7 +69,7 @@ def _is_corner(polyhedra, first, second):
 
 @inner_kernel
 def _drop_other_faces(polyhedra, m, candidates):
-    """Leave each vertex one face, the nearest, of all but those that form a corner to lie in.
+    """Leave each vertex one face, the nearest, and those that form a corner to lie in.
 
     Inside a convex edge a vertex is behind both faces, and the nearer one is the way out; the same
     holds for both sides of a plate.
@@ -107,7 +107,7 @@ def cosine_of_normals(first, second):
 
 @inner_kernel
 def _merge(m, candidates):
-    """Leave one contact where several are in one place: a vertex's rather than an edge's."""
+    """Leave one contact where several coincide: a vertex's rather than an edge's."""
     near = 4.0 * m.rim * m.rim
     for i in range(m.count):
         first = candidates[i]
@@ -187,8 +187,8 @@ def _write(found, count, out):
 def choose_points(m, candidates, seed, cluster):
     """Mark as `kept` up to MAX_POINTS contacts of a cluster, among them the deepest, `seed`.
 
-    What was there in the last step (m.memory) stays while it bears load, is about to or serves a
-    slope. What the least slopes ask for goes before: they are the ones that a step does bring.
+    Contacts of the last step (m.memory) stay while they bear load, are about to or serve a slope.
+    Contacts for the least slopes take precedence: these slopes do occur in a step.
     """
     extent = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)
@@ -224,7 +224,7 @@ def choose_points(m, candidates, seed, cluster):
 
 @inner_kernel
 def _lay_out(m, candidates, seed, cluster):
-    """Write who belongs to a cluster and where across its normal; return how far they reach [m].
+    """Write a cluster's members and their positions across its normal; return their extent [m].
 
     The axes are fixed in b.
     """
@@ -261,7 +261,7 @@ def _lay_out(m, candidates, seed, cluster):
 
 @inner_kernel
 def _remember(m, candidates):
-    """Choose the members that were there in the last step, those that bore load first."""
+    """Choose the members of the last step, those that bore load first."""
     m.chosen_count = 0
     for bearing in range(2):
         for j in range(m.memory_count):
@@ -289,9 +289,9 @@ def _slope_of_motion(m, seed):
 
 @inner_kernel
 def _find_lowest(m, tx, ty, steady, alike):
-    """Return the place of the lowest under a slope, and who of the chosen serves for it, or -1.
+    """Return the index of the lowest under a slope, and the chosen one that serves for it, or -1.
 
-    Of those that were there in the last step the lowest serves if it is within `steady` [m] of the
+    Of those of the last step the lowest serves if it is within `steady` [m] of the
     lowest of all, of others that are chosen if it is within `alike`.
     """
     lowest, least = _NONE, math.inf
@@ -325,11 +325,11 @@ def _count_due(m):
 
 @inner_kernel
 def _find_room(m, away):
-    """Return where to put one more of the chosen, or -1.
+    """Return the slot for one more of the chosen, or -1.
 
-    Where all are taken that is the place of one that no slope needs: the furthest away [m] of those
-    that bore nothing, or else the one that bore least. With `away` finite it must have borne
-    nothing and be further away than that.
+    Where all are taken that is the slot of one that no slope needs: the furthest away [m] of those
+    without load, or else the one with the least. With `away` finite it must have had no load and
+    be further away than that.
     """
     if m.chosen_count < MAX_POINTS:
         m.chosen_count += 1

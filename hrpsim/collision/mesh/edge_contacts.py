@@ -43,9 +43,9 @@ def _to_own(m, x, y, z):
 
 @inner_kernel
 def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
-    """Return by how much n leaves the normal cone of b's edge, or -n that of a's, and where.
+    """Return the sine by which n leaves the normal cone of b's edge, or -n that of a's, and where.
 
-    That is the sine, and the number of the face that n leaves it over: 0 and 1 of b, 2 and 3 of a.
+    The second is the number of the face that n leaves it over: 0 and 1 of b, 2 and 3 of a.
     """
     where = NO_FACE
     x, y, z = _to_own(m, nx, ny, nz)
@@ -63,7 +63,7 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
 
 @inner_kernel
 def _faces_together(m, edge_a, edge_b):
-    """Return which face beside the edge of a lies on which beside that of b; NO_FACE for none."""
+    """Return which face at the edge of a lies on which one at that of b; NO_FACE for none."""
     on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
     for i in range(2):
         g = edge_a.normals[i]
@@ -78,7 +78,7 @@ def _faces_together(m, edge_a, edge_b):
 
 @inner_kernel
 def _turn_of_step(m):
-    """Return how far the solids turn against each other in the step [rad]."""
+    """Return the rotation of the solids relative to each other in the step [rad]."""
     w = m.spin[0]
     return m.time_step * math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
 
@@ -87,8 +87,8 @@ def _turn_of_step(m):
 def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, dz, depth):
     """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
 
-    A vertex is then in contact with a face, and the edges have nothing to do with it. The face
-    numbered `face`, if any, is the one that lies on the other solid.
+    A vertex is then in contact with a face, and the edges are not. The face numbered `face`, if
+    any, is the one that lies on the other solid.
     """
     tolerance = min(m.rim, depth)
     n, w, s = edge.normals[0], edge.normals[1], edge.start
@@ -120,8 +120,8 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
 def _enters(polyhedra, m, side, edge, along, x, y, z, dx, dy, dz, low, high, depth):
     """Return whether the line x + t d, t from low to high, is inside of the solid of an edge.
 
-    Of its stretch behind both faces of the edge the point is looked at that is nearest to t = 0,
-    which lies beside `along` the edge. It is moved inward a little, lest it be in another face.
+    Of its segment behind both faces of the edge the point nearest to t = 0 is tested, which is next
+    to `along` the edge. It is moved inward a little, lest it be in another face.
     """
     if polyhedra.solids[m.solid[1 - side]].rounding > 0.0:
         return True
@@ -183,7 +183,7 @@ def _overlap(
     """Return whether edges whose lines are behind each other touch, and nothing else does there.
 
     n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid, and
-    `is_past` tells of a crossing past an end.
+    `is_past`: the lines cross past an end.
     """
     if is_past:
         if not _reaches(edge_b, along_b, nx, ny, nz, depth, m.rim, deepest):
@@ -218,9 +218,9 @@ def _overlap(
 def meet_edges(polyhedra, m, candidates, number_a, number_b):
     """Add the contact of an edge of a with one of b, if they are nearest to each other there.
 
-    Where the faces beside the edges lie on each other, or one edge lies on a face beside the other,
-    the crossing is a corner of their common patch, and the face gives the normal. So it is where
-    the solids turn that way in the step, and the edges meet within it.
+    Where faces at the edges lie on each other, or one edge lies on a face at the other, the
+    crossing is a corner of their common patch, and the face gives the normal. So it is where the
+    solids turn to such a pose in the step, and the edges meet within it.
     """
     edge_a, edge_b = polyhedra.edges[number_a], polyhedra.edges[number_b]
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
@@ -247,11 +247,11 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     if not _may_reach(edge_b, along_b, m.rim, deepest):
         return
 
-    beside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
+    sine_outside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
     opposite, elsewhere = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
-    if opposite < beside or (opposite == beside and distance < 0.0):
+    if opposite < sine_outside or (opposite == sine_outside and distance < 0.0):
         nx, ny, nz, distance = -nx, -ny, -nz, -distance
-        beside, where = opposite, elsewhere
+        sine_outside, where = opposite, elsewhere
     on_a, on_b = _faces_together(m, edge_a, edge_b)
     comes_down = False
     px, py, pz = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
@@ -262,10 +262,10 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
             return
         distance = distance if leaning > 0.0 else -distance
         nx, ny, nz = h[0], h[1], h[2]
-    elif beside > CONE_TOLERANCE:
-        if beside > _FACE_TO_FACE + (_turn_of_step(m) if distance > 0.0 else 0.0):
+    elif sine_outside > CONE_TOLERANCE:
+        if sine_outside > _FACE_TO_FACE + (_turn_of_step(m) if distance > 0.0 else 0.0):
             return
-        comes_down = beside > _FACE_TO_FACE
+        comes_down = sine_outside > _FACE_TO_FACE
         if where < 2:
             on_b = where
             h = edge_b.normals[where]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How deep two convex solids are in each other, and the shortest way out: expanding polytope.
+"""Penetration depth of two convex solids and the shortest separation: expanding polytope.
 
 The Minkowski difference D = {x - y : x in a, y in b} holds the origin if and only if the solids
 overlap, and the distance of the origin from the surface of D is their penetration depth. A polytope
@@ -48,7 +48,7 @@ _FIRST, _SECOND, _THIRD, _FOURTH = (np.int64(k) for k in range(4))
 
 # The depth is exact to this part of itself, or to this part of the solids' size.
 _RELATIVE, _OF_SIZE = 1e-6, 1e-12
-# What is lower over a facet than this part of the size is in its plane.
+# A point lower over a facet than this part of the size is in its plane.
 _IN_PLANE = 1e-12
 # Corners span a tetrahedron that is thicker than this part of the size.
 _THINNEST = 1e-9
@@ -58,7 +58,7 @@ _NO_AREA = 1e-18
 
 @inner_kernel
 def find_penetration(polyhedra, m):
-    """Return whether the cores of two convex solids overlap; write how into m.polytope.
+    """Return whether the cores of two convex solids overlap; write the depth to m.polytope.
 
     `out` is the direction in the frame of b against which a leaves b soonest, after `depth` [m]:
     exactly, if not by the shortest way where the polytope has no room to grow.
@@ -207,9 +207,9 @@ def _cross(ax, ay, az, bx, by, bz):
 
 @inner_kernel
 def _direction_across(polytope, count, trial):
-    """Return where to look for a corner out of the span of the first `count`: trials 0 to 3.
+    """Return a direction for a corner out of the span of the first `count`: trials 0 to 3.
 
-    The first way is towards the origin, the odd ones are opposite to those before.
+    The first one is towards the origin, the odd ones are opposite to those before.
     """
     sign = 1.0 if trial % 2 == 0 else -1.0
     p = polytope.corner[0]
@@ -286,7 +286,7 @@ def _add_facet(polytope, i, j, k):
 
 @inner_kernel
 def _take_in_last_corner(polytope):
-    """Let the polytope hold its last corner too; return False if it does, or has no room."""
+    """Extend the polytope by its last corner; return False if it holds it, or has no room."""
     last = polytope.corner_count - 1
     p, in_plane = polytope.corner[last], _IN_PLANE * polytope.size
     polytope.rim_count = 0

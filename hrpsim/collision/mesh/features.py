@@ -4,8 +4,8 @@
 """From triangles to a solid with features: which vertices and edges stand out, and where.
 
 Contacts are made between vertices and faces and between edges. A vertex can be the first to touch
-only if the surface falls away from it on all sides, and an edge only if it is convex; what is flat
-or concave never catches anything (docs/explanation/collision.md).
+only if the surface falls away from it on all sides, and an edge only if it is convex; flat and
+concave features never touch first (docs/explanation/collision.md).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from hrpsim.model.shapes.mesh_topology import is_convex
 
 # Faces that meet at less than this angle [rad] continue each other.
 FLAT_ANGLE = 1e-3
-# A vertex is sharp if a direction leaves all that surrounds it behind by this much [rad].
+# A vertex is sharp if its surroundings lie behind a plane through it by this angle [rad].
 SHARP_ANGLE = 1e-4
 # Features that miss each other by this part of the smaller solid still meet, as with boxes.
 RIM = 1e-4
@@ -164,7 +164,7 @@ def _angles(edges):
 
 
 def _facets(joined: np.ndarray, count: int) -> np.ndarray:
-    """Return for each triangle the least number of those that it is flatly connected with."""
+    """Return for each triangle the least number of the triangles that it continues flatly."""
     label = np.arange(count)
     while True:
         least = label.copy()
@@ -207,11 +207,11 @@ def _spokes(p, normals, ends, faces, bend):
 
 @kernel
 def find_sharp(vertices, spokes, possible, scratch, sharp_out):
-    """Write 1 for each possible vertex from whose surroundings a plane through it keeps clear.
+    """Write 1 for each possible vertex through which a plane is clear of its surroundings.
 
-    That is so if the convex hull of its spokes does not hold the origin, which their point
-    nearest to it tells. It is found as GJK does: the spoke farthest towards the origin joins up to
-    three, and those stay that span what is nearest then. `scratch` (4, 3) is work.
+    That is so if the convex hull of its spokes does not hold the origin: its point nearest to the
+    origin is found as in GJK. The spoke farthest towards the origin joins up to three, and those
+    that span the nearest point stay. `scratch` (4, 3) is work.
     """
     for v in range(vertices.shape[0]):
         first, last = vertices[v].first_spoke, vertices[v].last_spoke
@@ -257,10 +257,10 @@ def find_sharp(vertices, spokes, possible, scratch, sharp_out):
 
 
 def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):
-    """Fill in at which ends a convex edge goes on beneath a face, and that face's normal.
+    """Write at which ends a convex edge continues beneath a face, and that face's normal.
 
-    There one of its two faces, or what continues it flatly, ends at a concave edge, and no contact
-    is made with the vertex. Of two such faces the one counts that rises more steeply.
+    There one of its two faces, or its flat continuation, ends at a concave edge, and no contact is
+    made with the vertex. Of two such faces the steeper one counts.
     """
     hollow = np.zeros(len(sharp), dtype=bool)
     hollow[ends[bend == CONCAVE]] = True
@@ -287,7 +287,7 @@ def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):
 
 
 def _own_features(triangles, sharp, convex):
-    """Let one triangle of those around own each sharp vertex and each convex edge."""
+    """Assign each sharp vertex and each convex edge to one of the triangles around it."""
     owned = np.zeros((len(triangles), 6), dtype=np.int64)
     for first, features, is_feature in (
         (0, triangles["vertices"], sharp),

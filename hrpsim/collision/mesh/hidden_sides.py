@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of solids that a face beside the features that touch makes impossible.
+"""Contacts of solids that a face at the touching features makes impossible.
 
 The rule is that of hrpsim.collision.primitives.hidden_sides. The faces are those about a vertex,
-beside an edge, or beyond the edges of a triangle. The solids need not be convex: what lies outside
-the plane of a face cannot reach what is behind it.
+at an edge, or beyond the edges of a triangle. The solids need not be convex: a solid outside the
+plane of a face cannot reach behind it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _feature(m, found, side):
 
 @inner_kernel
 def _face_count(polyhedra, m, found, side):
-    """Return how many faces, some of them more than once, there are about the own feature."""
+    """Return the number of faces about the own feature, some counted more than once."""
     kind, number = _feature(m, found, side)
     if kind == A_VERTEX:
         vertex = polyhedra.vertices[polyhedra.solids[m.solid[side]].first_vertex + number]
@@ -60,7 +60,7 @@ def _face_count(polyhedra, m, found, side):
 def _face_normal(polyhedra, m, found, side, k):
     """Return the normal, in the world, of face k about the own feature; 0 where there is none.
 
-    The core of a round shape has no faces; what is beyond a concave edge hides nothing.
+    The core of a round shape has no faces; a face beyond a concave edge hides nothing.
     """
     kind, number = _feature(m, found, side)
     own = polyhedra.solids[m.solid[side]]
@@ -80,7 +80,7 @@ def _face_normal(polyhedra, m, found, side, k):
 
 @inner_kernel
 def _plane_of_face(polyhedra, m, found, side, k, gx, gy, gz):
-    """Return where the plane of face k about the own feature is along its normal g [m]."""
+    """Return the offset of the plane of face k about the own feature along its normal g [m]."""
     kind, _ = _feature(m, found, side)
     if kind == A_FACE:
         triangle = polyhedra.triangles[found.triangle]
@@ -102,9 +102,9 @@ def _surface_point(found, side):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
-    """Return how high the other solid is over a plane square to g, or a height below `least` [m].
+    """Return the height of the other solid over a plane square to g, or one below `least` [m].
 
-    A point in contact tells mostly that it is below.
+    A point in contact is mostly enough to show that it is below.
     """
     for j in range(m.count):
         x, y, z = _surface_point(candidates[j], 1 - side)
@@ -135,9 +135,9 @@ def _is_on_face(polyhedra, m, found):
 
 @inner_kernel
 def _velocity_of_core(m, found, side):
-    """Return the velocity of a against b, in the world, where a core is nearest to a contact [m/s].
+    """Return the world velocity of a relative to b at a core's point nearest to a contact [m/s].
 
-    How a round surface turns does not move it.
+    Rotation does not move a round surface.
     """
     x, y, z = _surface_point(found, side)
     n, R, p = found.normal, m.world_R[SIDE_A], m.world_p[SIDE_A]
@@ -153,7 +153,7 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
     """Return whether a face about the features of a candidate makes it impossible."""
     n = found.normal
     on_face = _is_on_face(polyhedra, m, found)
-    if on_face and m.rounding[0] + m.rounding[1] > 0.0:  # it overlaps all about the contact
+    if on_face and m.rounding[0] + m.rounding[1] > 0.0:  # it overlaps all around the contact
         return False
     for side in range(2):
         own = SIDE_A if side == 0 else SIDE_B
@@ -179,7 +179,7 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
 
 @inner_kernel
 def take_out_hidden(polyhedra, m, candidates):
-    """Take out the candidates of two solids that a face makes impossible: ~how marks them."""
+    """Mark the candidates of two solids that a face makes impossible, by ~how."""
     tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
     patch = _find_patch(m, candidates)
     for k in range(m.count):
@@ -192,7 +192,7 @@ def take_out_hidden(polyhedra, m, candidates):
 
 @inner_kernel
 def put_back_hidden(m, candidates):
-    """Put back the candidates that `take_out_hidden` took out; return whether there are any."""
+    """Restore the candidates that `take_out_hidden` marked; return whether there are any."""
     some = False
     for k in range(m.count):
         if candidates[k].how < 0:

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of solids with faces, edges and vertices: meshes with each other and with all else.
+"""Contacts of solids with faces, edges and vertices: of meshes with all kinds of shapes.
 
-Kernels call the SOLID_PAIR record `m`: two solids, how each is placed and moves in the frame of the
-other, and work; `side` is 0 for what is of solid a, 1 for what is of b.
+Kernels call the SOLID_PAIR record `m`: two solids, their poses and motions in the frame of each
+other, and work; `side` is 0 for data of solid a, 1 for those of b.
 
-Contacts of features see neighbourhoods. That two convex solids overlap deeply, and by which way
-they come apart soonest, is a matter of the solids as a whole: one contact along that way takes the
-place of contacts that do not reach as deep as the solids do.
+Contacts of features are local. The depth of two deeply overlapping convex solids, and the direction
+of their shortest separation, depend on the solids as a whole: one contact along that direction
+replaces contacts that are not as deep as the solids.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
 _THE_SOLID = np.int64(0)  # there is one on each side
-# The deepest contact tells how deep solids are if it differs from that by no more than this part of
+# The deepest contact has the penetration depth if it differs from that by no more than this part of
 # it, and so many rims (of 1e-4 of the half of the smaller one's least extent).
 _SHARE, _RIMS = 0.1, 10.0
 _THE_FACET = np.int64(0)  # a half-space has one
@@ -67,7 +67,7 @@ def _meet_triangles(polyhedra, m, candidates, number_a, number_b):
 
 @inner_kernel
 def _meet_solids(polyhedra, m, candidates):
-    """Add the contacts of two solids: walk both trees as far as they come near each other."""
+    """Add the contacts of two solids: walk both trees where their boxes are near each other."""
     near = m.near + m.rounding[0] + m.rounding[1]
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
@@ -154,7 +154,7 @@ def mesh_contacts(polyhedra, m, candidates, out):
 
 @inner_kernel
 def mend_deep_overlap(polyhedra, m, candidates):
-    """Replace the contacts of two convex solids by one where they miss how deep the solids are."""
+    """Replace the contacts of two convex solids by one where they miss the penetration depth."""
     a, b = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]]
     if not (a.is_convex and b.is_convex):
         return
@@ -176,7 +176,7 @@ def mend_deep_overlap(polyhedra, m, candidates):
 
 @inner_kernel
 def _is_consistent(polyhedra, m, candidates):
-    """Return whether the contacts tell how deep two convex solids are in each other.
+    """Return whether the contacts have the penetration depth of two convex solids.
 
     Along its normal the deepest contact of convex solids is as deep as these are, and no other one
     presses against it.
@@ -203,7 +203,7 @@ def _is_consistent(polyhedra, m, candidates):
 
 @inner_kernel
 def _depth_along(polyhedra, m, normal):
-    """Return how deep a is in b along a normal (3,) of the world, from b to a [m]."""
+    """Return the depth of a in b along a normal (3,) of the world, from b to a [m]."""
     depth = m.rounding[0] + m.rounding[1]
     for side in range(2):
         sign = -1.0 if side == 0 else 1.0

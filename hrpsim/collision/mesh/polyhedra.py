@@ -3,7 +3,7 @@
 
 """Polyhedral solids as flat pools for the kernels: vertices, edges, triangles, bounding boxes.
 
-Sphere, capsule, box and cylinder have twins here, for their contacts with meshes: a point and a
+Sphere, capsule, box and cylinder have proxies here, for their contacts with meshes: a point and a
 segment with a rounding radius, the box itself, and a prism.
 """
 
@@ -23,7 +23,7 @@ VERTEX = np.dtype(
     ]
 )
 
-# A direction in which the surface leaves a vertex, and the normals of the faces beside it.
+# A direction in which the surface leaves a vertex, and the normals of the faces at it.
 SPOKE = np.dtype([("direction", "f8", (3,)), ("normals", "f8", (2, 3))])
 
 EDGE = np.dtype(
@@ -74,7 +74,7 @@ SOLID = np.dtype(
         ("is_closed", "i8"),  # 0: a surface with a boundary, or the core of a round shape
         ("is_convex", "i8"),  # 1: it is the convex hull of its vertices, rounded or not
         ("rounding", "f8"),  # radius about all of it [m]
-        ("rim", "f8"),  # by how little features must miss each other to count as missing [m]
+        ("rim", "f8"),  # distance by which features must miss each other to count as missing [m]
         ("ball", "f8"),  # radius of the ball about the frame's origin that holds it [m]
         ("lower", "f8", (3,)),  # corners of its box, in its frame [m]
         ("upper", "f8", (3,)),

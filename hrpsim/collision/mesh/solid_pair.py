@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Two solids that may touch: how they lie and move to each other, and the contacts found so far.
+"""Two solids that may touch: relative pose and motion, and the contacts found so far.
 
-Side 0 sees the features of solid a in the frame of solid b, side 1 those of b in the frame of a:
-"own" is the solid whose features are looked at, "other" the one in whose frame it is done.
+Side 0 has the features of solid a in the frame of solid b, side 1 those of b in the frame of a:
+"own" is the solid of the features, "other" the one of the frame.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hrpsim.spatial.vector import matrix_times
 
 CANDIDATE_COUNT = 512
 
-# How contacts came about. Of those in one place the first is kept.
+# Kinds of contacts. Of coincident ones the first kind stays.
 VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX, DEEP = (
     np.int64(k) for k in range(7)
 )
@@ -32,7 +32,7 @@ _CODES = np.int64(2**31)
 WHOLE_SOLIDS = np.int64(A_SOLID * (_CODES + 1))
 SIDE_A, SIDE_B = np.int64(0), np.int64(1)
 
-# one of the contacts that are kept of a patch
+# a chosen contact of a patch
 CHOSEN = np.dtype(
     [
         ("place", "i8"),  # in the patch
@@ -47,12 +47,12 @@ SOLID_PAIR = np.dtype(
         ("R", "f8", (2, 3, 3)),  # from the own to the other frame
         ("t", "f8", (2, 3)),  # origin of the own frame in the other [m]
         ("spin", "f8", (2, 3)),  # of the own solid against the other, in the other frame [rad/s]
-        ("drift", "f8", (2, 3)),  # what of it would be at the origin of the other frame [m/s]
+        ("drift", "f8", (2, 3)),  # its velocity at the origin of the other frame [m/s]
         ("world_R", "f8", (2, 3, 3)),  # of the other frame
         ("world_p", "f8", (2, 3)),
         ("rounding", "f8", (2,)),  # of the own solid [m]
         ("near", "f8"),  # gap up to which contacts are made [m]
-        ("calm", "f8"),  # gap up to which they are made however the solids move [m]
+        ("calm", "f8"),  # gap up to which they are made for any motion [m]
         ("time_step", "f8"),
         ("rim", "f8"),  # [m]
         ("count", "i8"),  # of candidates
@@ -91,7 +91,7 @@ CANDIDATE = np.dtype(
 
 @inner_kernel
 def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
-    """Fill in how two solids lie, R (3, 3) and p (3,) in the world; they do not move.
+    """Write the poses of two solids, R (3, 3) and p (3,) in the world; they do not move.
 
     A solid may be -1 for a half-space.
     """
@@ -119,7 +119,7 @@ def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
 
 @inner_kernel
 def move_solid_pair(spin, drift, m):
-    """Fill in how a moves against b: world vectors (3,), `drift` at the world's origin [m/s]."""
+    """Write the relative motion of a: world vectors (3,), `drift` at the world's origin [m/s]."""
     for side in range(2):
         sign = 1.0 if side == 0 else -1.0
         R, p = m.world_R[side], m.world_p[side]
@@ -150,7 +150,7 @@ def to_other(m, side, x, y, z):
 
 @inner_kernel
 def point_in_other(m, side, p):
-    """Return where a point `p` (3,) of the own frame is in the other."""
+    """Return a point `p` (3,) of the own frame in the other frame."""
     x, y, z = to_other(m, side, p[0], p[1], p[2])
     return x + m.t[side, 0], y + m.t[side, 1], z + m.t[side, 2]
 
@@ -184,7 +184,7 @@ def feature_code(kind, number):
 def add_candidate(
     m, candidates, side, how, own_code, other_code, triangle, x, y, z, nx, ny, nz, distance
 ):
-    """Keep a contact found on a side; where there is no room the one of largest gap gives way.
+    """Add a contact found on a side; without room it replaces the one of largest gap.
 
     x is the point of the own core, n the normal from the other solid to the own one, `distance`
     that of the cores along it [m].

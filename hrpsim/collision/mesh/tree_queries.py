@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Going through the trees of polyhedra: rays, distances from the surface, two trees at once."""
+"""Queries of the trees of polyhedra: rays, distances from the surface, two trees at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 
 STACK_DEPTH = 128
 
-# A hit nearer than this part of the triangle's own size is where the ray began.
+# A hit nearer than this part of the triangle's own size is the start of the ray.
 _AT_THE_START = 1e-9
 # Rays through an edge hit one of its triangles: this part of the triangle is added around it.
 _AROUND = 1e-9
@@ -42,7 +42,7 @@ def _reaches_box(node, x, y, z, dx, dy, dz):
 
 @inner_kernel
 def _hit(polyhedra, triangle, x, y, z, dx, dy, dz):
-    """Return how far along the unit ray it meets a triangle [m], or -1 (Moeller-Trumbore)."""
+    """Return the distance at which a unit ray meets a triangle [m], or -1 (Moeller-Trumbore)."""
     corners = polyhedra.triangles[triangle].vertices
     a = polyhedra.vertices[corners[0]].position
     b = polyhedra.vertices[corners[1]].position
@@ -92,9 +92,9 @@ def first_hit(polyhedra, solid, x, y, z, dx, dy, dz, stack):
 
 @kernel
 def measure_thickness(polyhedra, stack, thickness_out):
-    """Write how thick the only solid is beneath each triangle [m]; infinite where it has no end.
+    """Write the thickness of the only solid beneath each triangle [m]; infinite where unbounded.
 
-    The least of four straight ways inward is taken. `stack` (STACK_DEPTH,) is work.
+    It is the least of four rays inward. `stack` (STACK_DEPTH,) is work.
     """
     solid = np.int64(0)
     for k in range(polyhedra.triangles.shape[0]):
@@ -105,7 +105,7 @@ def measure_thickness(polyhedra, stack, thickness_out):
         c = polyhedra.vertices[triangle.vertices[2]].position
         least = math.inf
         for way in range(4):
-            # From the middle, and from half way to each corner.
+            # From the middle, and from halfway to each corner.
             wa = 2.0 / 3.0 if way == 1 else (1.0 / 3.0 if way == 0 else 1.0 / 6.0)
             wb = 2.0 / 3.0 if way == 2 else (1.0 / 3.0 if way == 0 else 1.0 / 6.0)
             wc = 1.0 - wa - wb
@@ -158,7 +158,7 @@ def farthest_vertex(polyhedra, solid, x, y, z, stack):
 
 @inlined_kernel
 def _reach_of_box(node, x, y, z):
-    """Return how far the box of a node reaches along (x, y, z)."""
+    """Return the extent of a node's box along (x, y, z)."""
     c, h = node.center, node.half
     middle = x * c[0] + y * c[1] + z * c[2]
     return middle + abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
@@ -191,7 +191,7 @@ def _squared_gap(box, other, R, t):
 
 @inner_kernel
 def split_first(box_a, box_b):
-    """Return whether to go down the tree of a, not of b: that of the larger inner box."""
+    """Return whether to descend the tree of a, not of b: that of the larger inner box."""
     if box_a.child < 0 or box_b.child < 0:
         return box_b.child < 0
     size_a = box_a.half[0] + box_a.half[1] + box_a.half[2]
@@ -204,7 +204,7 @@ def squared_to_triangle(polyhedra, triangle, x, y, z):
     face = polyhedra.triangles[triangle]
     n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
     height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
-    beside = False
+    is_outside = False
     least = height * height
     for k in range(3):
         corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
@@ -217,8 +217,8 @@ def squared_to_triangle(polyhedra, triangle, x, y, z):
         along = min(max(dx * d[0] + dy * d[1] + dz * d[2], 0.0), edge.length)
         dx, dy, dz = dx - along * d[0], dy - along * d[1], dz - along * d[2]
         squared = dx * dx + dy * dy + dz * dz
-        least = min(least, squared) if beside else squared
-        beside = True
+        least = min(least, squared) if is_outside else squared
+        is_outside = True
     return least
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of a vertex with what a triangle of the other solid owns: face, edges and vertices."""
+"""Contacts of a vertex with the features of a triangle of the other solid."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
 # Sine by which a face may lean against the surface about a vertex that touches it: the vertices of
-# a tilted foot are all kept while they are near the floor, those behind a flush rim are not.
+# a tilted foot all stay while they are near the floor, those behind a flush rim do not.
 LEAN = 0.5
-# Directions that rounding puts beside a normal cone [rad].
+# Rounding of directions at the boundary of a normal cone [rad].
 CONE_TOLERANCE = 1e-9
-# How far across a flat edge a vertex still belongs to the triangle, by its height over it: faces
-# that continue each other may spread by twice this angle.
+# Distance across a flat edge within which a vertex still belongs to the triangle, per height over
+# it: faces that continue each other may spread by twice this angle.
 SPREAD = 2e-3
 # Points nearer than this have no direction from one to the other [m].
 COINCIDENT = 1e-12
@@ -56,7 +56,7 @@ def vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, lean):
 def _over_triangle(polyhedra, face, x, y, z, height, rim, calm):
     """Return whether a point belongs to a triangle, and the edge past which it does (-1: none).
 
-    A face goes on beneath its neighbour at a concave edge, for a vertex that is a little inside
+    A face continues beneath its neighbour at a concave edge, for a vertex that is a little inside
     of both keeps both.
     """
     across = NO_TRIANGLE
@@ -99,7 +99,7 @@ def _comes_down_on(polyhedra, face, x, y, z, dx, dy, dz, rim):
 
 @inner_kernel
 def _share_inward(polyhedra, face, cx, cy, cz, rim):
-    """Return what part of the way to a triangle's middle c leads three rims inward of its edges."""
+    """Return the part of the way to a triangle's middle c that ends three rims inside its edges."""
     least = math.inf
     for k in range(3):
         corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]

@@ -32,9 +32,9 @@ def facing_axis(R, nx, ny, nz):
 
 @inner_kernel
 def face_tolerance(axis, size_b, half):
-    """Return how far outside the face a point may lie and still count [m].
+    """Return the distance outside the face within which a point still counts [m].
 
-    `half` is the half width of what lies on the face.
+    `half` is the half width of the shape on the face.
     """
     return RIM_TOLERANCE * min(half, size_b[(axis + 1) % 3], size_b[(axis + 2) % 3])
 

@@ -12,7 +12,7 @@ from hrpsim.jit.compiled import inner_kernel
 MAX_POINTS = 8
 MAX_MESH_POINTS = 32
 
-# Constants that are passed to kernels are numpy integers: numba compiles a function once more for
+# Constants passed to kernels are numpy integers: numba compiles a function once more for
 # every plain integer constant it is called with.
 NO_POINTS = np.int64(0)
 

@@ -4,7 +4,7 @@
 """Contacts of boxes, capsules and cylinders with one another.
 
 Every pair takes the same steps: guess the normal, write the overlap of the features that meet along
-it, and where that misses the nearest points, find the normal by iteration and write it anew.
+it, and where that misses the nearest points, find the normal by iteration and write it again.
 
 The axis of least overlap of two boxes is that of the separating axis theorem (Gottschalk, Lin and
 Manocha, OBBTree, SIGGRAPH 1996).
@@ -59,7 +59,7 @@ _PARALLEL = 1e-10
 
 @inner_kernel
 def _rounding(kind, size):
-    """Return how far the surface lies outside the core [m]."""
+    """Return the distance of the surface outside the core [m]."""
     return size[0] if kind == CAPSULE else 0.0
 
 
@@ -71,7 +71,7 @@ def _faces(kind, R, nx, ny, nz):
 
 @inner_kernel
 def _below_points(size, R, nx, ny, nz, reach):
-    """Return how far a nearly level cap may lie below its contacts with a shape of extent `reach`.
+    """Return the depth of a nearly level cap below its contacts with a shape of extent `reach`.
 
     The generatrix that holds its deepest point is left out; a rim that overhangs is at most twice
     as far below.
@@ -87,7 +87,7 @@ def _features_along(
     """Write the overlap of the features of a and b that meet along n.
 
     Returns how many contacts, and how far a cap reaches below them [m], where its tilt is too small
-    to tell the direction of the deepest point. `reach` is the extent of the smaller shape [m].
+    to determine the direction of the deepest point. `reach` is the extent of the smaller shape [m].
     """
     count = NO_POINTS
     below = 0.0
@@ -174,7 +174,7 @@ def convex_on_convex(
             size, out,
         )  # fmt: skip
         if kind_a == BOX and separation <= 0.0 and count > 0:
-            # The axis test is complete for boxes in overlap, and its bias is meant.
+            # The axis test is complete for boxes in overlap, and its bias is intended.
             return count
         if refined:
             count = keep_distinct(count, size, out)
@@ -329,8 +329,8 @@ def write_nearest(
 ):  # fmt: skip
     """Add the contact at point a of core a (relative to p_b), inside the surface by `radius_a`.
 
-    `separation` is the gap of the surfaces. A contact that is there already is made exact instead,
-    and a full manifold gives up its last one.
+    `separation` is the gap of the surfaces. A contact that exists already is made exact instead,
+    and a full manifold loses its last one.
     """
     inward = radius_a + 0.5 * separation
     x = p_b[0] + (ax - inward * nx)

@@ -33,7 +33,7 @@ from hrpsim.model.shapes.geometry import CAPSULE
 # Sine between a cap's normal and the contact normal below which the cap's rim has no nearest point.
 MEANINGFUL_SINE = 1e-5
 
-# Side lines at a smaller sine than this share two contacts.
+# Generatrices at a smaller sine than this share two contacts.
 _NEARLY_PARALLEL = 0.1
 
 

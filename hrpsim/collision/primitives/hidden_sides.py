@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which contacts a face makes impossible: what slides over a seam does not catch on hidden sides.
+"""Contacts that a face makes impossible: shapes sliding over a seam must not catch on it.
 
 The nearest points of a box and of the next tile of a floor lie on the tile's hidden side, and the
 normal between them points sideways; but the box cannot come against that side while it lies on the
@@ -56,7 +56,7 @@ def may_hide_sides(a, b, count, work):
     """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
 
     It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
-    What is round overlaps all about a contact that it has with a face.
+    A round shape overlaps all around its contact with a face.
     """
     if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
@@ -75,11 +75,11 @@ def passes_over(
     """Return whether a face keeps two shapes from meeting along n.
 
     f is the face's normal, along which they are apart by `separation` [m], or overlap; like n it
-    points from b to a, v is the velocity of a against b at the contact [m/s]. `on_face` says that n
-    is the normal of another face. A contact across f is kept from shapes that are flush with the
-    face, or that would close its gap within the step; where nothing comes near, it stays. Where n
-    is nearly f, as of a ball, only a motion along the face that would close the gap within the step
-    is kept from it: there what is at rest lies on an edge.
+    points from b to a, v is the velocity of a relative to b at the contact [m/s]. `on_face`: n is
+    the normal of another face. Shapes that are flush with the face, or that would close its gap
+    within the step, have no contact across f; where nothing comes near, it stays. Where n is nearly
+    f, as of a ball, only a motion along the face that would close the gap within the step removes
+    the contact: there a shape at rest lies on an edge.
     """
     cosine = nx * fx + ny * fy + nz * fz
     if cosine > (SIDEWAYS if on_face else ON_FACE):
@@ -104,9 +104,9 @@ def _face(shape, R, axis):
 
 @inner_kernel
 def _velocity_of_core(work, k, shape, R, sign):
-    """Return the velocity of a against b where the core of a shape is nearest to contact k [m/s].
+    """Return the velocity of a relative to b at the core's point nearest to contact k [m/s].
 
-    How a round surface turns does not move it. `sign` is 1 for a and -1 for b.
+    Rotation does not move a round surface. `sign` is 1 for a and -1 for b.
     """
     n, p = work.normal[k], work.point[k]
     x, y, z = p[0], p[1], p[2]
@@ -154,7 +154,7 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
 def drop_hidden(a, b, count, work, time_step):
     """Drop the contacts of two shapes without a mesh that a face makes impossible; count the rest.
 
-    work.spin and work.drift say how a moves against b.
+    work.spin and work.drift are the motion of a relative to b.
     """
     tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
     kept = np.int64(0)

@@ -100,7 +100,7 @@ def cylinder_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
     Each cap gives its deepest point, which follows the tilt, so that a cylinder rolls on its side
     or on its rim; a cap that faces the plane also gives four points fixed to the cylinder, which
-    stay where they are while it stands.
+    stay while it stands.
     """
     radius, half = size_a[0], size_a[1]
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]

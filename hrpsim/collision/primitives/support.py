@@ -3,8 +3,8 @@
 
 """Support points of the core shapes: box, segment (the core of a capsule) and cylinder.
 
-What is across a cylinder's axis is taken along its own x and y axes. The difference between a
-direction and its part along the axis has a rounding error along the axis, which a division by a
+Directions across a cylinder's axis are computed along its own x and y axes. The difference between
+a direction and its part along the axis has a rounding error along the axis, which a division by a
 tiny sine turns into micrometres where a cap lies flat.
 """
 
@@ -52,7 +52,7 @@ def radial_direction(R, ox, oy, oz):
 
 @inner_kernel
 def core_reach(kind, size, R, nx, ny, nz):
-    """Return how far a core reaches along the unit vector n from its centre [m]."""
+    """Return the extent of a core along the unit vector n from its centre [m]."""
     cz = abs(nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2])
     if kind == CAPSULE:
         return size[1] * cz
@@ -65,7 +65,7 @@ def core_reach(kind, size, R, nx, ny, nz):
 
 @inner_kernel
 def surface_reach(kind, size, R, nx, ny, nz):
-    """Return how far a shape without a mesh reaches along the unit vector n from its centre [m]."""
+    """Return the extent of a shape without a mesh along the unit vector n from its centre [m]."""
     if kind == SPHERE:
         return size[0]
     rounding = size[0] if kind == CAPSULE else 0.0

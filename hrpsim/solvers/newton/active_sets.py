@@ -3,11 +3,11 @@
 
 """Newton steps with fixed active-set states of contacts: the end of a search, in one to three.
 
-Each contact is open, sticks or slips as its multiplier and velocity say for a small penalty. What
-sticks is to have velocity 0, but for a large penalty on the change of its impulse, so that contacts
-that repeat each other do no harm; what slips has the impulse of friction mu l_n d, with d turning
-as its velocity turns (a primal-dual active set, Hüeber & Wohlmuth 2005; Alart & Curnier 1991).
-Steps are not shortened: from afar they may lead nowhere, and are given up.
+Each contact is open, sticks or slips according to its multiplier and velocity for a small penalty.
+A sticking contact gets velocity 0, but for a large penalty on the change of its impulse, so that
+redundant contacts do no harm; a slipping one has the friction impulse mu l_n d, with d turning as
+its velocity turns (a primal-dual active set, Hüeber & Wohlmuth 2005; Alart & Curnier 1991).
+Steps are not shortened: far from a solution they may diverge, and are abandoned.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from hrpsim.solvers.newton.multipliers import (
     push_by_multipliers,
 )
 
-# Penalties, as multiples of the least mass that a contact feels: by which its side is found, and by
-# which the impulse of what sticks may change where the sides are to be right.
+# Penalties, as multiples of the least mass that a contact feels: the one that decides its
+# active-set state, and the one on changes of a sticking contact's impulse once the states are
+# right.
 _STATE_PENALTY, _PENALTY = 1.0, 1e5
 
 _STEPS = 12  # factorisations at most
@@ -45,9 +46,9 @@ _ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it
 
 @inner_kernel
 def try_active_sets(tolerance, limit, iteration_limit, best, system):
-    """Go on from the multipliers; return (factorisations, least error [m/s]).
+    """Continue from the multipliers; return (factorisations, least error [m/s]).
 
-    It ends after `iteration_limit` steps that bring nothing.
+    It ends after `iteration_limit` steps without progress.
     """
     capacity = system.capacity[0]
     count, misses, fresh = 0, 0, False
@@ -76,7 +77,7 @@ def try_active_sets(tolerance, limit, iteration_limit, best, system):
 
 @inner_kernel
 def step_with_states_held(system):
-    """Take the step that `hold_state` asks for and the factor was made for."""
+    """Take the step of the states held by `hold_state`, for which the factor was made."""
     capacity, step = system.capacity[0], system.step
     clear_motion(system, step)
     for k in range(capacity.constraints):
@@ -92,10 +93,10 @@ def step_with_states_held(system):
 
 @inlined_kernel
 def hold_state(constraint, penalty):
-    """Write the change of impulse that the laws ask for, into `impulse`, and its slope.
+    """Write the change of impulse that the laws require, into `impulse`, and its slope.
 
-    `penalty`, a multiple of the least mass, is on what sticks. Returns whether the slope is another
-    than the factor was made for.
+    `penalty`, a multiple of the least mass, is on sticking contacts. Returns whether the slope
+    differs from that of the factor.
     """
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     for r in range(constraint.size):
@@ -136,7 +137,7 @@ def hold_state(constraint, penalty):
 
 @inlined_kernel
 def _let_go(constraint):
-    """Ask a contact that opens for no friction."""
+    """Set the friction of an opening contact to zero."""
     constraint.impulse[1], constraint.impulse[2] = (
         -constraint.multiplier[1],
         -constraint.multiplier[2],
@@ -145,7 +146,7 @@ def _let_go(constraint):
 
 @inlined_kernel
 def _slip(constraint, slope, large, dx, dy, size):
-    """Ask for mu l_n along d, which turns by what the velocity across it is of the slip."""
+    """Require mu l_n along d, which turns by the ratio of the velocity across it to the slip."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     limit = constraint.friction * max(multiplier[0], 0.0)
     share = min(limit / size, 1.0 - _ROUNDING)
@@ -164,7 +165,7 @@ def _slip(constraint, slope, large, dx, dy, size):
 
 @inlined_kernel
 def _change(constraint):
-    """Change the multipliers as asked for, less what the step brings; keep them within the laws."""
+    """Change the multipliers as required, less the step's part; keep them within the laws."""
     multiplier, change, v, d = (
         constraint.multiplier,
         constraint.impulse,

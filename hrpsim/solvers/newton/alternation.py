@@ -3,10 +3,10 @@
 
 """Newton steps with states held loosely, sweeps over the constraints then violated, and clusters.
 
-The sides of a few contacts are not known, as of those that have just met, or share a load with
-their neighbours. A large penalty would let their wrong sides disturb all others; under a moderate
-one they do little harm. Sweeps over them alone find other sides, or the solution of each cluster
-does where the island is near its solution. The penalty grows with success.
+The active-set states of a few contacts are unknown, as of those that have just met, or share a load
+with their neighbours. Under a large penalty their wrong states would disturb all others; under a
+moderate one they do little harm. Sweeps over them alone find other states, or the solution of each
+cluster does where the island is near its solution. The penalty grows with success.
 """
 
 from __future__ import annotations
@@ -32,23 +32,22 @@ from hrpsim.solvers.newton.multipliers import (
 # it grows after a step that helped and falls after one that did not.
 _MOST_PENALTY, _GROWTH, _DECLINE = 1e6, 10.0, 10.0
 
-# Factorisations of the island at most; steps on end that do not help, after which it is given up.
+# Factorisations of the island at most; consecutive steps without progress, after which it ends.
 _STEPS, _MISSES = 20, 5
 
-# Sweeps after a step; over constraint blocks that are off by more than this share of the least
-# error.
+# Sweeps after a step; over constraint blocks with errors above this share of the least error.
 _SWEEPS, _OFF = 10, 0.1
 
-# Error from which on clusters are solved [m/s]; less than _ENOUGH tolerances is not off.
+# Error from which on clusters are solved [m/s]; below _ENOUGH tolerances a block is not violated.
 _NEAR, _ENOUGH = 1e-2, 0.3
 
-# An error that is larger than the least so far by more is gone back from.
+# Factor to the least error so far, above which the best multipliers are restored.
 _FAR = 2.0
 
 
 @inner_kernel
 def alternate(tolerance, penalty, limit, best, system, part):
-    """Go on from the best multipliers; return (factorisations, least error [m/s]).
+    """Continue from the best multipliers; return (factorisations, least error [m/s]).
 
     The work on clusters counts as so many factorisations of the island. `part` is room for one. It
     ends where clusters have most of the island.

@@ -5,8 +5,8 @@
 
 `upper` holds, for each block column k and each later one i that it is coupled to, the block (k, i)
 (size of k, size of i); `lower` holds block (i, k) at the same place, transposed, so that both have
-the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`. Blocks of loose
-bodies, 6 by 6, are worked on row by row in registers; behind the last block, and behind a right
+the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`. Blocks of free
+bodies, 6 by 6, are computed row by row in registers; behind the last block, and behind a right
 side, there is room for what such a row reads too far (`spatial.simd`).
 """
 
@@ -30,7 +30,7 @@ _LARGEST = 1 << 40  # no pool has as many floats
 
 @inner_kernel
 def factorise_lu(structure, upper, lower):
-    """Replace the blocks of a matrix by those of its factors; return whether all pivots served."""
+    """Replace the blocks of a matrix by those of its factors; return whether pivots are valid."""
     for k in range(structure.counts[0].node_count):
         if not _eliminate_column(structure, k, upper, lower):
             return False
@@ -142,7 +142,7 @@ def _store_rows(matrix, block, a, b, c, d, e, f):
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _take_rows(shares, first_share, stride, source, first, terms, width, target, row):
-    """Take from `row` (width,) the first rows of the block at `first`, each times its share."""
+    """Subtract from `row` (width,) the first rows of the block at `first`, times their shares."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if min(first_share, first, row) < 0 or max(first_share, first, row) > _LARGEST:
         return
@@ -155,7 +155,7 @@ def _take_rows(shares, first_share, stride, source, first, terms, width, target,
 
 @inlined_kernel
 def _update_later(structure, k, upper, lower):
-    """Take column k's part from every later block that it couples."""
+    """Subtract column k's part from every later block that it couples."""
     column, columns, entries = structure.columns[k], structure.columns, structure.entries
     size = column.size
     for e in range(column.start, column.end):
@@ -174,7 +174,7 @@ def _update_later(structure, k, upper, lower):
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _take_block(left, at_left, right, at_right, size, height, width, target, block):
-    """Take left^T right from a block (height, width); left is (size, height)."""
+    """Subtract left^T right from a block (height, width); left is (size, height)."""
     if size == 6 and height == 6 and width == 6:
         _take_six(left, at_left, right, at_right, target, block)
         return
@@ -185,7 +185,7 @@ def _take_block(left, at_left, right, at_right, size, height, width, target, blo
 
 @inlined_kernel
 def _take_six(left, at_left, right, at_right, target, block):
-    """Take left^T right from a block; all have six rows and columns."""
+    """Subtract left^T right from a block; all have six rows and columns."""
     if min(at_left, at_right, block) < 0 or max(at_left, at_right, block) > _LARGEST:
         return
     a, b, c = load(right, at_right), load(right, at_right + 6), load(right, at_right + 12)
@@ -240,7 +240,7 @@ def solve_lu(structure, upper, lower, x):
 
 @inlined_kernel
 def _take_product(lower, block, size, first, later, x):
-    """Take L_ik times the solution of column k from the rows of the later one."""
+    """Subtract L_ik times the solution of column k from the rows of the later one."""
     for p in range(size):
         share, row = x[first + p], block + p * later.size
         for r in range(later.size):
@@ -249,7 +249,7 @@ def _take_product(lower, block, size, first, later, x):
 
 @inlined_kernel
 def _take_product_six(lower, block, first, later, x):
-    """Take L_ik, of six rows and columns, times the solution from `first` on from that of later."""
+    """Subtract L_ik, six by six, times the solution from `first` on from that of later."""
     if min(block, first, later) < 0 or max(block, first, later) > _LARGEST:
         return
     row = load(x, later)
@@ -265,7 +265,7 @@ def _take_product_six(lower, block, first, later, x):
 
 @inlined_kernel
 def _take_later_six(structure, column, upper, x):
-    """Take U_ki times the solution of all later columns of six from those of column k, of six."""
+    """Subtract U_ki times the solution of all later columns of six from column k, of six."""
     a = b = c = d = e = f = broadcast(0.0)
     for number in range(column.start, column.end):
         later = structure.columns[structure.entries[number].column]

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The few contacts of an island that are off, solved cluster by cluster, all others held.
+"""The few violated contacts of an island, solved cluster by cluster, all others held.
 
-Near a solution of many hundred contacts a few do not know their sides, each with its neighbours. A
-cluster is the trees of constraint blocks that are off and touch each other. All constraint blocks
-at these trees are solved as a problem of their own, which takes microseconds; a step of the whole
-island with its states held then brings the others along (a nonlinear Schwarz method; Cai & Keyes
-2002). Where what is off joins most of the island or a hundred trees, as in a pile that is jammed,
-nothing is gained by that.
+Near a solution of many hundred contacts the active-set states of a few are wrong, each with its
+neighbours. A cluster is the trees of violated constraint blocks that touch each other. All
+constraint blocks at these trees are solved as a problem of their own, which takes microseconds; a
+step of the whole island with its states held then brings the others along (a nonlinear Schwarz
+method; Cai & Keyes 2002). Where violated blocks join most of the island or a hundred trees, as in a
+jammed pile, this gains nothing.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ JAMMED = -1  # work of a solution that was not tried
 def solve_clusters(least, tolerance, system, part):
     """Solve the clusters of all constraint blocks with errors above `least` [m/s], worst first.
 
-    `part` is room for the problem of one; `list_constraints` was called before. Returns the
-    multiplications that it took, about; JAMMED if the worst one already has too many trees.
+    `part` is room for the problem of one; `list_constraints` was called before. Returns about how
+    many multiplications it took; JAMMED if the worst one already has too many trees.
     """
     trees, work = system.trees, JAMMED
     for node in range(system.capacity[0].nodes):
@@ -106,7 +106,7 @@ def _mark_cluster(worst, least, system):
 
 @inlined_kernel
 def _join(node, count, system):
-    """Let a tree be of the cluster, which has `count` trees; return how many it has then."""
+    """Add a tree to the cluster, which has `count` trees; return how many it has then."""
     if node < 0 or system.trees[node].is_core:
         return count
     system.trees[node].is_core = system.trees[node].solved = 1
@@ -179,7 +179,7 @@ def _copy_arm(arms, at, size, out, place):
 
 @inner_kernel
 def _solve_part(tolerance, part):
-    """Solve the problem of a cluster as well as it goes; return the factorisations that it took."""
+    """Solve the problem of a cluster as far as possible; return how many factorisations it took."""
     find_motion(part)
     for k in range(part.capacity[0].constraints):
         constraint = part.constraints[k]
@@ -204,9 +204,9 @@ def _solve_part(tolerance, part):
 
 @inlined_kernel
 def _take_from_part(count, system, part):
-    """Take the impulses of a cluster.
+    """Take the impulses of a cluster, and end it.
 
-    See how far constraint blocks at its members are off. It ends then.
+    Writes the errors of the constraint blocks at its members.
     """
     for k in range(part.capacity[0].constraints):
         found = part.constraints[k]

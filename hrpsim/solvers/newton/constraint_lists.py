@@ -3,8 +3,8 @@
 
 """Which constraint blocks are at a tree, and sets of constraint blocks as rows of bits.
 
-What looks at few constraint blocks of an island, as clusters and sweeps over what is off, finds
-them here instead of going through all. A set has 64 constraint blocks a word, and is read in order.
+Clusters and sweeps over violated constraint blocks read few blocks of an island, and find them here
+instead of going through all. A set has 64 constraint blocks a word, and is read in order.
 """
 
 from __future__ import annotations

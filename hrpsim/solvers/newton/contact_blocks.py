@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What contacts of free bodies add to the matrix: G^T D G, six by six, row by row in registers.
+"""Contribution of free bodies' contacts to the matrix: G^T D G, six by six, in registers.
 
 Contacts of the same two bodies follow each other. For each that is not open, its rows and their
-products with D are noted side by side; then each row of a block is read, changed by all of them and
-written once.
+products with D are stored side by side; then each row of a block is read, changed by all of them
+and written once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.coulomb_law import OPEN
 from hrpsim.spatial.simd import LANES, load, plus_times, store, store_six, times
 
-# What is noted of a contact: G_a, G_b, D G_a and D G_b, three rows of eight each, two to spare.
+# Stored of a contact: G_a, G_b, D G_a and D G_b, three rows of eight each, two to spare.
 _A, _B, _DA, _DB, NOTES = 0, 3 * LANES, 6 * LANES, 9 * LANES, 12 * LANES
 
 _LARGEST = 1 << 40  # no pool has as many floats
@@ -56,7 +56,7 @@ def add_free_body_contacts(first, system):
     if b >= 0:
         j, block = system.graph.place[b], constraints[first].block
         _add_products(notes, count, _B, _DB, upper, columns[j].block)
-        # Of the two blocks beside the diagonal, that of the earlier column's rows is `upper`.
+        # Of the two off-diagonal blocks, that of the earlier column's rows is `upper`.
         if i < j:
             _add_products(notes, count, _A, _DB, upper, block)
             _add_products(notes, count, _DA, _B, lower, block)
@@ -68,7 +68,7 @@ def add_free_body_contacts(first, system):
 
 @inlined_kernel
 def _note(constraint, arms, notes, at):
-    """Note the rows of a contact, and their products with its stiffness."""
+    """Store the rows of a contact, and their products with its stiffness."""
     _note_tree(constraint.stiffness, arms, constraint.arm_a, notes, at + _A, at + _DA)
     if constraint.node_b >= 0:
         _note_tree(constraint.stiffness, arms, constraint.arm_b, notes, at + _B, at + _DB)
@@ -76,7 +76,7 @@ def _note(constraint, arms, notes, at):
 
 @inlined_kernel
 def _note_tree(d, arms, arm, notes, at, product):
-    """Note the rows that push one tree, and their products."""
+    """Store the rows that push one tree, and their products."""
     if min(arm, at, product) < 0 or max(arm, at, product) > _LARGEST:
         return
     n, x, y = load(arms, arm), load(arms, arm + 6), load(arms, arm + 12)
@@ -90,7 +90,7 @@ def _note_tree(d, arms, arm, notes, at, product):
 
 @inlined_kernel
 def _add_products(notes, count, left, right, matrix, block):
-    """Add left^T right of all contacts noted to a block."""
+    """Add left^T right of all stored contacts to a block."""
     if block < 0 or block > _LARGEST:
         return
     for p in range(6):

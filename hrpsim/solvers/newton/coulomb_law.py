@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What rows answer to a velocity in the augmented Lagrangian: projected impulses, their slope.
+"""Impulses of rows at a velocity in the augmented Lagrangian, projected, and their slope.
 
 A row that should have velocity 0 gets impulse m - rho v, brought within its bounds, with m its
-multiplier and rho its penalty; friction is brought within the disk that the normal impulse found
-so allows (Alart & Curnier 1991). Where impulse and multiplier are equal, they obey Coulomb's law.
+multiplier and rho its penalty; friction is brought within the disk that this normal impulse allows
+(Alart & Curnier 1991). Where impulse and multiplier are equal, they obey Coulomb's law.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ OPEN, STICKS, SLIPS, STICKS_AT_LIMIT, SLIPS_AT_LIMIT = range(5)
 
 _ROUNDING = 2.3e-16  # of a number, as a share of it
 
-# What is known of a contact, or of a row that stands by itself; of the three directions normal, x,
-# y a row has the first. Velocities count from what is asked for [m/s or rad/s], impulses [Ns, Nms].
+# A constraint block: a contact, or a single row; of the three directions normal, x, y a row has the
+# first. Velocities count from the target [m/s or rad/s], impulses [Ns, Nms].
 CONSTRAINT = np.dtype(
     [
         ("row", "i8"),  # its first row
@@ -43,16 +43,16 @@ CONSTRAINT = np.dtype(
         ("compliance", "f8"),  # of the first row [velocity for a unit impulse]
         ("inverse_mass", "f8", (3,)),
         ("scale", "f8"),  # penalty for a factor 1: the least mass; 0 where nothing moves
-        ("state", "i8"),  # as above; of a row by itself OPEN, at a bound, or STICKS
+        ("state", "i8"),  # as above; of a single row OPEN, at a bound, or STICKS
         ("factor_state", "i8"),  # that which the factor was made for
         ("multiplier", "f8", (3,)),
-        ("impulse", "f8", (3,)),  # what the law answers
+        ("impulse", "f8", (3,)),  # by the law
         ("best", "f8", (3,)),  # impulses with the least error so far
         ("kept", "f8", (3,)),  # those of an earlier search
         ("led", "f8", (3,)),  # those to which the path led at first
         ("free", "f8", (3,)),  # velocity without the impulses of its island
         ("velocity", "f8", (3,)),
-        ("step", "f8", (3,)),  # how the velocity changes in the step that is looked at
+        ("step", "f8", (3,)),  # change of the velocity in the present step
         ("stiffness", "f8", (9,)),  # -d impulse / d velocity: nn, nx, ny, xn, xx, xy, yn, yx, yy
     ]
 )
@@ -60,7 +60,7 @@ CONSTRAINT = np.dtype(
 
 @inner_kernel
 def answer(constraint, penalty, share, wants_stiffness):
-    """Write the impulse at the velocity plus `share` of the step, and on demand its slope."""
+    """Write the impulse at the velocity plus `share` of the step, and its slope if wanted."""
     rho = penalty * constraint.scale
     if rho <= 0.0:
         _stay(constraint, wants_stiffness)
@@ -96,7 +96,7 @@ def answer(constraint, penalty, share, wants_stiffness):
 
 @inlined_kernel
 def _stay(constraint, wants_stiffness):
-    """Answer the multiplier where nothing moves."""
+    """Return the multiplier as the impulse where nothing moves."""
     for r in range(constraint.size):
         constraint.impulse[r] = constraint.multiplier[r]
     if wants_stiffness:
@@ -105,7 +105,7 @@ def _stay(constraint, wants_stiffness):
 
 @inlined_kernel
 def set_stiffness(constraint, state, nn, xn, yn, xx, xy, yy):
-    """Write the side and a slope of which normal impulses do not depend on slip."""
+    """Write the state and a slope in which normal impulses do not depend on slip."""
     constraint.state = state
     stiffness = constraint.stiffness
     stiffness[0], stiffness[3], stiffness[6] = nn, xn, yn
@@ -117,8 +117,8 @@ def set_stiffness(constraint, state, nn, xn, yn, xx, xy, yy):
 def law_error(constraint):
     """Return how far the multipliers are from the law at the velocity that they cause [m/s].
 
-    What the velocity of each row would change by if it alone were solved again, and what rounding
-    of the impulses hides of that; infinity if they are no numbers.
+    The change of each row's velocity if it alone were solved again, and the part of it that
+    rounding of the impulses hides; infinity if they are not finite.
     """
     if constraint.scale <= 0.0:
         return 0.0

@@ -6,8 +6,8 @@
 With De Saxce's velocity z = (v_n / mu + |v_t|, v_t) and the impulse x = (mu l_n, l_t), Coulomb's
 law says that both are in the second-order cone and x o z = 0 (De Saxce & Feng 1998). Steps follow
 the path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with the slope of |v_t| in the
-matrix. What is found so is too rough for a step of the world where contacts are about to change;
-`active_sets` or `multiplier_method` go on from there.
+matrix. The result is too inexact for a step of the world where contacts are about to change;
+`active_sets` or `multiplier_method` continue from it.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ _STEPS, _SHORT, _SHORT_STEPS, _NEAR = 45, 0.1, 4, 1e4
 # after a short step.
 _NEARLY, _LEAST_SHARE, _SHARE_AFTER_SHORT = 0.9, 1e-3, 0.8
 
-# Of how far z was inside its cone, what the velocity is to be inside for z to become the velocity.
+# Share of z's distance inside its cone that the velocity must have for z to become the velocity.
 _WELL_INSIDE = 0.5
 
-# A contact without friction is taken to have this much.
+# Coefficient of friction used for a contact without friction.
 _LEAST_FRICTION = 1e-4
 
-# Penalty of a row that stands by itself, as a multiple of the mass that it feels.
+# Penalty of a single row, as a multiple of the mass that it feels.
 _ROW_PENALTY = 1e4
 
 
 @inner_kernel
 def follow_central_path(tolerance, limit, best, system):
-    """Go on from the best multipliers; return (factorisations, least error [m/s]).
+    """Continue from the best multipliers; return (factorisations, least error [m/s]).
 
-    Contacts with compliance or a force limit are not for it: 0 factorisations.
+    It does not accept contacts with compliance or a force limit: 0 factorisations.
     """
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
@@ -108,7 +108,7 @@ def _velocity_in_cone(constraint, friction):
 
 @inlined_kernel
 def _enter(off, system):
-    """Begin inside the cones, as far from their boundary as the velocities are off."""
+    """Begin inside the cones, as far from their boundary as the error of the velocities."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
         constraint, pair = system.constraints[k], system.pairs[k]
@@ -147,7 +147,7 @@ def _sigma(share, system):
 
 @inlined_kernel
 def _linearise(pair, constraint):
-    """Write the scaling, what z lacks, and -d impulse / d velocity of a constraint block."""
+    """Write the scaling, z's residual, and -d impulse / d velocity of a constraint block."""
     if not _is_pair(constraint):
         answer(constraint, _ROW_PENALTY, 0.0, True)
         return
@@ -171,7 +171,7 @@ def _linearise(pair, constraint):
 
 @inlined_kernel
 def _share_to_aim_at(sigma, was_short, system):
-    """Return the share of sigma to aim at: that which a step to 0 would leave, to the cube."""
+    """Return the target share of sigma: the cube of that left by a step to 0."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
         pair = system.pairs[k]
@@ -234,7 +234,7 @@ def _longest(system):
 
 @inlined_kernel
 def _go(share, system):
-    """Go a share of the step."""
+    """Take a share of the step."""
     for k in range(system.capacity[0].constraints):
         constraint, pair = system.constraints[k], system.pairs[k]
         if _is_pair(constraint):
@@ -254,7 +254,7 @@ def _go(share, system):
 
 @inlined_kernel
 def _take_velocity(pair, constraint):
-    """Let z be the velocity that the impulses cause where that is well inside the cone."""
+    """Set z to the velocity that the impulses cause where that is well inside the cone."""
     z = pair.z
     inside = z[0] - math.sqrt(z[1] * z[1] + z[2] * z[2])
     if constraint.velocity[0] / pair.friction > _WELL_INSIDE * inside:

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sweeps over the few constraint blocks of an island that are off, in the coordinates of its trees.
+"""Sweeps over the few violated constraint blocks of an island, in the coordinates of its trees.
 
 After a step that held the active-set states of contacts, most obey their laws nearly. Solving the
-others in turn, as projected Gauss-Seidel does, finds sides that fit each other among neighbours.
+others in turn, as projected Gauss-Seidel does, finds states that agree among neighbours.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from hrpsim.solvers.newton.multipliers import push_by_multipliers
 def sweep_what_is_off(sweeps, least, system):
     """Solve constraint blocks with errors above `least` [m/s], forth and back, several times.
 
-    The constraint blocks' velocities are those at w, before and after. What was not off, and has
-    not been pushed since, is not looked at again. `list_constraints` was called before.
+    The constraint blocks' velocities are those at w, before and after. Blocks that were not
+    violated, and have not been pushed since, are not checked again. `list_constraints` was called
+    before.
     """
     count, trees, now, then = (
         system.capacity[0].constraints,
@@ -55,7 +56,7 @@ def sweep_what_is_off(sweeps, least, system):
             while left != 0:
                 bit = highest_bit(left) if back else lowest_bit(left)
                 found = _look(system.constraints[WORD * word + bit], least, system) or found
-                # What was just pushed is looked at in this sweep, too, if it comes later.
+                # Blocks just pushed are checked in this sweep, too, if they come later.
                 earlier = bit_of(bit) - np.uint64(1)
                 left = now[word] & (earlier if back else ~(earlier | bit_of(bit)))
         if not found:
@@ -67,9 +68,9 @@ def sweep_what_is_off(sweeps, least, system):
 
 @inlined_kernel
 def _look(constraint, least, system):
-    """Solve a constraint block if it is off.
+    """Solve a constraint block if it is violated; return whether it was.
 
-    Let those at its trees be looked at. Return whether it was.
+    The blocks at its trees are then checked next.
     """
     trees, first, second = system.trees, constraint.node_a, constraint.node_b
     if trees[first].moved != 0 or (second >= 0 and trees[second].moved != 0):
@@ -87,7 +88,7 @@ def _look(constraint, least, system):
 
 @inlined_kernel
 def _solve(constraint, system):
-    """Give a constraint block the impulses that it alone would have."""
+    """Give a constraint block the impulses that solve it alone."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     change[0] = change[1] = change[2] = 0.0
     if constraint.inverse_mass[0] > 0.0:

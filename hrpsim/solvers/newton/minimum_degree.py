@@ -4,7 +4,7 @@
 """Minimum-degree order of elimination of a graph of trees that push each other.
 
 Each node has a row of bits, its neighbours. Eliminating a node joins its neighbours to a clique
-(Rose 1972); the bits that it has then are the structure of its column of the factor.
+(Rose 1972); its bits are then the structure of its column of the factor.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def new_node_graph(node_capacity: int) -> NodeGraph:
 
 @inner_kernel
 def clear_graph(graph, node_count):
-    """Let no two of so many nodes be neighbours."""
+    """Clear the edges between so many nodes."""
     words = word_count(node_count)
     for v in range(node_count):
         for k in range(words):
@@ -69,7 +69,7 @@ def _bit(v):
 def order_by_degree(graph, node_count):
     """Write order and place of so many nodes: always one with fewest neighbours left, the lowest.
 
-    The cost is that of the structure, bit by bit, and a look at all nodes for each.
+    The cost is that of the structure, bit by bit, and a pass over all nodes for each.
     """
     words = word_count(node_count)
     for v in range(node_count):

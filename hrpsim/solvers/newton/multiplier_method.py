@@ -3,12 +3,11 @@
 
 """The method of multipliers for an island of contacts and rows: an augmented Lagrangian.
 
-With the multipliers m held, Newton's method finds the velocity that the laws' own answers cause,
-w = G^T l(v) (`system`); what the laws answer there are the next multipliers (Rockafellar 1976,
-Alart & Curnier 1991). A step goes on until the work along it vanishes, and the factor is kept as
-long as it serves. The penalty grows as long as the multipliers come nearer too slowly, and falls
-where a search does not end; so the solution needs no compliance, and rows that repeat or contradict
-each other do no harm.
+With the multipliers m held, Newton's method finds the velocity that the laws' impulses cause,
+w = G^T l(v) (`system`); the laws' impulses there are the next multipliers (Rockafellar 1976, Alart
+& Curnier 1991). A step continues until the work along it vanishes, and the factor is reused while
+it serves. The penalty grows while the multipliers converge too slowly, and falls where a search
+does not end; so the solution needs no compliance, and redundant or contradictory rows do no harm.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from hrpsim.solvers.newton.multipliers import (
 
 _MOST_PENALTY, _LEAST_PENALTY = 1e9, 1e-2
 
-# Rows that contradict each other make no multipliers better: it ends after a few tries without,
-# from this penalty on, and after many in any case. Small errors may have far to go.
+# For contradictory rows the multipliers do not improve: it ends after a few tries without progress
+# from this penalty on, and after many in any case. Small errors may take many tries.
 _ENOUGH, _FEW_TRIES, _MANY_TRIES, _SMALL = 1e8, 3, 200, 1e4
 
 # The penalty grows where multipliers come nearer by less than _SLOW: by much after a search of few
@@ -41,20 +40,20 @@ _ENOUGH, _FEW_TRIES, _MANY_TRIES, _SMALL = 1e8, 3, 200, 1e4
 _SLOW, _LARGE_GROWTH, _SMALL_GROWTH, _DECLINE = 0.1, 10.0, 4.0, 3.0
 _QUICK, _LONG = 3, 6
 
-# Newton steps of a search; more say that the penalty is too large.
+# Newton steps of a search; more show that the penalty is too large.
 _STEPS = 20
 
-# A search ends when the velocities are off by _SHARE of the error of the laws; with _ROUGH of it,
-# if a step has not brought them much nearer, as where rounding does not let it.
+# A search ends when the error of the velocities is _SHARE of that of the laws; at _ROUGH of it, if
+# a step has hardly reduced it, as rounding may cause.
 _SHARE, _ROUGH = 0.03, 0.3
 
-# What is left of the gradient after a step with an old factor, above which a new one is made.
+# Share of the gradient left by a step with an old factor, above which a new one is made.
 _STALE = 0.3
 
 
 @inner_kernel
 def grow_multipliers(tolerance, penalty, limit, best, system):
-    """Go on from the best multipliers; return (factorisations, least error [m/s])."""
+    """Continue from the best multipliers; return (factorisations, least error [m/s])."""
     go_to_best(system)
     error, factorisations, fresh, tries = best, 0, False, 0
     small = _SMALL * tolerance
@@ -91,9 +90,9 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
 def _search(penalty, goal, rough, fresh, limit, system):
     """Find the velocity for the present multipliers; return (factorisations, steps).
 
-    More than _STEPS steps: it was not found. Found is a velocity that the gradient would change by
-    less than `goal` [m/s], or hardly nearer than the one before by less than `rough`. `fresh` says
-    that the factor was made for the present penalty.
+    More than _STEPS steps: not found. A velocity is found that the gradient would change by less
+    than `goal` [m/s], or by less than `rough` where a step hardly reduces it. `fresh`: the factor
+    was made for the present penalty.
     """
     factorisations, before = 0, math.inf
     for step in range(_STEPS + 1):
@@ -121,9 +120,9 @@ def _search(penalty, goal, rough, fresh, limit, system):
 
 @inner_kernel
 def _look(penalty, system):
-    """Write the laws' answers and the gradient w - G^T l; return (its size, whether sides changed).
+    """Write the laws' impulses and the gradient w - G^T l; return (size, whether states changed).
 
-    Its size is that of the velocities that it would cause [m/s].
+    The size is that of the velocities that it would cause [m/s].
     """
     capacity, gradient = system.capacity[0], system.gradient
     for c in range(capacity.coordinates):
@@ -195,7 +194,7 @@ def _work(penalty, share, system):
 
 @inlined_kernel
 def _move(share, system):
-    """Go a share of the step."""
+    """Take a share of the step."""
     capacity = system.capacity[0]
     for c in range(capacity.coordinates):
         system.point[c] += share * system.step[c]
@@ -215,7 +214,7 @@ def _go_back(system):
 
 @inlined_kernel
 def _take_multipliers(penalty, system):
-    """Make what the laws answer the multipliers; go to the motion that they cause."""
+    """Make the laws' impulses the multipliers; go to the motion that they cause."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         answer(constraint, penalty, 0.0, False)

@@ -14,18 +14,18 @@ from hrpsim.solvers.newton.matrix import add_push, clear_motion, motion_along
 # Multipliers are better where their error is less than this share of the least before.
 _BETTER = 0.9
 
-# Once there is no patience left, an error suffices that grows with this power of the work: 8
-# tolerances with twice the work; at most _ROUGH tolerances.
+# Beyond the iteration limit an error suffices that grows with this power of the work: 8 tolerances
+# with twice the work; at most _ROUGH tolerances.
 _YIELDING, _ROUGH = 3, 1e4
 
-# As sweeps with momentum, a search goes on to this part of the tolerance, as long as each try
-# helps: the errors of one step are not those of the next, and would show in what rests.
+# As sweeps with momentum, a search continues to this part of the tolerance, as long as each try
+# helps: the errors of one step differ from those of the next, and would show in bodies at rest.
 CAUTION = 0.1
 
 
 @inner_kernel
 def largest_error(system):
-    """Return how far the multipliers are from the laws [m/s]; infinity if they are no numbers."""
+    """Return how far the multipliers are from the laws [m/s]; infinity if not finite."""
     error = 0.0
     for k in range(system.capacity[0].constraints):
         error = max(error, law_error(system.constraints[k]))
@@ -34,9 +34,9 @@ def largest_error(system):
 
 @inner_kernel
 def small_enough(tolerance, system):
-    """Return the error with which a search may end after the work that was done [m/s].
+    """Return the error at which a search may end after its work so far [m/s].
 
-    It is the tolerance for as many factorisations as there is patience for.
+    It is the tolerance up to the iteration limit of factorisations.
     """
     capacity = system.capacity[0]
     if capacity.factorisations <= capacity.iteration_limit:
@@ -48,13 +48,13 @@ def small_enough(tolerance, system):
 
 @inlined_kernel
 def is_better(error, best, tolerance):
-    """Return whether an error is less than the least so far by as much as counts."""
+    """Return whether an error is significantly less than the least so far."""
     return error < _BETTER * best or error <= tolerance < best
 
 
 @inlined_kernel
 def note_if_better(error, best, tolerance, system):
-    """Note the multipliers if they are better; return the least error."""
+    """Save the multipliers if they are better; return the least error."""
     if not is_better(error, best, tolerance):
         return best
     note_multipliers(system)
@@ -63,7 +63,7 @@ def note_if_better(error, best, tolerance, system):
 
 @inner_kernel
 def note_multipliers(system):
-    """Note the multipliers as the best so far."""
+    """Save the multipliers as the best so far."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

@@ -3,9 +3,9 @@
 
 """Which contacts of a dense island take part in its problem; the others wait.
 
-Contacts are found before bodies touch. In a dense island half of them part, or come nowhere near
-each other in the step: they would take as long as those that push, and join bodies that have
-nothing to do with each other. Whether one of them should have taken part is seen in the solution.
+Contacts are found before bodies touch. In a dense island half of them part, or stay far from each
+other in the step: they would cost as much as those that push, and join unrelated bodies. The
+solution shows whether one of them should have taken part.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _LEAST = 1e5
 
 @inner_kernel
 def choose_rows(rows, island_rows, island, share, velocity, tolerance, system):
-    """Write the rows that take part: contacts first, then all that stand by themselves.
+    """Write the rows that take part: contacts first, then all single rows.
 
-    A contact waits that does not push and parts faster than `share` of the largest velocity that a
-    contact is off by. Returns how many contacts take part, or -1 for no room (see `capacity`).
+    A contact waits that does not push and parts faster than `share` of the largest error of a
+    contact. Returns how many contacts take part, or -1 for no room (see `capacity`).
     """
     capacity, chosen = system.capacity[0], system.chosen
     if island.end - island.first > chosen.shape[0]:
@@ -53,7 +53,7 @@ def choose_rows(rows, island_rows, island, share, velocity, tolerance, system):
 
 @inner_kernel
 def largest_miss(rows, island_rows, island, velocity, of_pushing):
-    """Return the largest velocity by which a contact is off along its normal [m/s].
+    """Return the largest error of a contact's normal velocity [m/s].
 
     That of contacts that push counts only if `of_pushing`.
     """

@@ -28,7 +28,7 @@ PAIR = np.dtype(
         ("w", "f8", (3,)),
         ("factor", "f8"),
         ("scaled", "f8", (3,)),  # W z
-        ("short", "f8", (3,)),  # what z lacks of what the motion says
+        ("short", "f8", (3,)),  # velocity of the motion less z
         ("goal", "f8", (3,)),  # of W^-1 dx + W dz
         ("along", "f8", (2,)),  # direction of slip
     ]
@@ -83,9 +83,9 @@ def times_squared_scaling(pair, a, b, c):
 
 @inner_kernel
 def aim(pair, product, correct):
-    """Write what W^-1 dx + W dz is to be for x o z = (product, 0, 0) after the step.
+    """Write the goal of W^-1 dx + W dz for x o z = (product, 0, 0) after the step.
 
-    The second order of the step that is in dx and dz is taken off if `correct` (Mehrotra 1992).
+    The second order of the step that is in dx and dz is subtracted if `correct` (Mehrotra 1992).
     """
     l, goal = pair.scaled, pair.goal
     r0 = product - (l[0] * l[0] + l[1] * l[1] + l[2] * l[2])

@@ -3,10 +3,10 @@
 
 """Newton's method for an island of contacts and rows, in four ways, each where it is best.
 
-Steps with the active-set states of contacts held end what is nearly solved (`active_sets`). In
-dense islands, sides held loosely with sweeps and clusters lead there from afar (`alternation`), and
+Steps with fixed active-set states converge near a solution (`active_sets`). In dense islands,
+states under a moderate penalty, with sweeps and clusters, lead there from afar (`alternation`), and
 where they do not, a path through the inside of the cones does (`interior_point`). Multipliers under
-a growing penalty come to any solution there is, and to the nearest compromise where there is none
+a growing penalty converge to any existing solution, and to the nearest compromise where none exists
 (`multiplier_method`). All take steps in the same coordinates, with the same matrix, and none needs
 a compliance.
 """
@@ -27,17 +27,16 @@ from hrpsim.solvers.newton.multipliers import (
     write_best_impulses,
 )
 
-# Steps that bring nothing, after which held states are given up: at first, and after the path.
+# Steps without progress, after which fixed states are abandoned: at first, and after the path.
 _ITERATION_LIMIT, _ITERATION_LIMIT_AFTER_PATH = 2, 1
 
-# Where more than _MANY trees are off by more than _STRUCK [m/s] in a dense island, something has
-# struck, and the active-set states of contacts change in many places: holding those of before leads
-# nowhere.
+# Where more than _MANY trees have errors above _STRUCK [m/s] in a dense island, an impact occurred,
+# and the active-set states of contacts change in many places: the last ones are useless.
 _STRUCK, _MANY = 1e-2, 20
 
 # Errors in tolerances: below RESTS, the impulses of a lone robot's last step are those of one that
-# rests. They are solved to STILL then: what is left of an error moves the robot by as much in the
-# next step, so that errors up to the tolerance would never end.
+# rests. They are then solved to STILL: a remaining error moves the robot by as much in the
+# next step, so that errors up to the tolerance would persist.
 RESTS, STILL = 100.0, 1e-4
 
 # First penalties: far from a solution, and nearer than _NEAR [m/s].
@@ -59,10 +58,10 @@ _FAILED = 1e-6
 def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, system, part):
     """Solve the problem in `system`; write the impulses with the least error that was found.
 
-    Where rows contradict each other, their velocities are then the nearest to what they ask for. At
-    most `limit` factorisations; where they are many, less than the tolerance is asked for
-    (`small_enough`). `from_afar` lets it go at once ways on which redundant contacts forget how
-    they shared their load; else it goes them where nothing else leads to a solution. `part` is room
+    Where rows contradict each other, their velocities are then the nearest to their targets. At
+    most `limit` factorisations; after many, a larger error suffices (`small_enough`). `from_afar`
+    allows at once methods that lose how redundant contacts shared their load; else they are used
+    only where nothing else leads to a solution. `part` is room
     for a cluster of the problem. `velocity` ends as the constraint bodies' velocity with the
     impulses. Returns (factorisations, error of the impulses that it began with, error left [m/s]).
     """
@@ -90,10 +89,10 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
 
 @inlined_kernel
 def _start_again(tolerance, limit, first, kept, rows, system):
-    """Go on from the rows' impulses, whose error is `first`, along the path.
+    """Continue from the rows' impulses, whose error is `first`, along the path.
 
-    Near a solution that was not found there is no room for it. The best impulses so far have the
-    error `kept`; they are the best again where nothing better is found. Returns (factorisations,
+    Too near a solution there is no room for it. The best impulses so far have the error `kept`;
+    they are restored where nothing better is found. Returns (factorisations,
     least error [m/s]).
     """
     for k in range(system.capacity[0].constraints):
@@ -129,7 +128,7 @@ def _start_again(tolerance, limit, first, kept, rows, system):
 
 @inlined_kernel
 def _follow_path_from_nothing(tolerance, limit, led, system):
-    """Follow the path from no impulses, if it leads nearer than to the best, whose error is `led`.
+    """Follow the path from zero impulses; use it if it ends nearer than the best, with error `led`.
 
     Returns (factorisations, least error [m/s]).
     """
@@ -143,7 +142,7 @@ def _follow_path_from_nothing(tolerance, limit, led, system):
 
 @inlined_kernel
 def _grow_from_nothing(tolerance, limit, grown, system):
-    """Grow multipliers from none, if that leads nearer than to the best, whose error is `grown`.
+    """Grow multipliers from zero; use them if they end nearer than the best, with error `grown`.
 
     Near the impulses that led there the laws may be nearly obeyed, and have no solution.
     Returns (factorisations, least error [m/s]).
@@ -158,7 +157,7 @@ def _grow_from_nothing(tolerance, limit, grown, system):
 
 @inlined_kernel
 def _holds_both_ways(system):
-    """Return whether a row that stands by itself pushes and pulls, as those of connections do."""
+    """Return whether a single row pushes and pulls, as those of connections do."""
     found = False
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -168,7 +167,7 @@ def _holds_both_ways(system):
 
 @inlined_kernel
 def _let_nothing_be_best(system):
-    """Go to no impulses, the best for now; the best so far are then what has `led` there."""
+    """Set the best impulses to zero; store the best so far in `led`."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):
@@ -178,7 +177,7 @@ def _let_nothing_be_best(system):
 
 @inlined_kernel
 def _let_be_best(impulses, system):
-    """Let `impulses`, a row for each constraint block, be the best again."""
+    """Restore `impulses`, a row for each constraint block, as the best."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint problem of an island in the coordinates of its trees: who pushes whom, and how.
+"""The constraint problem of an island in the coordinates of its trees.
 
-With w the coordinates, v = v_free + G w are the velocities of the rows. What the rows answer to
-them, and the matrix of Newton's method, are in `coulomb_law` and `matrix`.
+With w the coordinates, v = v_free + G w are the velocities of the rows. The rows' impulses at these
+velocities, and the matrix of Newton's method, are in `coulomb_law` and `matrix`.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from hrpsim.solvers.newton.second_order_cone import PAIR
 from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, add_arm, factorise_response
 from hrpsim.spatial.simd import LANES
 
-# Multiplications that a contact takes in a Newton step beside the factorisation, about.
+# Multiplications of a contact in a Newton step apart from the factorisation, about.
 _OF_CONSTRAINT = 1500
 
 CAPACITY = np.dtype(
     [
         ("nodes", "i8"),  # trees
-        ("constraints", "i8"),  # contacts, and rows that stand by themselves
+        ("constraints", "i8"),  # contacts, and single rows
         ("coordinates", "i8"),
         ("basis", "i8"),  # floats
         ("arms", "i8"),  # floats
@@ -45,13 +45,13 @@ CAPACITY = np.dtype(
         ("blocks", "i8"),  # floats
         ("work", "i8"),  # multiplications that a Newton step takes, about
         ("factorisations", "i8"),  # in this step of the world
-        ("iteration_limit", "i8"),  # factorisations after which less is asked for (multipliers)
+        ("iteration_limit", "i8"),  # factorisations before a larger error suffices (multipliers)
     ]
 )
 
 
 class Columns(NamedTuple):
-    """The structure of the factor, as `block_lu` wants it."""
+    """The structure of the factor, as `block_lu` requires it."""
 
     counts: np.ndarray  # (1,) COUNTS
     columns: np.ndarray  # (node capacity,) COLUMN
@@ -63,7 +63,7 @@ class NewtonSystem(NamedTuple):
 
     capacity: (
         np.ndarray
-    )  # (1,) NEEDS of the present problem; what is larger than its array lacks room
+    )  # (1,) NEEDS of the present problem; where larger than its array, room is short
     trees: np.ndarray  # (node capacity,) NODE_TREE
     node_of: np.ndarray  # (body capacity,) node of a tree's root
     chosen: (
@@ -71,9 +71,7 @@ class NewtonSystem(NamedTuple):
     )  # (constraint block capacity,) first row of every constraint block (near_contacts)
     constraints: np.ndarray  # (constraint block capacity,) UNIT
     pairs: np.ndarray  # (constraint block capacity,) PAIR
-    errors: (
-        np.ndarray
-    )  # (constraint block capacity,) how far constraint blocks are off [m/s] (clusters)
+    errors: np.ndarray  # (constraint block capacity,) errors of constraint blocks [m/s] (clusters)
     at_trees: (
         np.ndarray
     )  # (2 constraint block capacity,) the constraint blocks at each tree (constraint_lists)
@@ -125,7 +123,7 @@ def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
 
 
 def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
-    """Return a system with twice the room that the needs of this one ask for."""
+    """Return a system with twice the capacity that this one requires."""
     room = _room(system)
     for name, size in room.items():
         if system.capacity[name][0] > size:
@@ -134,7 +132,7 @@ def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
 
 
 def as_roomy_newton_system(system: NewtonSystem) -> NewtonSystem:
-    """Return a system with as much room as this one, for what is part of its problem."""
+    """Return a system with the capacity of this one, for a part of its problem."""
     return new_newton_system(len(system.node_of), **_room(system))
 
 
@@ -199,7 +197,7 @@ def _number_trees(forest, constrained, rows, system):
 
 @inlined_kernel
 def _has_room_for_constraints(forest, constrained, constrained_count, rows, contacts, system):
-    """Count what trees and constraint blocks need, ranks taken to be whole.
+    """Count the room of trees and constraint blocks, for full ranks.
 
     Return whether there is room.
     """
@@ -260,7 +258,7 @@ def _write_trees(constrained, system):
 
 @inlined_kernel
 def _write_contact(normal, x, y, number, constraint):
-    """Write what the law needs to know of a contact."""
+    """Write the law's data of a contact."""
     constraint.row, constraint.size, constraint.friction = number, 3, normal.friction
     constraint.lower, constraint.upper, constraint.compliance = 0.0, normal.upper, normal.compliance
     constraint.inverse_mass[0], constraint.inverse_mass[1] = normal.inverse_mass, x.inverse_mass
@@ -273,7 +271,7 @@ def _write_contact(normal, x, y, number, constraint):
 
 @inlined_kernel
 def _write_row(row, number, constraint):
-    """Write what the law needs to know of a row that stands by itself."""
+    """Write the law's data of a single row."""
     constraint.row, constraint.size, constraint.friction = number, 1, 0.0
     constraint.lower, constraint.upper, constraint.compliance = row.lower, row.upper, row.compliance
     constraint.inverse_mass[0] = row.inverse_mass

@@ -26,7 +26,7 @@ NODE_TREE = np.dtype(
         ("rank", "i8"),  # coordinates
         ("moved", "i8"),  # whether sweeps have pushed it (local_sweeps)
         ("part", "i8"),  # its node in the problem of a cluster, -1 for none (clusters)
-        ("is_core", "i8"),  # whether the cluster is about it, or it is beside it
+        ("is_core", "i8"),  # whether it is in the cluster, not around it
         ("solved", "i8"),  # whether it was in a cluster of this round
         (
             "constraints_start",
@@ -36,7 +36,7 @@ NODE_TREE = np.dtype(
     ]
 )
 
-# Share of its own diagonal entry below which what is left of a column is rounding.
+# Share of its own diagonal entry below which the rest of a column is rounding.
 _ROUNDING = 1e-12
 
 

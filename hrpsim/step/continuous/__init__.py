@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Continuous collision detection: what is so fast that it would pass through something.
+"""Continuous collision detection for shapes fast enough to pass through others.
 
 Imports motion/, rows/ and scene/.
 """

@@ -3,15 +3,15 @@
 
 """The drift to the middle of a semi-implicit step, where it would lead through something.
 
-Velocities that no contact has seen yet (they were set, or what is met lay beyond the last step) may
+Velocities that were not yet solved with contacts (newly set, or of shapes that were far apart) may
 lead through something before the middle of the step, where contacts are found. The trees concerned
-then take their forces at the start of the step, and go all its way with the velocity at its end:
+then take their forces at the start of the step, and move all of it with the velocity at its end:
 
     v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
 
-Nothing is lost, but that step is of first order for them. The last term is for what hangs in the
-air: it all falls alike. What leans on the world is held by its contacts at q + dt v'. No two bodies
-may meet that are at different times: all that may come near each other is held back together.
+That step is of first order for them. The last term is for trees in free fall. Trees that lean on
+the world are held by their contacts at q + dt v'. Bodies at different times must not meet: all
+trees that may come near each other return to the start of the step together.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from hrpsim.step.scene.status import DONE
 # Where a tree takes its forces: in the middle of the step; at its start, alone or on the world.
 _IN_MIDDLE, _IN_AIR, _LEANS = range(3)
 
-# What the drift may press into each other of the thinner one's thickness, if contacts have seen it.
+# Penetration allowed in the drift, as a share of the smaller thickness, if in contact before.
 _SEEN = 2e-4
 
 
 @inner_kernel
 def hold_back(s):
-    """Take trees back to q_swept, the start of the step, whose drift leads through something.
+    """Return trees whose drift leads through something to q_swept, the start of the step.
 
     collision.motions are those of the drift.
     """
@@ -86,13 +86,13 @@ def hold_back(s):
 
 @inlined_kernel
 def _is_held(bodies, continuous, shape):
-    """Return whether the tree of a shape is held back already; the world always is."""
+    """Return whether the tree of a shape takes its forces at the start; the world always does."""
     return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].start_force != _IN_MIDDLE
 
 
 @inlined_kernel
 def _hold(continuous, root):
-    """Hold a tree back; return whether it was not yet."""
+    """Make a tree take its forces at the start of the step; return whether it did not yet."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
     continuous.bodies[root].start_force = _IN_AIR
@@ -114,7 +114,7 @@ def _pressed(counts, collision, number_a, number_b):
 
 @inner_kernel
 def _spread_to_near(search, bodies, collision, continuous):
-    """Hold back what may come near something that is held back; return whether anything was not."""
+    """Mark trees that may come near trees with start-of-step force; return whether any was new."""
     found = False
     for c in range(search.candidate_count):
         a = collision.shapes[collision.pairs[c, 0]]
@@ -134,7 +134,7 @@ def _spread_to_near(search, bodies, collision, continuous):
 
 @inner_kernel
 def _spread_to_connected(bodies, continuous, connections):
-    """Hold back what connections hold to it; return whether anything was not."""
+    """Mark trees connected to trees with start-of-step force; return whether any was new."""
     found = False
     for k in range(connections.shape[0]):
         a, b = connections[k].body_a, connections[k].body_b
@@ -164,7 +164,7 @@ def takes_start_force(continuous, body):
 
 @lazy_kernel()
 def move_on(s):
-    """Carry s.q from where forces acted to the end of the step, where trees were held back."""
+    """Carry s.q from where forces acted to the end, where trees had start-of-step force."""
     _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
     for i in range(s.forest.bodies.shape[0]):
@@ -179,7 +179,7 @@ def move_on(s):
 
 @inner_kernel
 def _find_leaning(counts, bodies, constrained, rows, continuous):
-    """Mark the trees held back that lean on the world, by themselves or on others that do."""
+    """Mark trees with start-of-step force that lean on the world, directly or through others."""
     held = continuous.bodies
     for i in range(held.shape[0]):
         if held[i].start_force and bodies[bodies[i].root].joint_type != FREE:
@@ -202,7 +202,7 @@ def _find_leaning(counts, bodies, constrained, rows, continuous):
 
 @inlined_kernel
 def _lean(bodies, continuous, root):
-    """Let a tree that was held back lean on the world; return whether it did not yet."""
+    """Mark a tree with start-of-step force as leaning on the world; return whether it is new."""
     held = continuous.bodies
     if held[root].start_force != _IN_AIR:
         return False

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What moves so fast that it would pass through something meets it instead.
+"""Contacts for shapes so fast that they would pass through others.
 
-Contacts look ahead no further than a part of a fast shape's thickness. What it moves beyond is
-searched, once the motion of the step is known, for where it would pass into something else
-(hrpsim.collision.time_of_impact). The step is then begun anew with contacts for that (.passages):
-velocities change, so momentum and the centre of mass are kept, and no time is lost. Where these do
-not serve, trees stop against each other (.standstill). For what would pass through something before
-contacts are found, they are found at once (.drift).
+Contacts look ahead by no more than a part of a fast shape's thickness. Once the motion of the step
+is known, the rest of its path is searched for the first impact
+(hrpsim.collision.time_of_impact). The step then begins again with speculative contacts
+(.speculative_contacts): velocities change, which conserves momentum and the centre of mass, and no
+time is lost. Where these do not suffice, trees stop against each other (.standstill). For trees
+that would pass through others before contacts are found, these are found at once (.drift).
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from hrpsim.step.continuous.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
 from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, RESOLVED
 
-# How often a step is begun anew for contacts with what would be passed through.
+# How often a step may begin again with more speculative contacts.
 _PASSES = 24
 
 
 @inlined_kernel
 def look_at_drift(s):
-    """Let nothing pass through anything on its way to the middle of the step: stay at its start."""
+    """Check the drift to the middle of the step; trees that would pass through others stay."""
     copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
 
 @inlined_kernel
 def look_at_motion(s):
-    """Let nothing pass through anything on its way from continuous.q_swept on.
+    """Check the motion from continuous.q_swept on; prevent shapes from passing through others.
 
-    Returns LOOK_FURTHER if the step is to begin anew with more contacts.
+    Returns LOOK_FURTHER if the step is to begin again with more contacts.
     """
     return (
         let_nothing_pass(s, 1)
@@ -73,7 +73,7 @@ def any_fast(collision):
 
 @lazy_kernel(np.int64)
 def let_nothing_pass(s, solved):
-    """Look at the drift to the middle of the step, or at the motion that was `solved` for."""
+    """Check the drift to the middle of the step, or the motion that was `solved` for."""
     work = s.work
     copy_vector(s.q, s.continuous.q_carried)
     find_sweeps(
@@ -154,7 +154,7 @@ def _fastest(velocity, v, arm):
 
 @inner_kernel
 def _find_way(forest, start, end, way_out):
-    """Write the velocity (nv,) that carries one configuration (nq,) to another in a time of 1."""
+    """Write the velocity (nv,) that carries one configuration (nq,) to another in unit time."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         k, j = body.v_index, body.q_index
@@ -187,7 +187,7 @@ def _find_turn(start, end, at, way_out, k):
 
 @inner_kernel
 def _look_further(settings, search, failure, collision):
-    """Make the candidate list anew if the step's impacts carry a shape beyond it."""
+    """Make the candidate list again if the step's impacts carry a shape beyond it."""
     shapes = collision.shapes
     beyond = False
     for k in range(shapes.shape[0]):

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts for what would pass into each other in a step, made before it happens.
+"""Speculative contacts: for shapes that would pass into each other in a step.
 
-Where the motion that was solved for leads one shape into another, the step is begun anew with
-contacts for that: points and normal are those at the time of impact, the arms those that the bodies
-then have, and the gap is what their approach takes until then. Their rows are solved with all
+Where the motion that was solved for leads one shape into another, the step begins again with
+contacts for them: points, normal and arms are those at the time of impact, and the gap is the
+approach until then. Their rows are solved with all
 others, so velocities change by equal and opposite impulses, and bodies come to touch at the end of
-the step. The list grows until nothing passes, or for so many passes (.fast_motion).
+the step. The list grows until no shape passes, up to a limit of passes (.fast_motion).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from hrpsim.step.continuous.sweep import (
 )
 from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CONTACTS, RESOLVED
 
-_SAME = 1e-9  # share of the step by which a later meeting is not later
-_OF_PAIR = 16  # contacts made beforehand for a pair, after which it gets no more
-_ALIKE = 1e-3  # difference of normals by which two contacts are alike
+_SAME = 1e-9  # share of the step within which two impacts are simultaneous
+_OF_PAIR = 16  # speculative contacts of a pair, at most
+_ALIKE = 1e-3  # largest difference of the normals of equal contacts
 
 
 @lazy_kernel()
 def find_flying(s):
-    """Let shapes say whether their impacts with each other have exact times in this step.
+    """Mark shapes as ballistic whose impacts with each other have exact times in this step.
 
-    Of those all contacts in reach are found, and solved for when they close. Where that cannot be,
-    a shape has been told not to fly for the rest of the step.
+    All contacts of those in reach are found, and solved for when they close. Where that is not
+    possible, a shape is marked not ballistic for the rest of the step.
     """
     shapes = s.collision.shapes
     for k in range(shapes.shape[0]):
@@ -56,7 +56,7 @@ def find_flying(s):
 
 @inner_kernel
 def _mark_far(settings, counts, collision, continuous):
-    """Let contacts beyond the usual reach count only where impacts have exact times."""
+    """Use contacts beyond the usual reach only where impacts have exact times."""
     shapes, margin = collision.shapes, settings.contact_margin
     for c in range(counts.contact_count):
         contact = collision.contacts[c]
@@ -67,9 +67,9 @@ def _mark_far(settings, counts, collision, continuous):
 
 @lazy_kernel()
 def add_speculative_contacts(s):
-    """Put the contacts that were made beforehand among those that were found, sorted by pair.
+    """Merge the speculative contacts with those that were found, sorted by pair.
 
-    Of those that were found what is far away counts only where impacts have exact times.
+    Distant contacts that were found count only where impacts have exact times.
     """
     counts = s.counts[0]
     contacts = s.collision.contacts
@@ -98,7 +98,7 @@ def add_speculative_contacts(s):
 
 @inlined_kernel
 def _comes_before(speculative, contact):
-    """Return whether the pair of a passage is listed before that of a contact."""
+    """Return whether the pair of a speculative contact comes before that of a contact."""
     if speculative.shape_a != contact.shape_a:
         return speculative.shape_a < contact.shape_a
     return speculative.shape_b < contact.shape_b
@@ -106,7 +106,7 @@ def _comes_before(speculative, contact):
 
 @inner_kernel
 def _write_contact(kinematics, shapes, speculative, feature, contact):
-    """Write the contact that is made for a passage."""
+    """Write the contact of a speculative contact."""
     contact.shape_a, contact.shape_b = speculative.shape_a, speculative.shape_b
     contact.body_a, contact.body_b = (
         shapes[speculative.shape_a].body,
@@ -126,12 +126,12 @@ def _write_contact(kinematics, shapes, speculative, feature, contact):
 
 @inner_kernel
 def list_speculative_contacts(s, wider_searches):
-    """List where shapes would pass into each other, of each tree the first.
+    """List where shapes would pass into each other, the first of each tree.
 
     s.kinematics and collision.motions are those of the motion. Returns how many of the
     `wider_searches` at pairs are left, and DONE if nothing would pass, LOOK_FURTHER if the step is
-    to begin anew, MORE_CONTACTS if there is no room for them, and RESOLVED if all that is found
-    cannot be met by more contacts.
+    to begin again, MORE_CONTACTS if there is no room for them, and RESOLVED if more contacts
+    cannot prevent any of it.
     """
     collision, held = s.collision, s.continuous.bodies
     if _bar_pairs(collision, s.continuous):
@@ -183,10 +183,10 @@ def list_speculative_contacts(s, wider_searches):
 
 @inner_kernel
 def _bar_pairs(collision, continuous):
-    """Bar pairs that got round the contacts made for them; return whether there are any.
+    """Bar pairs that passed their speculative contacts; return whether there are any.
 
-    What is hit beside its centre turns, in one long step many times: then its contacts, taken
-    where it touched, let it by. Such pairs are left to stop against each other.
+    A shape that is hit off its centre turns, many times in one long step: it then passes the
+    contacts where it touched. Such pairs stop against each other instead.
     """
     speculative_contacts = collision.speculative_contacts
     found = False
@@ -233,9 +233,9 @@ def _has_time(continuous, a, b):
 
 @inlined_kernel
 def _leave_the_air(continuous, a, b):
-    """Let shapes with timed impacts have these no more, if one comes near to what does not fly.
+    """End the timed impacts of shapes of which one comes near a shape that is not ballistic.
 
-    Their way is not a straight one. Returns whether that is so.
+    Their path is not straight. Returns whether that is so.
     """
     if both_fly(continuous, a, b):
         return False
@@ -290,7 +290,7 @@ def _list_points(kinematics, collision, continuous, directions, c, fraction):
 
 @inner_kernel
 def _may_help(collision, continuous, pair):
-    """Return whether more contacts made beforehand may help a pair: it has few, none barred."""
+    """Return whether more speculative contacts may help a pair: it has few, none barred."""
     count = 0
     for k in range(continuous.state[0].speculative_count):
         speculative = collision.speculative_contacts[k]
@@ -301,7 +301,7 @@ def _may_help(collision, continuous, pair):
 
 @inner_kernel
 def _is_known(collision, continuous, speculative, thickness):
-    """Return whether a contact like that of a passage was made before: it says nothing new."""
+    """Return whether an equal speculative contact was made before."""
     for k in range(continuous.state[0].speculative_count):
         other = collision.speculative_contacts[k]
         if other.shape_a != speculative.shape_a or other.shape_b != speculative.shape_b:
@@ -319,7 +319,7 @@ def _is_known(collision, continuous, speculative, thickness):
 
 @inner_kernel
 def _find_arm(shape, R, p, point, arm_out):
-    """Write where a point is from the origin of a shape's body, whose shape is at R and p."""
+    """Write a point relative to the origin of a shape's body; the shape is at R and p."""
     L, t = shape.placement_R, shape.placement_p
     for r in range(3):
         arm_out[r] = point[r]
@@ -333,7 +333,7 @@ def _find_arm(shape, R, p, point, arm_out):
 
 @inner_kernel
 def _rate_of(kinematics, directions, body, arm, normal):
-    """Return the way along a normal of a point that is `arm` from the body's origin [m a step]."""
+    """Return the displacement along a normal of a point `arm` from the body's origin [m a step]."""
     if body < 0:
         return 0.0
     here, point = kinematics[body], directions[0]
@@ -344,7 +344,7 @@ def _rate_of(kinematics, directions, body, arm, normal):
 
 @inner_kernel
 def _keep_earliest(bodies, collision, continuous, first):
-    """Keep those listed from `first` on that are the earliest of a tree."""
+    """Keep of those listed from `first` on only the earliest of each tree."""
     speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
     kept = first
     for k in range(first, continuous.state[0].speculative_count):
@@ -363,7 +363,7 @@ def _keep_earliest(bodies, collision, continuous, first):
 
 @inner_kernel
 def forget_speculative_contacts(shapes, continuous):
-    """Begin the next step without contacts made beforehand."""
+    """Begin the next step without speculative contacts."""
     continuous.state[0].speculative_count = 0
     if continuous.state[0].ballistic:
         continuous.state[0].ballistic = 0

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Trees that would pass into each other stop against each other, and go on together.
+"""Trees that would pass into each other stop against each other, and move on together.
 
-Where contacts made beforehand do not serve, trees are carried along their ways from meeting to
-meeting. Those that meet keep their velocities, but stand still against each other until the end of
-the step: they go on together, with the velocity of their common centre of mass, and not at all with
-the world. So momentum, the centre of mass and the angular momentum are kept; what is lost is time
-for their motion against each other. Each meeting makes one cluster of two, so there are no more
+Where speculative contacts do not suffice, trees are carried along their paths from meeting to
+meeting. Those that meet keep their velocities, but stand still relative to each other until the end
+of the step: they move with the velocity of their common centre of mass, or not at all if they met
+the world. This conserves momentum, the centre of mass and angular momentum; only time of their
+relative motion is lost. Each meeting makes one cluster of two, so there are no more
 than there are trees.
 """
 
@@ -29,7 +29,7 @@ _WORLD = -1
 def carry(s, wider_searches):
     """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
 
-    With at most so many `wider_searches` at pairs: what is not looked at stops where it is.
+    `wider_searches` bounds the searches at pairs; pairs beyond that stop where they are.
     """
     held, bodies, work = s.continuous.bodies, s.forest.bodies, s.work
     for i in range(held.shape[0]):
@@ -87,7 +87,7 @@ def _place(bodies, continuous, time, q_out):
 
 @inner_kernel
 def _first_meeting(settings, stats, search, bodies, collision, continuous, wider_searches):
-    """Return when the next two clusters meet, as a fraction of what is left, and their pair.
+    """Return when the next two clusters meet, as a fraction of the time left, and their pair.
 
     The pair is -1 if none do. Third, how many of the `wider_searches` are left.
     """
@@ -138,7 +138,7 @@ def _join(bodies, continuous, a, b):
 
 @inner_kernel
 def _join_connected(bodies, continuous, connections):
-    """Let what connections hold to trees that have stopped stop with them.
+    """Stop trees that are connected to stopped trees with them.
 
     Returns whether any does.
     """
@@ -160,9 +160,9 @@ def _has_stopped(continuous, body):
 
 @inner_kernel
 def _go_together(forest, q, subtrees, continuous, work, cluster, now):
-    """Let the trees of a cluster go on from q_carried with the velocity of their centre.
+    """Move the trees of a cluster from q_carried on with the velocity of their centre.
 
-    That of their way from there to s.q.
+    It is that of their displacement from there to s.q.
     """
     held, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
     mass, left = 0.0, 1.0 - now
@@ -205,7 +205,7 @@ def _add_way(forest, subtrees, continuous, directions, root, q, sign, way):
 
 @inlined_kernel
 def _set_going(continuous, work, body, velocity):
-    """Let a body go on from q_carried, its tree with a velocity (3,), its joint at rest."""
+    """Move a body from q_carried on with its tree's velocity (3,), its joint at rest."""
     k, j = body.v_index, body.q_index
     if body.joint_type == FREE:
         for r in range(7):

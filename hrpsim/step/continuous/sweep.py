@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How shapes sweep through the world in a step, and which pairs are looked at for their meeting."""
+"""Swept motion of shapes in a step, and the CCD queries of pairs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 from hrpsim.step.motion.free_rotation import is_free_body
 
-# Looks at pairs of shapes in one search through a step: so many, and more for each pair. One at a
-# mesh counts for many. What is left when they are used up stays where it began.
+# CCD queries in one search through a step: a number, and more for each pair. One of a mesh counts
+# for many. Pairs that are left when they are used up stay where they began.
 LOOKS, MORE_LOOKS, _OF_MESH = 16_384, 64, 64
 
-# What is added to the gap of a contact that counts only where impacts have exact times [m].
+# Added to the gap of a contact that counts only where impacts have exact times [m].
 FAR = 1e9
 
 
@@ -32,7 +32,7 @@ def is_fast(shape):
 
 @inner_kernel
 def find_sweeps(forest, kinematics, collision, directions, start, end):
-    """Write how every shape moves, in the world, from one configuration (nq,) to another."""
+    """Write the motion of every shape in the world, from one configuration (nq,) to another."""
     motions, shapes = collision.motions, collision.shapes
     nowhere = directions[0]
     for r in range(3):
@@ -55,9 +55,9 @@ def find_sweeps(forest, kinematics, collision, directions, start, end):
 
 @inlined_kernel
 def are_looked_at(bodies, a, b):
-    """Return whether two shapes of different trees are looked at: one is fast and near the other.
+    """Return whether two shapes of different trees need a CCD query: one is fast and near.
 
-    A plane has no other side to come out at: it is left to contacts.
+    A plane has no other side to come out at: contacts suffice.
     """
     if min(a.kind, b.kind) == PLANE or not (is_fast(a) or is_fast(b)):
         return False
@@ -82,10 +82,10 @@ def separation_certificate(a, b):
 
 @inner_kernel
 def meeting_of(settings, stats, collision, c, free_share, held_share, wider_searches):
-    """Return when the shapes of candidate pair c meet, as a fraction, and how many looks are left.
+    """Return when the shapes of candidate pair c meet, as a fraction, and the queries left.
 
-    That is 1 if they do not. They may come to lie in each other by so many parts of the thinner
-    one's thickness: what is apart at the start, and what touches then; and by the slop in any case.
+    It is 1 if they do not. They may penetrate by a share of the thinner one's thickness:
+    `free_share` if they are apart at the start, `held_share` if they touch; and by the slop anyway.
     Third, whether the search was cut off.
     """
     a, b = collision.shapes[collision.pairs[c, 0]], collision.shapes[collision.pairs[c, 1]]
@@ -110,7 +110,7 @@ def is_penalty(solver_choice, a, b):
 def is_ballistic(forest, body, shape):
     """Return whether a shape is a ball about the origin of a free body, or belongs to the world.
 
-    What sleeps is taken for what it is awake.
+    A sleeping body counts as it would awake.
     """
     if body < 0:
         return not shape.asleep or shape.kind == SPHERE

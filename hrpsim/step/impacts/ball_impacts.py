@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impacts of balls that fly freely, event by event: what an impact does not change is left alone.
+"""Impacts of balls in free flight, event by event; only the balls concerned are updated.
 
 Each ball has a list of its contacts and the time when the first of them closes. An impact concerns
-the balls that touch each other where and when it happens. Only their contacts are found anew.
+the balls that touch each other where and when it happens. Only their contacts are found again.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _list_contacts(settings, contacts, rows, balls, island):
 
 @inlined_kernel
 def _next_of(contacts, rows, number, body):
-    """Return what follows a contact in the list of a ball."""
+    """Return the contact after a contact in the list of a ball."""
     if contacts[number // 3].body_a == body:
         return rows.impacts[number].next_of_a
     return rows.impacts[number].next_of_b
@@ -146,9 +146,9 @@ def _next_time(balls, first):
 
 @inner_kernel
 def _find_struck(s, first, now):
-    """List the balls that something strikes at `now`, or comes to rest against.
+    """List the balls with an impact at `now`, or a contact that comes to rest.
 
-    Returns the first of them and how many contacts were looked at.
+    Returns the first of them and how many contacts were read.
     """
     balls = s.impacts.balls
     struck, looks, body = _END, 0, first
@@ -181,9 +181,9 @@ def _add_struck(balls, struck, body):
 
 @inner_kernel
 def _strikes(s, number, now):
-    """Return whether a gap whose event is due strikes; find it anew for `now` first.
+    """Return whether a gap whose event is due strikes; find it again for `now` first.
 
-    One that closes slowly is to rest from now on: it takes part in the round with a rate of 0.
+    A gap that closes slowly rests from now on: it takes part in the round with a rate of 0.
     """
     impact, threshold = s.rows.impacts[number], s.settings[0].restitution_threshold
     if impact.placed != now and is_closed(impact, now):
@@ -215,9 +215,9 @@ def _earliest(contacts, rows, balls, body):
 
 @inner_kernel
 def _choose_round(s, island, struck, now):
-    """List the rows that take part in the impact of these balls, and what they ask for.
+    """List the rows that take part in the impact of these balls, and their target velocities.
 
-    Whoever touches a ball that is struck is struck as well. Returns how many contacts were seen.
+    A ball that touches a struck ball is struck as well. Returns how many contacts were read.
     """
     balls, threshold = s.impacts.balls, s.settings[0].restitution_threshold
     last = struck
@@ -248,9 +248,9 @@ def _choose_round(s, island, struck, now):
 
 @inner_kernel
 def _leave_out_who_waits(settings, constrained, rows, islands, now):
-    """Keep of the listed rows those that take part in this round, and say what they ask for.
+    """Keep of the listed rows those that take part in this round; write their targets.
 
-    What closes slowly comes to rest by itself; beside what strikes that would take energy from it.
+    A gap that closes slowly comes to rest by itself: together with impacts it would lose energy.
     """
     chosen, threshold = islands.chosen[0], settings.restitution_threshold
     fastest, count = _fastest(rows, islands, now), 0
@@ -281,7 +281,7 @@ def _fastest(rows, islands, now):
 
 @inner_kernel
 def _find_contacts_again(settings, contacts, constrained, rows, balls, struck, now):
-    """Write how the gaps of the balls that were struck move now; return how many those are."""
+    """Write how the gaps of the struck balls move now; return how many gaps those are."""
     looks, body = 0, struck
     while body != _END:
         number = balls[body].first_contact

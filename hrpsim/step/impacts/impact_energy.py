@@ -4,8 +4,8 @@
 """The energy of a round of impacts, and the round again with less restitution.
 
 Newton's law with friction may give energy (Kane and Levinson 1985; Stronge 1990): friction changes
-the rate of a gap as well, so that -e times the rate before may ask for more than an elastic impact
-would. The energy that a round gives is the work of its impulses, sum l (u + u') / 2 over rows with
+the rate of a gap as well, so that -e times the rate before may exceed what an elastic impact
+gives. The energy that a round gives is the work of its impulses, sum l (u + u') / 2 over rows with
 the rates u before and u' after.
 """
 
@@ -16,7 +16,7 @@ from hrpsim.constraints.rows import CONTACT_ROW, is_one_sided, row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 
-# Of the work that a round's impulses do against each other, what its solution may be off by.
+# Tolerated error of a round's energy, as a share of the work that its impulses do on each other.
 _ROUNDING = 1e-9
 
 
@@ -28,7 +28,7 @@ def _rows_of_unit(row):
 
 @inner_kernel
 def note_rates(constrained, rows, islands):
-    """Note the velocities of the listed rows before the round."""
+    """Save the velocities of the listed rows before the round."""
     chosen = islands.chosen[0]
     for k in range(chosen.end):
         first = rows.chosen[k]
@@ -40,7 +40,7 @@ def note_rates(constrained, rows, islands):
 def gives_energy(constrained, rows, islands):
     """Return whether contacts and limits do work on the whole in this round.
 
-    What is held rigidly keeps its velocity: a drive that moves may do work, in any impact.
+    Rigid constraints keep their velocity: a moving drive may do work in any impact.
     """
     chosen = islands.chosen[0]
     work = exchanged = 0.0
@@ -58,7 +58,7 @@ def gives_energy(constrained, rows, islands):
 
 @inner_kernel
 def ask_for_less(settings, constrained, rows, islands, now, part):
-    """Take a round back, and let the listed rows ask for this part of their restitution."""
+    """Undo a round; set the targets of the listed rows to this part of their restitution."""
     chosen, velocity = islands.chosen[0], constrained.velocity
     threshold = settings.restitution_threshold
     for k in range(chosen.end):

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What joint constraints and connections did in the impacts of a step, kept for users to read.
+"""Impulses of joint constraints and connections in the impacts of a step, for users to read.
 
 Rows are solved for impacts first and for the step's forces afterwards, which overwrites the
-impulses; the next step starts from the latter. Contacts keep both by themselves.
+impulses; the next step starts from the latter. Contacts store both themselves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hrpsim.jit.compiled import inner_kernel
 
 @inner_kernel
 def add_impact_impulse(joint_impact_impulses, connections, rows, number):
-    """Add a row's impulse, that of an impact, to what came at once in this step."""
+    """Add a row's impulse, that of an impact, to the impact impulses of this step."""
     row = rows.rows[number]
     if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:
         joint_impact_impulses[row.source, row.kind - LOWER_LIMIT] += row.impulse
@@ -28,7 +28,7 @@ def add_impact_impulse(joint_impact_impulses, connections, rows, number):
 
 @inner_kernel
 def forget_impact_impulses(joint_impact_impulses, connections):
-    """Begin a step in which nothing came at once so far."""
+    """Clear the impact impulses at the start of a step."""
     joint_impact_impulses[:] = 0.0
     for c in range(connections.shape[0]):
         impact_impulse = connections[c].impact_impulse

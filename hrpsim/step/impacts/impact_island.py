@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands with impacts: whether anything may strike, and how they move until it does."""
+"""Islands with impacts: whether anything may strike, and their motion until then."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _materials_of(shapes, materials, contact):
 
 @inner_kernel
 def _gap_of(settings, forest, q, collision, materials, row):
-    """Return the gap of a one-sided row [m or rad] and up to what gap it may rest."""
+    """Return the gap of a one-sided row [m or rad] and the largest gap at which it may rest."""
     if row.kind == CONTACT_ROW:
         contact = collision.contacts[row.source]
         rigid = _materials_of(collision.shapes, materials, contact).damping_time < 0.0
@@ -44,7 +44,7 @@ def _gap_of(settings, forest, q, collision, materials, row):
 
 @inlined_kernel
 def _is_beyond(contacts, island, row):
-    """Return whether a row is that of a contact which counts only where impacts are timed."""
+    """Return whether a row belongs to a contact that counts only where impacts are timed."""
     if island.timed or row.kind != CONTACT_ROW:
         return False
     return contacts[row.source].gap_offset == FAR
@@ -113,10 +113,10 @@ def _supports(settings, forest, q, collision, materials, constrained, row):
 
 @inner_kernel
 def find_support(s, island_number):
-    """Let what holds an island's bodies from the start of the step on change their acceleration.
+    """Add the constraints that hold an island from the start of the step to its acceleration.
 
-    A ball that lies on the floor must not be taken to fall until another one strikes it. Where
-    impacts are timed, what closes slowly goes on to do so: it comes to rest in a round, at once.
+    A ball that lies on the floor must not fall until another one strikes it. Where impacts are
+    timed, slowly closing gaps continue to close: they come to rest in a round, at once.
     """
     settings = s.settings[0]
     island, rows, constrained = s.islands.ranges[island_number], s.rows.rows, s.constrained

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where contacts are at the time of an impact, for bodies that fly freely through the step.
+"""Contacts at the time of an impact, for bodies in free flight through the step.
 
 Two balls that pass each other at an angle touch elsewhere than where they were nearest at the start
-of the step. Found anew for the time of the impact, point and normal are common to both bodies, so
-that angular momentum is kept and a ball without friction is not turned. Bodies are moved as they
-fly, not turned: they are balls (see `is_timed`).
+of the step. Found again for the time of the impact, point and normal are common to both bodies, so
+that angular momentum is conserved and a ball without friction gains no spin. Bodies are moved along
+their flight, not turned: they are balls (see `is_timed`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hrpsim.step.continuous.drift import takes_start_force
 from hrpsim.step.continuous.sweep import is_ballistic
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 
-# The time for which a contact is placed that was found where bodies are in the middle of the step.
+# Time of a contact that was found with the poses in the middle of the step.
 NEVER = -1.0
 
 
@@ -38,9 +38,9 @@ def meets_sphere(a, b):
 def is_timed(forest, collision, rows, island):
     """Return whether the impacts of an island can happen at their times within the step.
 
-    They can where only contacts hold balls that are alone: these fly on parabolas whatever strikes
-    them, and how they turn moves no gap. What has joints or corners would have to move back by
-    what its impacts came late, and turn back, which changes energy and momentum.
+    They can where only contacts act on balls that are alone: these fly on parabolas between
+    impacts, and their rotation moves no gap. Bodies with joints or corners would have to move and
+    turn back by the delay of their impacts, which changes energy and momentum.
     """
     shapes = collision.shapes
     if island.contact_end != island.end:
@@ -59,7 +59,7 @@ def is_timed(forest, collision, rows, island):
 
 @inlined_kernel
 def drifted(settings, contacts, continuous, island, number):
-    """Return for how long bodies have drifted where the contact of row `number` was found [s].
+    """Return the drift time of the poses with which the contact of row `number` was found [s].
 
     Impacts that are timed begin where the step does. Others happen where contacts are found.
     """
@@ -75,10 +75,10 @@ def drifted(settings, contacts, continuous, island, number):
 
 @inner_kernel
 def place_at_start(s, island):
-    """Find the contacts of an island of fast balls anew for the start of the step.
+    """Find the contacts of an island of fast balls again for the start of the step.
 
-    In the middle of it they may have passed each other. The gap that a contact then has is where
-    it would come to on a line.
+    In the middle of it they may have passed each other. The gap of a contact is then that of
+    motion along a line.
     """
     for k in range(island.first, island.contact_end):
         number = s.rows.island_rows[k]
@@ -97,9 +97,9 @@ def place_at_start(s, island):
 
 @inner_kernel
 def place_contact(s, number, now):
-    """Find the contact of normal row `number` anew for `now`, and write its rows for it.
+    """Find the contact of normal row `number` again for `now`, and write its rows for it.
 
-    Where the shapes no longer meet there, it stays as it is.
+    Where the shapes no longer meet there, it stays unchanged.
     """
     contact, impact = s.collision.contacts[number // 3], s.rows.impacts[number]
     a, b = s.collision.shapes[contact.shape_a], s.collision.shapes[contact.shape_b]
@@ -149,9 +149,9 @@ def place_contact(s, number, now):
 
 @inner_kernel
 def _displacement(settings, bodies, velocity, constrained, continuous, body, axis, now):
-    """Return what a body that is alone is along an axis, at `now`, from where contacts were found.
+    """Return the displacement of a single body along an axis from contact search to `now` [m].
 
-    [m]; that is the middle of a semi-implicit step.
+    Contacts of a semi-implicit step are found in its middle.
     """
     if body < 0:
         return 0.0
@@ -167,7 +167,7 @@ def _displacement(settings, bodies, velocity, constrained, continuous, body, axi
 
 @inlined_kernel
 def _from_origin(s, body, now, point):
-    """Make a point in the world relative to the origin of a body, where that is at `now`."""
+    """Make a point in the world relative to the origin of a body at `now`."""
     if body >= 0:
         for r in range(3):
             point[r] -= s.kinematics[body].origin[r] + _displacement(
@@ -184,7 +184,7 @@ def _from_origin(s, body, now, point):
 
 @inner_kernel
 def _turn_impulse(contact, normal, directions):
-    """Give what has come at once its components along a new normal and its tangents."""
+    """Write the impact impulse in components along a new normal and its tangents."""
     total = directions[0]
     n, impact_impulse = contact.normal, contact.impact_impulse
     x, y = directions[1], directions[2]

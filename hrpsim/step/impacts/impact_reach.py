@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What impacts drive further than contacts were looked for: the step then looks further.
+"""Shapes that impacts drive beyond the contact search: the step then searches further.
 
 Contacts are found where shapes may meet with the velocities at the start of the step. A ball at
 rest that is struck may reach another within the same step; contacts are then found once more.
@@ -16,16 +16,16 @@ from hrpsim.collision.contacts import far_apart, look_ahead
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import PLANE
 
-# How much further than a shape is driven contacts are looked for, so that the next look is enough.
+# Margin of the wider search beyond the driven distance, so that the next search suffices.
 _AMPLE = 1.2
 
-# Looks in a step; what is driven further after them meets others in the next step.
+# Searches in a step; shapes that are driven further after them meet others in the next step.
 _LOOKS = 40
 
 
 @inner_kernel
 def look_further(settings, counts, search, bodies, kinematics, collision, constrained, impacts):
-    """Return whether a shape is driven to where another might be; the shapes then say how far."""
+    """Return whether a shape is driven to where another might be; write how far in the shapes."""
     shapes = collision.shapes
     if impacts.state[0].wider_searches >= _LOOKS or not _any_driven(
         settings, bodies, kinematics, collision, constrained
@@ -55,7 +55,7 @@ def look_further(settings, counts, search, bodies, kinematics, collision, constr
 
 @inlined_kernel
 def _more(shape, capped):
-    """Return how much further than now a shape's contacts are to be looked for [m]."""
+    """Return how much further a shape's contacts must be searched [m]."""
     if capped:
         return max(0.0, min(shape.driven, FAST * shape.thickness) - shape.reach)
     return max(0.0, shape.driven - shape.travel)
@@ -63,7 +63,7 @@ def _more(shape, capped):
 
 @inner_kernel
 def _any_driven(settings, bodies, kinematics, collision, constrained):
-    """Write how far impacts drive each shape, where that is further than it was seen to move."""
+    """Write how far impacts drive each shape, if further than its known motion."""
     shapes, dt = collision.shapes, settings.time_step
     driven = False
     for k in range(collision.moving.shape[0]):
@@ -99,7 +99,7 @@ def _have_contact(counts, contacts, a, b):
 
 @inner_kernel
 def forget_driven(collision, impacts):
-    """Let no shape be driven any more, at the end of a step."""
+    """Clear how far impacts drive the shapes, at the end of a step."""
     impacts.state[0].wider_searches = 0
     for k in range(collision.moving.shape[0]):
         collision.shapes[collision.moving[k]].driven = 0.0

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One round of impacts: which rows of an island are solved for, their solution, and what it does.
+"""One round of impacts: the rows of an island that take part, their solution, its effect.
 
 Bodies stay where they are. Free balls have rounds of their own (.ball_impacts).
 
-Newton's law: a row that strikes asks for -e times its rate, one that is closed and at rest asks not
-to be pressed in; all rows of a round are solved together. What is held rigidly keeps its velocity.
-What gives way, and what is bounded by a force, does nothing in no time.
+Newton's law: the target of a row that strikes is -e times its rate; a row that is closed and at
+rest must not be pressed in; all rows of a round are solved together. Rigid constraints keep their
+velocity. Compliant constraints, and those bounded by a force, have no impulse in no time.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from hrpsim.step.impacts.inelastic_impacts import count_impulse
 from hrpsim.step.rows.constraint_wrenches import add_wrench
 from hrpsim.step.rows.direct_island import solve_direct_island
 
-# Of the fastest approach in a round, what may change in the last sweep.
+# Largest change in the last sweep of a round, as a share of its fastest approach.
 EXACT = 1e-14
 
 # Updates of contacts or rows that a round may take, and sweeps that it may take in any case.
 _UPDATES, _SWEEPS = 20_000, 50
 
-# Halvings of the part of restitution that is searched for.
+# Bisections of the part of restitution that gives no energy.
 _HALVINGS = 30
 
 
 @inner_kernel
 def solve_round(s, island_number, now):
-    """Solve for what strikes at `now` and what takes part in it.
+    """Solve the rows that strike at `now` and those that take part.
 
     Returns how many updates of contacts or rows that took, 0 if nothing strikes.
     """
@@ -69,7 +69,7 @@ def solve_round(s, island_number, now):
 
 @inner_kernel
 def _solve_island(s, island_number, tolerance):
-    """Solve what is listed of an island; return how many updates that took."""
+    """Solve the listed rows of an island; return how many updates that took."""
     if island_number == s.counts[0].direct_island:
         leave_out_rest(s.rows, s.islands.ranges[island_number])
         return solve_direct_island(s, tolerance)
@@ -78,7 +78,7 @@ def _solve_island(s, island_number, tolerance):
 
 @inner_kernel
 def _solve_without_gain(s, island_number, now, tolerance):
-    """Solve a round that has given energy again, with as much restitution as gives none.
+    """Solve a round that gained energy again, with the largest restitution that gains none.
 
     Returns how many updates that took.
     """
@@ -110,7 +110,7 @@ def _fastest_approach(rows, island, now):
 
 @inner_kernel
 def _choose(settings, constrained, rows, islands, island, now, fastest):
-    """List the rows of a round, write what they ask for, and empty all impulses of the island."""
+    """List the rows of a round, write their targets, and clear all impulses of the island."""
     velocity = constrained.velocity
     threshold = settings.restitution_threshold
     begin_choice(islands)
@@ -132,7 +132,7 @@ def _choose(settings, constrained, rows, islands, island, now, fastest):
 
 @inlined_kernel
 def empty_tangents(constrained, rows, number, late):
-    """Let the friction of a contact begin without impulses, `late` after the step's start."""
+    """Start the friction of a contact without impulses, `late` after the step's start."""
     for tangent in (rows.rows[number + 1], rows.rows[number + 2]):
         tangent.impulse = 0.0
         tangent.target = -late * row_velocity(tangent, constrained.acceleration)
@@ -140,7 +140,7 @@ def empty_tangents(constrained, rows, number, late):
 
 @inlined_kernel
 def begin_choice(islands):
-    """Empty the list of what is solved for in an island."""
+    """Empty the list of rows that are solved in an island."""
     chosen = islands.chosen[0]
     chosen.first = chosen.contact_end = chosen.end = 0
     chosen.new_count = chosen.whole = 0
@@ -160,7 +160,7 @@ def choose(rows, islands, number):
 
 @inner_kernel
 def leave_out_rest(rows, island):
-    """Give rows that are not listed no impulse, for the direct solver looks at all rows."""
+    """Clear the impulses of rows that are not listed, for the direct solver reads all rows."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if not rows.impacts[number].chosen:
@@ -169,7 +169,7 @@ def leave_out_rest(rows, island):
 
 @inner_kernel
 def solve_chosen(counts, constrained, rows, islands, tolerance):
-    """Solve what is listed by sweeps, from and to constrained.velocity; return how many updates."""
+    """Solve the listed rows by sweeps, from and to constrained.velocity; return the updates."""
     chosen = islands.chosen[0]
     limit = max(_SWEEPS, _UPDATES // max(chosen.end, 1))
     sweeps, _, _ = solve(
@@ -190,7 +190,7 @@ def solve_chosen(counts, constrained, rows, islands, tolerance):
 
 @inner_kernel
 def apply_round(s, now):
-    """Count the impulses of a round, and what bodies owe to their coming at `now`."""
+    """Add up the impulses of a round, and the correction of positions for impacts at `now`."""
     rows, chosen, constrained = s.rows.rows, s.islands.chosen[0], s.constrained
     for k in range(chosen.end):
         number = s.rows.chosen[k]

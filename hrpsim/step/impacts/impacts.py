@@ -1,15 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impacts with restitution: a step's events in time, each solved before the next is looked for.
+"""Impacts with restitution: a step's events in time, each solved before the next is sought.
 
-Gaps close one after the other while bodies move as they would without constraints. What closes
-first strikes first; then every gap moves on with the velocities after that, and what closes next
-meets its restitution with the rate that it then has. Only velocities jump. Where balls fly freely
-(`is_timed`), impacts happen at their times: the step then starts from where bodies would have come
-from with the velocities that they end with. Elsewhere they happen at its start, in the same order.
-What rests is left to the step's own rows, and so is what closes slower than the threshold, but
-between balls with timed impacts: that comes to rest at its time.
+Gaps close one after the other while bodies move as they would without constraints. The gap that
+closes first strikes first; then every gap moves with the new velocities, and restitution applies to
+the next gap with the rate that it then has. Only velocities jump. Where balls fly freely
+(`is_timed`), impacts happen at their times: the step then starts where bodies would have
+been with their final velocities. Elsewhere they happen at its start, in the same order. Resting
+gaps are left to the step's own rows, and so are those that close slower than the threshold; between
+balls with timed impacts these come to rest at their time.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ from hrpsim.step.rows.constraint_wrenches import clear_wrenches
 from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, LOOK_FURTHER, RESOLVED
 
-# Rounds in one island in a step: so many, and more for each of its units. What still closes then
-# meets no restitution.
+# Rounds in one island in a step: a number, and more for each of its constraint blocks. Gaps that
+# still close then have no restitution.
 _ROUNDS, _MORE_ROUNDS = 2000, 20
 
-# Updates of contacts and rows, and looks at them, that all islands may take in a step; where balls
-# may fly so many times more, of which an island without exact times may take _UPDATES. A step that
-# is begun anew has what is left of them, and at least this part of all.
+# Updates and reads of contacts and rows that all islands may take in a step; where balls may fly so
+# many times more, of which an island without exact times may take _UPDATES. A step that begins
+# again has the rest of them, and at least this part of all.
 _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 
 
 @lazy_kernel(used=lambda scene: bool(np.any(scene.materials["restitution"] > 0.0)))
 def resolve_impacts(s):
-    """Let s.velocity jump, and s.q follow, where gaps close with restitution.
+    """Change s.velocity, and s.q with it, where gaps close with restitution.
 
     Returns DONE if nothing changed; RESOLVED if the rows must be written again; LOOK_FURTHER if
     contacts must be found again, nothing else having changed.
@@ -140,8 +140,8 @@ def resolve_impacts(s):
 def _lead(settings, timed):
     """Return w of the integrator's free flight, q' = q + dt v + w dt^2 a.
 
-    A semi-implicit step does that from its start; from its middle, where impacts happen that are
-    not `timed`, to the middle of the next one w is 1.
+    For a semi-implicit step that is w from its start; w is 1 from its middle, where impacts that
+    are not `timed` happen, to the middle of the next step.
     """
     if settings.integrator == SEMI_IMPLICIT:
         return 0.5 if timed else 1.0
@@ -262,10 +262,10 @@ def _next_time(settings, rows, island, now):
 
 @inner_kernel
 def _end_island(settings, contacts, constrained, rows, continuous, island):
-    """Tell the step's rows of contacts where impacts leave their gaps.
+    """Write the gaps that impacts leave into the step's contact rows.
 
-    A row compares its gap with a step at the velocity at its end. What is open at the end by the
-    bodies' own motion must not be held up; what rests is held from here on, where it came to rest.
+    A row compares its gap with a step at the velocity at its end. A gap that the bodies' own motion
+    leaves open must not be held; a resting gap is held from now on, where it came to rest.
     """
     dt = settings.time_step
     rest = (1.5 - _lead(settings, island.timed)) * dt
@@ -294,7 +294,7 @@ def _end_island(settings, contacts, constrained, rows, continuous, island):
             contact.gap, contact.gap_offset = (
                 gap,
                 0.0,
-            )  # the other is of a motion that does not happen
+            )  # the other one belongs to a motion that does not happen
         else:
             contact.gap_offset = gap - contact.gap
     if island.timed:
@@ -309,7 +309,7 @@ def _end_island(settings, contacts, constrained, rows, continuous, island):
 
 @inlined_kernel
 def _say_timed(continuous, contact):
-    """Note that impacts on the bodies of a contact have happened at their times."""
+    """Mark the bodies of a contact as having had their impacts at their times."""
     if contact.body_a >= 0:
         continuous.bodies[contact.body_a].timed = 2
     if contact.body_b >= 0:
@@ -318,9 +318,9 @@ def _say_timed(continuous, contact):
 
 @inlined_kernel
 def _push_out(settings, impact, gap):
-    """Return by what the step of a gap that is held from now on would end below `gap` [m].
+    """Return how far below `gap` the step of a gap held from now on would end [m].
 
-    Its way back to the start of the step is that of free flight, but it does not fly on.
+    It returned to the start of the step along free flight, but does not fly from now on.
     """
     dt, w = settings.time_step, _lead(settings, True)
     start_rate = impact.rate + (0.5 - w) * dt * impact.acceleration
@@ -329,7 +329,7 @@ def _push_out(settings, impact, gap):
 
 @inner_kernel
 def _move_back(settings, counts, start, forest, q, velocity, constrained, continuous):
-    """Put bodies where they would have come from with the velocities after their impacts."""
+    """Move bodies to where they would have started with the velocities after their impacts."""
     bodies, dt = forest.bodies, settings.time_step
     drift = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else 0.0
     for number in range(counts.constrained_count):

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inelastic impacts of an rk4 step: bodies that meet within it do so at its start, in no time.
+"""Inelastic impacts of an rk4 step: bodies that meet within it collide at its start.
 
 The impulse of a landing is not a force that lasts for a step: spread over one, half of the
-approach would still move the bodies into each other before it is stopped. So the velocities jump
+approach would still move the bodies into each other. So the velocities jump
 first, under the same constraints, and the step's forces are found for the motion after the jump.
 Springs, those of compliant contacts and limits too, have no impulse in no time.
 """
@@ -29,7 +29,7 @@ from hrpsim.step.scene.status import DONE, RESOLVED
 
 @lazy_kernel(used=is_rk4)
 def resolve_inelastic_impacts(s):
-    """Where anything meets in this step, let s.velocity jump; RESOLVED if it did, else DONE.
+    """Change s.velocity where anything meets in this step; RESOLVED if it did, else DONE.
 
     Reads: articulated, collision, connections, constrained, counts, direct, forest, impacts,
     islands, joint_impact_impulses, joint_parameters, kinematics, newton, newton_part, q, rows,
@@ -105,7 +105,7 @@ def jump(s):
 
 @inner_kernel
 def count_impulse(contact, normal, x, y):
-    """Add the impulses of a contact's rows to those that came at once."""
+    """Add the impulses of a contact's rows to its impact impulses."""
     along_x, along_y = friction_impulses(contact, normal, x, y)
     contact.impact_impulse[0] += normal.impulse
     contact.impact_impulse[1] += along_x
@@ -114,7 +114,7 @@ def count_impulse(contact, normal, x, y):
 
 @inner_kernel
 def change_velocity(forest, velocity, kinematics, articulated, impacts, work):
-    """Let the loads on bodies and joints, which are impulses, change the velocity."""
+    """Apply the loads on bodies and joints, which are impulses, to the velocity."""
     again = impacts.state[0].had_impacts
     wrench_response(forest, kinematics, articulated, work.constraint_effort, work.change)
     for k in range(velocity.shape[0]):
@@ -130,7 +130,7 @@ def change_velocity(forest, velocity, kinematics, articulated, impacts, work):
 
 @inlined_kernel
 def count_impact_wrenches(settings, articulated, impacts):
-    """Add the mean force and acceleration of the impact to what the sensors will read."""
+    """Add the mean force and acceleration of the impact to the sensors' readings."""
     if not impacts.state[0].had_impacts:
         return
     rate = 1.0 / settings.time_step

@@ -15,7 +15,7 @@ IMPACT_STATE = np.dtype(
     [
         ("had_impacts", "i8"),  # whether the step began with impacts
         ("had_before", "i8"),  # whether the one before did
-        ("wider_searches", "i8"),  # how often contacts were looked for further away
+        ("wider_searches", "i8"),  # how often contacts were searched further away
         ("updates", "i8"),  # of contacts and rows, in all passes of a step
     ]
 )
@@ -41,7 +41,7 @@ BALL = np.dtype(
 
 
 class Impacts(NamedTuple):
-    """What is known of the impacts of a step."""
+    """State of the impacts of a step."""
 
     state: np.ndarray = state("counts of impacts", IMPACT_STATE, 1)
     bodies: np.ndarray = array("each body: its impacts", IMPACT_BODY, Axis.BODY)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motion: midpoints, stages of rk4, loose rotation, momentum, slip.
+"""Motion: midpoints, stages of rk4, free rotation, momentum, slip.
 
 Imports rows/ and scene/.
 """

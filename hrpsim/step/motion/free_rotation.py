@@ -9,15 +9,15 @@ angular velocity u = f + d in the body's axes and the angular momentum L in the 
 
     dT/dt = r - T x r / 2 + T x (T x r) / 12,  r = R d,   dd/dt = du/dt - df/dt,   dL/dt = m
 
-(Munthe-Kaas). d, not L, says how fast a body turns: where J is small about one axis, J^-1 R' L
+(Munthe-Kaas). d, not L, gives the angular velocity: where J is small about one axis, J^-1 R' L
 would turn every error of R into a spin about it, which a step soon multiplies. L, which a constant
-moment changes exactly however far the body turns, says how R is to be turned, by as little as the
-error of the step, so that R J u is L. For bodies with their origin at the centre of mass, as `Body`
+moment changes exactly for any rotation, gives the correction of R by as little as the error of the
+step, so that R J u is L. For bodies with their origin at the centre of mass, as `Body`
 makes them.
 
-What turns by more than half a radian in a step and is pressed by contacts, whose force is found
-once for the whole step, is another matter: a moment that is held while the body nutates by more
-than a radian ends up across what it was to stop. Such a body is *midpoint-predicted*: it turns with
+A body may turn by more than half a radian in a step while contacts press on it, whose force is
+found once for the whole step. A moment held while the body nutates by more than a radian ends up
+across the motion that it was to stop. Such a body is *midpoint-predicted*: it turns with
 the angular velocity for which its contacts were solved, which the midpoint rule predicts, as in a
 semi-implicit step. Its centre moves as the stages find, like that of all others.
 """
@@ -33,8 +33,8 @@ from hrpsim.spatial.rotation import rotate_quaternion, rotated, rotation_from_qu
 from hrpsim.spatial.vector import matrix_times, transposed_times
 from hrpsim.step.rows.constrain import is_solved_at_stages
 
-# Largest turn by which R is brought to L [rad], and as a share of the turn of the step: the moments
-# on what nearly rests, in a stack say, cancel, and the direction of what they leave is rounding.
+# Largest rotation that brings R to L [rad], and as a share of the rotation of the step: the moments
+# on bodies nearly at rest, as in a stack, cancel, and the direction of their sum is rounding.
 _LARGEST_ALIGNMENT = 0.1
 
 
@@ -47,7 +47,7 @@ def is_free_body(forest, i):
 
 @inner_kernel
 def start_turning(s, staged):
-    """Keep the angular momenta of free bodies; their rotations must be current.
+    """Save the angular momenta of free bodies; their rotations must be current.
 
     Those that turn far and are pressed turn as the constraints predicted.
     """
@@ -114,7 +114,7 @@ def _is_round(inertia):
 
 @inner_kernel
 def turn_to_stage(s, stage, duration):
-    """Let free bodies turn as they do at stage `stage` - 1, for a time from the step's start."""
+    """Rotate free bodies by the rates of stage `stage` - 1, for a time from the step's start."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     for i in range(bodies.shape[0]):
         if is_free_body(s.forest, i):
@@ -157,7 +157,7 @@ def find_turning(forest, velocity, kinematics, rk4, dv, stage, duration):
 
 @inner_kernel
 def turn_over_step(s):
-    """Let free bodies do the turn of the whole step."""
+    """Rotate free bodies over the whole step."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
     for i in range(bodies.shape[0]):
@@ -181,7 +181,7 @@ def turn_over_step(s):
 def _turn_as_predicted(s, i, rate):
     """Turn a body with the velocity at the end, for which its contacts neither part nor slip.
 
-    Along that with the mean of start and end. `rate` (3,) is work.
+    The mean of the velocities at start and end applies along it. `rate` (3,) is work.
     """
     start, j, k = (
         s.work.velocity_after_impacts,
@@ -202,7 +202,7 @@ def _turn_as_predicted(s, i, rate):
 
 @inner_kernel
 def _turn(s, i, part, T, d, m, duration):
-    """Write how a body turns after a time, for the rates T, d and m (3,) over that time.
+    """Write the rotation of a body after a time, for the rates T, d and m (3,) over that time.
 
     `part`: 1 for the middle of the step, 2 for its end.
     """

@@ -29,7 +29,7 @@ from hrpsim.step.scene.status import DONE
 
 @lazy_kernel(np.float64, used=has_connections)
 def add_geometric_stiffness(s, horizon):
-    """Add to the placed inertias of free bodies what last step's connection forces ask for."""
+    """Add the geometric stiffness of last step's connection forces to free bodies' inertias."""
     for i in range(s.work.geometric_stiffness.shape[0]):
         geometric_stiffness = s.work.geometric_stiffness[i]
         for k in range(6):

@@ -36,7 +36,7 @@ def predict_velocity(velocity, past, duration, velocity_out):
     """Write the velocity (nv,) after `duration` [s], by the accelerations of three steps (nv, 3).
 
     They are extrapolated by a parabola where they are smooth. Elsewhere the smaller of the last two
-    counts, and none where these are opposite: an impact in one of them does not go on.
+    counts, or zero where these are opposite: an impact in one of them does not continue.
     """
     for k in range(velocity.shape[0]):
         a, b, c = past[k, 0], past[k, 1], past[k, 2]
@@ -51,7 +51,7 @@ def predict_velocity(velocity, past, duration, velocity_out):
 
 @inlined_kernel
 def remember_acceleration(work, past_out):
-    """Keep the acceleration of this step (nv, 3), first, beside those of the two before it."""
+    """Store the acceleration of this step first, before those of the last two (nv, 3)."""
     for k in range(past_out.shape[0]):
         past_out[k, 2], past_out[k, 1] = past_out[k, 1], past_out[k, 0]
         past_out[k, 0] = work.dv[k] + work.change[k]
@@ -59,11 +59,11 @@ def remember_acceleration(work, past_out):
 
 @inner_kernel
 def remember_moments(forest, past_accelerations, connections, spins):
-    """Keep of the accelerations of free bodies only the moments on pinned ones.
+    """Remove all from the accelerations of free bodies but the moments on pinned ones.
 
     The rule by which free bodies turn (hrpsim.dynamics.spin) finds the gyroscopic torque itself. A
-    body that hangs on the world by one connection, as a top on its tip, needs what else turns it.
-    Chains of free bodies that whip at large steps come apart where their moments are predicted.
+    body pinned to the world by one connection, as a top on its tip, needs the other moments too.
+    Chains of free bodies that whip at large steps come apart if their moments are predicted.
     """
     past, any_connected = past_accelerations, connections.shape[0] > 0
     if any_connected:

@@ -3,15 +3,16 @@
 
 """The linear momentum of a floating tree changes by the impulse of the outer forces, exactly.
 
-It is no linear function of positions and joint rates, so no integrator in these coordinates keeps
-it: a step leaks what it truncates, and a position correction, which moves joints without changing
-their rates, at first order. At the end of a step the root's velocity is changed by what is missing,
+It is no linear function of positions and joint rates, so no integrator in these coordinates
+conserves it: a step leaks its truncation error, and a position correction, which moves joints
+without changing their rates, at first order. At the end of a step the missing momentum is added at
+the root,
 
     m dv = P(q, v) + dt (m g + sum F) - P(q', v'),
 
-with the poses and velocities of all bodies at the end. What it changes is as small as the error of
-the step, so the order of the integrator stays. A body that is alone needs none of it, nor what
-rests: what leaks is quadratic in the rates.
+with the poses and velocities of all bodies at the end. The correction is as small as the error of
+the step, so the order of the integrator stays. Single bodies and trees at rest need none: the leak
+is quadratic in the rates.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ _AT_REST = 1e-9  # [rad/s or m/s]
 
 @lazy_kernel(np.int64, used=has_floating_tree)
 def keep_momentum(s, at_end):
-    """Find at the start what momentum the trees are to have, or give it to them at the end.
+    """Find the trees' expected momentum at the start, or set it at the end.
 
-    Returns at the start whether anything leaks: else there is nothing to be given at the end.
+    Returns at the start whether any tree leaks: else there is nothing to set at the end.
     """
     if at_end:
         _correct_roots(s.settings[0], s.forest, s.q, s.velocity, s.momentum, s.work.directions)
@@ -48,14 +49,14 @@ def keep_momentum(s, at_end):
 
 @inner_kernel
 def _find_fastest(settings, bodies, velocity, momentum, work):
-    """Write how fast each floating tree moves or will; return whether any is not at rest."""
+    """Write a bound on the speed of each floating tree; return whether any is not at rest."""
     dt = settings.time_step
     leaks = 0
     for at in range(velocity.shape[0]):
         after = velocity[at] + dt * (work.dv[at] + work.change[at])
         leaks |= int(abs(velocity[at]) > _AT_REST) | int(abs(after) > _AT_REST)
     if leaks == 0:
-        return 0  # nothing reads how fast what is at rest moves
+        return 0  # nothing reads the speeds of trees at rest
     leaks = 0
     for i in range(bodies.shape[0]):
         if not _floats(bodies, i):
@@ -88,7 +89,7 @@ def _leaks(bodies, momentum, i):
 
 @inner_kernel
 def _expect(s):
-    """Write what momentum every floating tree is to have after this step, but for its weight.
+    """Write the expected momentum of every floating tree after this step, without its weight.
 
     Stages of rk4 add the impulses that are found there.
     """
@@ -113,7 +114,7 @@ def _expect(s):
 
 @inlined_kernel
 def _recall(start, forest, momentum, root, momentum_out):
-    """Write the momentum of a tree at the start of the step: the last one's end, or found anew."""
+    """Write the momentum of a tree at the start of the step: stored from the last, or computed."""
     tree = momentum.trees[root]
     if tree.is_known:
         for r in range(3):
@@ -125,14 +126,14 @@ def _recall(start, forest, momentum, root, momentum_out):
 
 @inner_kernel
 def _forget(momentum):
-    """Let no tree know its momentum any more."""
+    """Mark the stored momentum of every tree as unknown."""
     for i in range(momentum.trees.shape[0]):
         momentum.trees[i].is_known = 0
 
 
 @inlined_kernel
 def _add_impulse(s, number, J, impulse):
-    """Add the impulse along J on a constraint body to what the tree of its body is to have."""
+    """Add the impulse along J on a constraint body to the expected momentum of its tree."""
     constraint_body = s.constrained.bodies[number]
     if constraint_body.dof < 0:
         momentum = s.momentum.trees[s.forest.bodies[constraint_body.body].root].expected
@@ -142,7 +143,7 @@ def _add_impulse(s, number, J, impulse):
 
 @inner_kernel
 def expect_wrenches(s, duration):
-    """Let every tree also have what the bodies' loads, forces, give it in a time."""
+    """Add the impulses of the bodies' loads over a time to the expected momenta."""
     for i in range(s.forest.bodies.shape[0]):
         momentum, load = (
             s.momentum.trees[s.forest.bodies[i].root].expected,
@@ -154,7 +155,7 @@ def expect_wrenches(s, duration):
 
 @inner_kernel
 def _correct_roots(settings, forest, q, velocity, momentum, directions):
-    """Give every floating tree the momentum that it is to have."""
+    """Give every floating tree its expected momentum."""
     bodies, subtrees, found = forest.bodies, momentum.subtrees, directions[0]
     dt, g = settings.time_step, settings.gravity
     for i in range(bodies.shape[0]):

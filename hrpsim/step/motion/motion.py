@@ -19,7 +19,7 @@ from hrpsim.step.motion.geometric_stiffness import add_geometric_stiffness
 from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
 
-# Turn in an rk4 step from which on the middle of the step is looked for [rad].
+# Rotation in an rk4 step above which the middle of the step is predicted [rad].
 _FAR_TURN = 0.5
 
 
@@ -49,10 +49,10 @@ def find_acceleration(s, horizon):
 
 @lazy_kernel(np.float64, used=lambda scene: bool(scene.forest.dofs["turns_freely"].any()))
 def turn_freely(s, time_step):
-    """Let bodies that are alone in their tree turn without gain of energy (hrpsim.dynamics.spin).
+    """Rotate bodies that are alone in their tree without energy gain (hrpsim.dynamics.spin).
 
-    In work.dv; about the centre of mass, so only for those with their origin there. In an rk4 step
-    it serves those that turn too far to be foretold by their acceleration at the start.
+    Changes work.dv; about the centre of mass, so only for bodies with their origin there. In an
+    rk4 step, only for those that turn too far to be predicted by their acceleration at the start.
     """
     bodies, dofs, dv = s.forest.bodies, s.forest.dofs, s.work.dv
     rk4 = s.settings[0].integrator == RK4
@@ -74,9 +74,9 @@ def turn_freely(s, time_step):
 
 @inner_kernel
 def _gyroscopic_change(bodies, velocity, kinematics, spins, i, time_step):
-    """Return what the rule adds to the angular acceleration of a body.
+    """Return the rule's contribution to the angular acceleration of a body.
 
-    kinematics has the velocity that moments alone, as foretold, lead to in the middle of a step.
+    kinematics has the velocity in the middle of a step that predicted moments alone lead to.
     """
     here, body, k = kinematics[i], bodies[i], bodies[i].v_index
     I, R, v = body.inertia, here.R, velocity
@@ -118,7 +118,7 @@ def _is_finite(kinematics, articulated, i):
 
 @inner_kernel
 def external_forces(kinematics, wrenches, wrench_count, articulated_out):
-    """Write what users push with, as spatial forces on bodies."""
+    """Write the users' wrenches as spatial forces on bodies."""
     for i in range(articulated_out.shape[0]):
         external = articulated_out[i].external
         for r in range(6):
@@ -140,7 +140,7 @@ def external_forces(kinematics, wrenches, wrench_count, articulated_out):
 def carry_body(body, velocity, duration, q):
     """Carry one body's part of q along a constant velocity (kernels' layout) for `duration` [s].
 
-    The quaternion of one that does not turn stays as it is, to the last bit.
+    The quaternion of a body that does not turn keeps its bits.
     """
     k, j = body.v_index, body.q_index
     if body.joint_type == FREE:

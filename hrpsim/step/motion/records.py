@@ -15,9 +15,9 @@ from hrpsim.jit.fields import Axis, array, state
 # per body: a free body in the midpoint rule of spin
 SPIN = np.dtype(
     [
-        ("turns_far", "i8"),  # whether the midpoint rule of spin foretells how it turns
-        ("gyroscopic", "f8", (3,)),  # what that adds to its angular acceleration [rad/s^2]
-        ("spin_acceleration", "f8", (3,)),  # all that the gyroscopic torque does to it [rad/s^2]
+        ("turns_far", "i8"),  # whether the midpoint rule of spin predicts its rotation
+        ("gyroscopic", "f8", (3,)),  # its contribution to the angular acceleration [rad/s^2]
+        ("spin_acceleration", "f8", (3,)),  # by the gyroscopic torque [rad/s^2]
         ("connections", "i8"),  # how many it has; one to a body that moves counts twice
     ]
 )
@@ -35,10 +35,10 @@ HELD_FORCE = np.dtype(
 FREE_TURN = np.dtype(
     [
         ("momentum", "f8", (3,)),  # angular, at the start of the step [Nms]
-        ("free_orientation", "f8", (3, 4)),  # at the start, middle, end, did no moment act on it
+        ("free_orientation", "f8", (3, 4)),  # at the start, middle, end, without moments
         ("free_velocity", "f8", (3, 3)),  # angular, in its own axes, then [rad/s]
-        ("deviation", "f8", (4, 3)),  # what moments add to its rate, at the stages [rad/s^2]
-        ("midpoint_predicted", "i8"),  # whether it turns so (.free_rotation)
+        ("deviation", "f8", (4, 3)),  # change of its rate by moments, at the stages [rad/s^2]
+        ("midpoint_predicted", "i8"),  # whether its rotation is (.free_rotation)
         ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
     ]
 )
@@ -47,7 +47,7 @@ FREE_TURN = np.dtype(
 BODY_SLIP = np.dtype(
     [
         ("center", "f8", (3,)),  # of mass, at the start of the step, from the tree's origin [m]
-        ("spin", "f8", (3, 3)),  # what the start, middle and end of a step add to its turn [rad]
+        ("spin", "f8", (3, 3)),  # rotation by the start, middle and end of a step [rad]
     ]
 )
 
@@ -63,7 +63,7 @@ TREE_MOMENTUM = np.dtype(
 
 
 class Rk4(NamedTuple):
-    """What an rk4 step keeps; what it keeps of bodies is empty in other worlds."""
+    """State of an rk4 step; its records of bodies are empty in other worlds."""
 
     q_start: np.ndarray = array("where a step starts after its impacts", "f8", Axis.POSITION)
     rate: np.ndarray = array("of positions, at the stages", "f8", 4, Axis.POSITION)

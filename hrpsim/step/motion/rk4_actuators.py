@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Actuators at the stages of an rk4 step: what they deliver, and joints at their velocity limits.
+"""Actuators at the stages of an rk4 step: their efforts, and joints at their velocity limits.
 
 The force that holds a velocity limit is found once a step, as every constraint's. Held constant
 over the step it would leave the limit by the change of all other forces, to second order. So it is
@@ -68,7 +68,7 @@ def release_velocity_limits(settings, counts, forest, control, rows, work, weigh
 
 @inner_kernel
 def add_stage_efforts(s, weight, held):
-    """Add `weight` times what actuators deliver at a stage to work.applied.
+    """Add `weight` times the actuators' efforts at a stage to work.applied.
 
     `held`: whether `hold_velocity_limits` had its part in work.dv.
     """
@@ -90,7 +90,7 @@ def add_stage_efforts(s, weight, held):
 
 @inlined_kernel
 def _prescribing_inertia(row):
-    """Return what lets a joint follow its prescribed acceleration; none where it brakes fully."""
+    """Return the inertia that prescribes a joint's acceleration; 0 where it brakes fully."""
     return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
 
 
@@ -103,7 +103,7 @@ def _acceleration_to_limit(settings, forest, control, work, k):
 
 @inlined_kernel
 def _change_of_law(forest, q, velocity, control, rk4, work, k):
-    """Return what takes an actuator's law of a stage back to that of the start of the step."""
+    """Return the difference from an actuator's law of a stage to that of the start of the step."""
     dof, actuator = forest.dofs[k], control[k]
     position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
     start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)

@@ -6,8 +6,8 @@
 Held over a step, a force keeps the direction it had at the start: a linkage that turns would gain
 energy, to first order. So rigid connections on the direct solver are solved again at every stage,
 for accelerations: J a = -dJ/dt v - 2 k dg/dt - k^2 g. The errors g are those at the start of the
-step, for what a stage adds to them is the method's own, and taking it back would cost its order.
-Contacts, limits, springs and whatever else has bounds keep the force of the step.
+step: those that a stage adds belong to the method, and correcting them would cost its order.
+Contacts, limits, springs and all other bounded constraints keep the force of the step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DECAY = 0.2  # k times the time step
 
 @inner_kernel
 def begin_stages(settings, counts, stats, rows, direct):
-    """Return whether any row is solved at the stages; forget what they used before."""
+    """Return whether any row is solved at the stages; clear its impulses of earlier stages."""
     found = False
     if stats.direct_rows == 0:
         return found
@@ -46,7 +46,7 @@ def begin_stages(settings, counts, stats, rows, direct):
 
 @lazy_kernel(np.int64)
 def solve_stage(s, stage):
-    """Add to work.dv what rigid connections do at this stage; count their forces."""
+    """Add the accelerations by rigid connections at this stage to work.dv; sum their forces."""
     settings, counts = s.settings[0], s.counts[0]
     work, constrained, rows = s.work, s.constrained, s.rows.rows
     constrained_responses(
@@ -76,7 +76,7 @@ def solve_stage(s, stage):
 
 @inner_kernel
 def _solve(settings, counts, constrained, rows, direct):
-    """Write the forces that give the rows the accelerations they ask for."""
+    """Write the forces that give the rows their target accelerations."""
     system, row_count = direct, counts.row_count
     write_direct_matrix(constrained, rows, system)
     for number in range(row_count):

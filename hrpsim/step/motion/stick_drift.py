@@ -1,26 +1,26 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What contacts that press missed in an rk4 step is taken back.
+"""Correction of the drift of pressing contacts in an rk4 step.
 
 The contact force of an rk4 step is found once, for velocities at its end to first order; between,
-a contact leaves its gap, and slips where it sticks, by a second-order trifle, always the same way
-while a robot swings. Both are taken back as a displacement in the next step, like penetration.
+a contact leaves its gap, and slips where it sticks, by a second-order error, always the same way
+while a robot swings. Both are corrected by a displacement in the next step, like penetration.
 
 The slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
 method itself, so it has the method's order. Where a contact sticks, its normal part is held too: a
 correction along the surface alone would tilt bodies off it.
 
 Spheres and capsules hold their gap whether they stick or slide: else one that rolls over a curve
-would leave it for some steps where it begins to slide. By how much the gap missed what the velocity
-at the end of the step leads to (`held_gap`) is seen where the next step finds it. On other shapes a
-contact point moves over faces that tilt, and its gap with it.
+would leave it for some steps where it begins to slide. The next step's contact search shows by
+how much the gap missed the one predicted with the velocity at the end of the step (`held_gap`). On
+other shapes a contact point moves over faces that tilt, and its gap with it.
 
 A contact point moves over the bodies: under a ball that rolls it stays below the centre, at the
-corner of a box that tips it turns with the box. Where it is at the end of a step the next one's
-search for contacts tells, and until then the slip waits. With the arms r0 and r1 from a body's
+corner of a box that tips it turns with the box. The next step's contact search finds where it
+is at the end of a step; the slip is completed then. With the arms r0 and r1 from a body's
 centre of mass to the contact point at both ends, and the body's turn T in the step, the point is
-taken to stay beside something that turns with the body:
+taken to follow, with the body's rotation:
 
     r(1/2) = r0 + (1 - tan(|T| / 4) [T / |T|]x) (r1 - r0) / 2
 
@@ -42,7 +42,7 @@ _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner tu
 
 @inner_kernel
 def start_slip(s):
-    """Complete the slip of the last step with where contact points came to be; see which gaps hold.
+    """Complete the slip of the last step with the new contact points; find which gaps hold.
 
     constrained.velocity must be that of the end of the step, as the rows found it.
     """
@@ -85,7 +85,7 @@ def start_slip(s):
 
 @inlined_kernel
 def clear_slip(contact):
-    """Say that a contact did not slip."""
+    """Mark a contact as not slipped."""
     for r in range(3):
         contact.way[r] = 0.0
         for k in range(3):
@@ -94,7 +94,7 @@ def clear_slip(contact):
 
 @inner_kernel
 def _renew_arm(bodies, kinematics, directions, body, point, shift, arm, way_out):
-    """Write the present arm of a contact point, and add what its change does to the slip."""
+    """Write the present arm of a contact point, and add the effect of its change to the slip."""
     if body < 0:
         return
     change = directions[0]
@@ -114,7 +114,7 @@ def _center(bodies, kinematics, body, axis):
 
 @inner_kernel
 def add_spin(settings, bodies, kinematics, rk4, stage):
-    """Add a stage's share of how far the bodies turn: at the start, middle or end of the step."""
+    """Add a stage's share of the bodies' rotation: at the start, middle or end of the step."""
     part = (stage + 1) // 2
     weight = settings.time_step / (6.0 if part != 1 else 3.0)
     for i in range(bodies.shape[0]):
@@ -125,7 +125,7 @@ def add_spin(settings, bodies, kinematics, rk4, stage):
 
 @inner_kernel
 def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4):
-    """Correct what pressing contacts missed in the last step; measure what this step misses."""
+    """Correct the drift of pressing contacts in the last step; measure that of this step."""
     contacts, dt = collision.contacts, settings.time_step
     speed = settings.correction_speed
     update_poses(forest, q, kinematics)
@@ -196,7 +196,7 @@ def _start_from_closed(normal):
 
 @inlined_kernel
 def _leave_approach(contact, normal, time_step):
-    """Take out of the way what the normal row asked for, and what a soft contact gave."""
+    """Subtract from the displacement the normal row's target and a soft contact's compression."""
     n, way = contact.normal, contact.way
     asked = time_step * normal.target
     if normal.compliance > 0.0:
@@ -214,7 +214,7 @@ def _holds_gap(contact, normal):
 
 @inlined_kernel
 def _ask_back(contact, row, time_step):
-    """Make a row take back the slip of its contact."""
+    """Make a row correct the slip of its contact."""
     J, way = row.J_a, contact.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
     row.bilateral = 1
@@ -231,15 +231,15 @@ def remember_gaps(settings, counts, contacts, constrained, rows):
 
 @inlined_kernel
 def _is_predicted(turns, body):
-    """Return whether a body turned in this step as its contacts asked, without slip."""
+    """Return whether a body's rotation in this step was the predicted one, without slip."""
     return body >= 0 and turns[body].midpoint_predicted != 0
 
 
 @inner_kernel
 def _add_slip(bodies, kinematics, rk4, body, arm, sign, way, shift_out):
-    """Add `sign` times what a point moved that keeps its arm, and write what a change of it adds.
+    """Add `sign` times the displacement of a point with a fixed arm; write the arm's effect.
 
-    The former is the way of the body's centre, and the turn times the arm.
+    The displacement is that of the body's centre plus the rotation times the arm.
     """
     if body < 0:
         return

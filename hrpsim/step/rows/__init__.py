@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writing the rows of constraints and solving them.
+"""Writing and solving constraint rows.
 
 Imports scene/.
 """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint part of a step: rows, their solution, and what it does to the motion."""
+"""The constraint part of a step: rows, their solution, and its effect on the motion."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def constrain(s):
 def solve_rows(s):
     """Solve all islands with the solvers chosen for their rows, from and to s.constrained.velocity.
 
-    The one with the direct solver's rows is last, so that others that the direct solver takes over
-    have their part of the work that it may do in a step. Returns DONE, or what must be there first.
+    The one with the direct solver's rows is last, so that islands that the direct solver takes over
+    have their part of its work limit. Returns DONE, or the status that names what is missing.
     Every world with constraints needs it; apart from the step it is compiled at the same time
     (announcement).
     """
@@ -74,9 +74,9 @@ def solve_rows(s):
 def solve_motion(s):
     """Solve for the impulses; write the joint and body accelerations they add.
 
-    The rows look at the motion of the step's first Jacobian under the velocity at its end, for
-    that is what moves the bodies; velocity-product accelerations of the links take no part.
-    Returns DONE, or what must be there first.
+    The rows use the Jacobian at the start of the step with the velocity at its end, for that moves
+    the bodies; velocity-product accelerations of the links take no part. Returns DONE, or the
+    status that names what is missing.
     """
     settings, counts, stats = s.settings[0], s.counts[0], s.step_stats[0]
     work, constrained = s.work, s.constrained
@@ -118,10 +118,10 @@ def is_solved_at_stages(settings, row):
 
 @inner_kernel
 def forget_direct_impulses(rows, row_count):
-    """Let direct rows without bounds start from nothing, after a step that could not satisfy them.
+    """Clear the impulses of unbounded direct rows, after a step that could not satisfy them.
 
-    Rows that contradict each other press harder every time that they are solved again from where
-    they are; those that do not need no start. Contacts are bounded by their cones.
+    The impulses of contradictory rows grow with every solution from the last impulses; other rows
+    need no warm start. Contacts are bounded by their cones.
     """
     for number in range(row_count):
         row = rows[number]
@@ -132,7 +132,7 @@ def forget_direct_impulses(rows, row_count):
 
 @inlined_kernel
 def solve_position_correction(s):
-    """Find the displacement rate that takes back penetration and limit violation.
+    """Find the displacement rate that corrects penetration and limit violation.
 
     It is work.correction_velocity. Returns whether there is one.
     """
@@ -144,7 +144,7 @@ def solve_position_correction(s):
 
 @inner_kernel
 def solve_displacement(s):
-    """Find the displacement rate that the rows ask for: work.correction_velocity."""
+    """Find the displacement rate for the rows' targets: work.correction_velocity."""
     counts = s.counts[0]
     constrained, rows = s.constrained, s.rows.rows
     for k in range(constrained.velocity.shape[0]):
@@ -164,7 +164,7 @@ def solve_displacement(s):
 
 @inner_kernel
 def clear_constraint_motion(settings, stats, kinematics, articulated, rk4, work):
-    """Say that no constraint adds anything."""
+    """Clear the motion and forces of constraints."""
     clear_wrenches(articulated, work)
     hold_wrenches(settings, kinematics, articulated, rk4)
     for i in range(articulated.shape[0]):
@@ -181,7 +181,7 @@ def clear_constraint_motion(settings, stats, kinematics, articulated, rk4, work)
 
 @inlined_kernel
 def remember_impulses(counts, forest, joint_impulses, collision, connections, rows):
-    """Keep the impulses of this step for the next one's start."""
+    """Store the impulses of this step for the next one's warm start."""
     contacts, previous = collision.contacts, collision.previous
     counts.previous_count = counts.contact_count
     counts.born_count += counts.new_count

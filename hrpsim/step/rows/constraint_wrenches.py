@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What constraint forces do to bodies and joints: their loads, from none to all rows'."""
+"""Loads of constraint forces on bodies and joints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hrpsim.step.scene.records import RK4
 
 @inlined_kernel
 def add_wrench(articulated, constrained, work, row, force):
-    """Add what a row does with `force` to the bodies' loads and the joints' efforts."""
+    """Add a row's `force` to the bodies' loads and the joints' efforts."""
     if force == 0.0:
         return
     _add_to_port(articulated, constrained, work, row.constrained_a, row.J_a, force)
@@ -48,7 +48,7 @@ def clear_body_wrenches(articulated):
 
 @inlined_kernel
 def hold_wrenches(settings, kinematics, articulated, rk4):
-    """Keep the constraint forces on bodies for RK4's later stages."""
+    """Save the constraint forces on bodies for RK4's later stages."""
     if settings.integrator != RK4:
         return
     for i in range(articulated.shape[0]):

@@ -18,7 +18,7 @@ from hrpsim.step.rows.saved_impulses import exchange_impulses
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE
 
-# What a row costs in a round of the direct solver, in updates of a row.
+# Cost of a row in a round of the direct solver, in updates of a row.
 _OF_ROUND = 8
 
 # Rows of an island that is handed over, at most: in dense islands of more the direct solver takes
@@ -63,10 +63,10 @@ def solve_direct_island(s, tolerance):
 
 @lazy_kernel(np.int64)
 def try_direct_solver(s, k):
-    """Solve an island that is not for the direct solver by it, from the last step's impulses.
+    """Solve an island of other solvers by the direct solver, from the last step's impulses.
 
-    The impulses stay as they are where it comes no nearer to a solution. Returns DONE, or what must
-    be there first.
+    The impulses stay unchanged where it comes no nearer to a solution. Returns DONE, or the status
+    that names what is missing.
     """
     counts = s.counts[0]
     island, tolerance = s.islands.ranges[k], s.settings[0].tolerance
@@ -110,7 +110,7 @@ def _write_solver(rows, island, solver):
 
 @inlined_kernel
 def _hide(rows, island):
-    """Take the rows of the direct island out of the direct solver's sight, or show them again."""
+    """Hide the rows of the direct island from the direct solver, or restore them."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where contacts begin to slip although another division of the normal forces would hold them.
+"""Friction redistribution: normal forces that hold contacts which begin to slip.
 
-In a dense island something begins to slip in every step. No division is looked for there: sweeps do
-not come to an end in the time that they may take.
+In a dense island some contact begins to slip in every step. None is sought there: the sweeps would
+not converge within their limit.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _BOUND = 1.0 - 1e-9
 # Share of the largest normal impulse of its island from which on a contact is loaded.
 _LOADED = 1e-3
 
-# Slip up to so many tolerances is none: it is what the sweeps leave.
+# Slip up to so many tolerances counts as zero: the sweeps leave it.
 _SLIP = 10.0
 
 
 @inlined_kernel
 def redistribute_friction(s):
-    """Look for a division of normal forces that holds what begins to slip.
+    """Search for a division of normal forces that holds contacts which begin to slip.
 
-    It is looked for in the first step in which a contact slips slower than the threshold, and again
+    It is sought in the first step in which a contact slips slower than the threshold, and again
     after 2, 4, 8 ... steps of that.
     """
     due = False

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which solver an island tries first, and which one takes over where that does not solve it.
+"""Which solver an island tries first, and which one takes over where the first one fails.
 
-The order is data, in `_POLICY`; `_try` calls the solvers. What converges in a few sweeps, as almost
-all that stands or walks, never looks at it. What a solver accepts is in `solver_table`.
+The order is data, in `_POLICY`; `_try` calls the solvers. Islands that converge in a few
+sweeps, as most that stand or walk, never use it. `solver_table` has what solvers accept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE, TOO_LARGE
 
-# What an island can try; at _BEGIN, `_first` chooses.
+# Attempts at an island; at _BEGIN, `_first` chooses.
 (
     _BEGIN,
     _BOUNDS,
@@ -48,16 +48,15 @@ from hrpsim.step.scene.status import DONE, TOO_LARGE
     _END,
 ) = range(15)
 
-# Whether an island that it solves was handed over: if it has rows for which Newton's method was
-# chosen, in any case, or not at all.
+# When an island solved by an attempt counts as handed over: if it has rows for which Newton's
+# method was chosen, always, or never.
 _NO, _IF_NEWTON, _YES = range(3)
 
-# That of each attempt; then what comes next where the island has not converged, if it goes to
-# Newton's method NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON; last, where that would take too long
-# (TOO_LARGE).
+# That of each attempt; then the next attempt where the island has not converged, if it goes to
+# Newton's method NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON; last, the next one after TOO_LARGE.
 _POLICY = (
     (_NO, _BEGIN, _BEGIN, _BEGIN, _END),
-    # _BOUNDS, _DIRECT_BOUNDS: what is left of position corrections is taken back in later steps.
+    # _BOUNDS, _DIRECT_BOUNDS: later steps make the rest of the position corrections.
     (_NO, _END, _END, _END, _END),
     (_NO, _END, _END, _END, _END),
     # _DIRECT_CHOSEN: its rounds do not end where contacts change between sticking and slipping.
@@ -85,15 +84,15 @@ _POLICY = (
 _WHERE_TOO_LARGE = 3
 
 # Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
-# lost in rounding, and nothing can go on from there.
+# lost in rounding, and no solver can continue.
 _DIVERGES = 1e10
 
 
 @inlined_kernel
 def solve_island(s, k):
-    """Solve an island; count it where another solver than the chosen one did that.
+    """Solve an island; count it if another solver than the chosen one solved it.
 
-    Returns DONE, or what must be there first.
+    Returns DONE, or the status that names what is missing.
     """
     island = s.islands.ranges[k]
     limit = allowed_sweeps(island, s.settings[0])
@@ -126,7 +125,7 @@ def solve_island(s, k):
 
 @inlined_kernel
 def _first(s, k, island, limit):
-    """Return what an island is to try first."""
+    """Return the first attempt at an island."""
     counts, settings = s.counts[0], s.settings[0]
     if s.rows.rows[0].quantity == DISPLACEMENT:
         return _DIRECT_BOUNDS if k == counts.direct_island else _BOUNDS
@@ -168,7 +167,7 @@ def _has_choice(rows, island, solver):
 
 @inlined_kernel
 def _try(s, k, island, attempt, limit):
-    """Try one way; return DONE, TOO_LARGE, or what must be there first."""
+    """Make one attempt; return DONE, TOO_LARGE, or the status that names what is missing."""
     counts = s.counts[0]
     settings = s.settings[0]
     if attempt == _FEW_SWEEPS:

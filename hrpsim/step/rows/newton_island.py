@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands that are for Newton's method: those that ask for it, and those on which sweeps stall."""
+"""Islands for Newton's method: those with rows that request it, or on which sweeps stall."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
 NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 
 # Sweeps are tried again over a lone robot that moves, every so many steps. It moves where the
-# impulses of the last step are off by more than RESTS tolerances; it is still below STILL. In
-# between sweeps would end a tolerance beside the solution, and resting forces vary: it is AT_REST,
-# and sweeps are enough only where they come near the solution at once.
+# impulses of the last step have errors above RESTS tolerances; it is still below STILL. In between
+# sweeps would end a tolerance off the solution, and resting forces vary: it is AT_REST, and sweeps
+# suffice only where they come near the solution at once.
 _TRIAL = 8
 AT_REST = _TRIAL + 1
 
-# Says in place of such a number that the direct solver comes first: in the last step it solved what
-# Newton's method did not.
+# In place of such a number: the direct solver comes first. In the last step it solved an island
+# that Newton's method did not.
 BY_DIRECT = -1
 
 # Share of a sweep's change that the next one makes at most where sweeps come near a solution.
 _NEARER = 0.7
 
 # Factorisations that an island may take in a step of the world, and multiplications of them all
-# (about half a second). Where fewer than _FEWEST would be left, sweeps go on instead.
+# (about half a second). Where fewer than _FEWEST would be left, sweeps continue instead.
 _MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
 
 # Multiplications with which a dense island is solved to the tolerance. In a jammed pile the last
@@ -48,7 +48,7 @@ _PATIENT_WORK = 300_000_000
 
 # Contacts of a dense island that part faster than _SHARE of its largest error wait (near_contacts).
 # Where the solution brings some of them together it is sought again with them, _TURNS times in all,
-# the last time with all contacts. Each turn may take what is left of the factorisations, and half
+# the last time with all contacts. Each turn may take the remaining factorisations, and half
 # of them in any case.
 _SHARE, _TURNS = 0.25, 4
 
@@ -85,10 +85,10 @@ def _pushes_free_body(forest, constrained, row):
 
 @inner_kernel
 def steps_by_newton(contacts, rows, island):
-    """Return for how many steps Newton's method comes first in an island, which had to change it.
+    """Return for how many steps Newton's method comes first in an island.
 
-    Sweeps would stall again, or end a tolerance beside what it found. AT_REST: as long as
-    sweeps are not enough. BY_DIRECT: the direct solver comes first.
+    Sweeps would stall again, or end a tolerance off its solution. AT_REST: as long as sweeps do
+    not suffice. BY_DIRECT: the direct solver comes first.
     """
     most = 0
     for k in range(island.first, island.contact_end):
@@ -101,7 +101,7 @@ def steps_by_newton(contacts, rows, island):
 
 @inner_kernel
 def set_steps_by_newton(contacts, rows, island, steps):
-    """Let Newton's method come first in so many steps."""
+    """Set for how many steps Newton's method comes first in an island."""
     for k in range(island.first, island.contact_end):
         row = rows.rows[rows.island_rows[k]]
         contacts[row.source].by_newton = steps
@@ -111,7 +111,7 @@ def set_steps_by_newton(contacts, rows, island, steps):
 def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, error):
     """Return for how many steps Newton's method is to come first in an island that it solved.
 
-    With `count` factorisations, from impulses that were off by `error`.
+    It took `count` factorisations, from impulses with an error of `error`.
     """
     tolerance = settings.tolerance
     if is_dense_island:
@@ -124,10 +124,10 @@ def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, err
 
 @inner_kernel
 def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
-    """Sweep over an island AT_REST; return whether that is enough, else take it back.
+    """Sweep over an island AT_REST; return whether that suffices, else restore the impulses.
 
-    It is where it changes next to nothing, and a second sweep so much less that the error that is
-    left is not many times as large.
+    It suffices where it changes very little, and a second sweep so much less that the remaining
+    error is not many times as large.
     """
     tolerance = settings.tolerance
     island.sweeps = 0
@@ -146,7 +146,7 @@ def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
 
 @lazy_kernel(np.int64, np.bool_)
 def solve_by_newton_method(s, k, insists):
-    """Solve an island by Newton's method, from where it is.
+    """Solve an island by Newton's method, from its present impulses.
 
     MORE_NEWTON where room is short; TOO_LARGE where it would take too long, unless it `insists`.
     """

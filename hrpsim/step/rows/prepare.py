@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of a step: how many there are, what they say, which islands they make."""
+"""The rows of a step: their number, contents and islands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from hrpsim.step.scene.status import (
 
 @lazy_kernel()
 def prepare_rows(s):
-    """Write every row, or say which array must grow first.
+    """Write every row, or return which array must grow first.
 
     Every world needs it; apart from the step it is compiled at the same time (announcement).
 
@@ -69,7 +69,7 @@ def prepare_rows(s):
 
 @inlined_kernel
 def _count_rows(s):
-    """Count the rows and the room that they need, or say which array must grow first."""
+    """Count the rows and their capacity, or return which array must grow first."""
     stats, counts, failure = s.step_stats[0], s.counts[0], s.failure[0]
     settings = s.settings[0]
     time_step = settings.time_step
@@ -109,7 +109,7 @@ def _count_rows(s):
 
 @inlined_kernel
 def _write_rows(s):
-    """Write every row into the room that there is; TOO_STIFF where a penalty contact explodes."""
+    """Write every row into the arrays; TOO_STIFF where a penalty contact explodes."""
     counts = s.counts[0]
     settings = s.settings[0]
     contacts, contact_count = s.collision.contacts, counts.contact_count
@@ -281,7 +281,7 @@ def assemble_direct(s):
 
 @lazy_kernel(brings=("solve_direct_island",))
 def write_direct_system(s):
-    """Write the direct solver's system, or say that it must grow."""
+    """Write the direct solver's system, or return that it must grow."""
     if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT

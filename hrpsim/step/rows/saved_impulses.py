@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The impulses of an island, noted and taken back."""
+"""Saving and restoring the impulses of an island."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hrpsim.solvers.impulses import apply_impulse
 
 @inner_kernel
 def keep_impulses(rows, island):
-    """Note the impulses of an island."""
+    """Save the impulses of an island."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):
@@ -20,7 +20,7 @@ def keep_impulses(rows, island):
 
 @inner_kernel
 def restore_impulses(constrained, rows, island):
-    """Return to the impulses that were noted."""
+    """Restore the saved impulses."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):
@@ -32,7 +32,7 @@ def restore_impulses(constrained, rows, island):
 
 @inner_kernel
 def exchange_impulses(constrained, rows, island):
-    """Return to the impulses that were noted, and note those that there are."""
+    """Exchange the saved impulses with the present ones."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

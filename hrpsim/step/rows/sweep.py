@@ -11,9 +11,9 @@ from hrpsim.solvers.projected_gauss_seidel import solve
 
 @inlined_kernel
 def sweep(settings, counts, constrained, rows, island, limit):
-    """Sweep over an island until it converges, `limit` times at most with those that are done.
+    """Sweep over an island until it converges, at most `limit` times including earlier sweeps.
 
-    Numbers that are written out in a call are types to numba, which would compile `solve` for each.
+    Numba takes literal numbers in a call as types, and would compile `solve` for each.
     """
     island.sweeps, island.residual, island.converged = solve(
         rows.rows,

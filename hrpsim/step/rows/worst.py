@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which constraint the solver left furthest from what it asks for, over the steps of a call.
+"""The constraint with the largest residual over the steps of a call.
 
-Rows are written anew in every step, so what the worst one belongs to is noted at once; its name is
-found when the call is over (hrpsim.world.parts.results).
+Rows are written again in every step, so the source of the worst one is recorded at once; its name
+is found after the call (hrpsim.world.parts.results).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hrpsim.jit.compiled import inner_kernel
 
 @inner_kernel
 def keep_worst(counts, stats, worst, contacts, rows, before):
-    """Note what the worst row of this step belongs to, if it is the worst of all so far.
+    """Record the source of the worst row of this step, if it is the worst so far.
 
     `before` is how many steps of this call did not converge before it.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a scene has in it, by which lazily compiled kernels are there from the start."""
+"""The contents of a scene, which decide the lazily compiled kernels loaded at the start."""
 
 from __future__ import annotations
 

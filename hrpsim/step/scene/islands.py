@@ -3,11 +3,11 @@
 
 """Islands: rows that share no moving tree with any other row are solved by themselves.
 
-Trees are joined by contacts and connections whose both sides move; what is fixed joins nothing.
+Trees are joined by contacts and connections between two moving bodies; fixed bodies join nothing.
 The rows of an island are swept until that island converges, in the order they have among all rows,
 so that its impulses do not depend on what else is in the world. Islands with a row for the direct
-or the split solver are one, for that solver looks at all its rows together; so is everything under
-the stopping rule of the papers, which is about all impulses.
+or the split solver are one, for that solver solves all its rows together; so are all islands under
+the stopping rule of the papers, which concerns all impulses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TREE = np.dtype(
         (
             "representative",
             "i8",
-        ),  # a root of its island; its own for the one that stands for the island
+        ),  # a root of its island; its own for the island's representative
         ("number", "i8"),  # at a representative: number of its island
     ]
 )
@@ -39,13 +39,13 @@ _UPDATES = 50_000
 
 
 class Islands(NamedTuple):
-    """Who belongs together in a step."""
+    """The islands of a step."""
 
     trees: np.ndarray = array("each body: its island", TREE, Axis.BODY)
     ranges: np.ndarray = array(
         "the islands in the order of their first contacts and rows", ISLAND, Axis.ISLAND
     )
-    chosen: np.ndarray = array("of what is solved for in a round of impacts", ISLAND, 1)
+    chosen: np.ndarray = array("of the rows solved in a round of impacts", ISLAND, 1)
 
 
 @inlined_kernel
@@ -59,7 +59,7 @@ def representative_of(trees, i):
 
 @inner_kernel
 def join(trees, i, j):
-    """Make one island of those of two roots; the smaller representative stands for both."""
+    """Join the islands of two roots; the smaller representative stays."""
     i, j = representative_of(trees, i), representative_of(trees, j)
     trees[max(i, j)].representative = min(i, j)
 

@@ -13,7 +13,7 @@ from hrpsim.constraints.contact_rows import CONTACT_PARAMETERS
 from hrpsim.constraints.joint_rows import JOINT_ROW_COUNT
 from hrpsim.jit.fields import Axis, array
 
-# Past accelerations that are kept.
+# Past accelerations that are stored.
 MEMORY = 3
 
 SEMI_IMPLICIT, EULER, RK4 = range(3)
@@ -27,22 +27,22 @@ SETTINGS = np.dtype(
         ("cold_sweep_limit", "i8"),  # of an island with contacts that begin
         ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
         ("relative_tolerance", "f8"),  # of all impulses in the last sweep; 0: that rule is not used
-        ("contact_margin", "f8"),  # distance at which contact points are kept [m]
-        ("skin", "f8"),  # distance shapes may move before pairs are looked for again [m]
-        ("projection", "i8"),  # whether rigid connections are brought back onto their error 0
+        ("contact_margin", "f8"),  # distance up to which contact points count [m]
+        ("skin", "f8"),  # distance shapes may move before pairs are listed again [m]
+        ("projection", "i8"),  # whether the errors of rigid connections are projected to 0
         ("continuous", "i8"),  # whether fast shapes pass through nothing
         *CONTACT_PARAMETERS,
         ("rest_steps", "i8"),  # how long a free body is at rest before it may sleep; 0: none does
     ]
 )
 
-# what users read of the last step (hrpsim.world.parts.results.StepStats)
+# results of the last step for users (hrpsim.world.parts.results.StepStats)
 STEP_STATS = np.dtype(
     [
         ("sweeps", "i8"),
         ("residual", "f8"),  # [m/s]
-        ("converged", "i8"),  # whether the sweeps came to their end
-        ("worst_row", "i8"),  # the row furthest from its law, if they were looked at
+        ("converged", "i8"),  # whether the sweeps converged
+        ("worst_row", "i8"),  # the row with the largest residual, if it was computed
         ("direct_rows", "i8"),  # for the direct solver
         ("split_rows", "i8"),
         ("factorisations", "i8"),
@@ -57,7 +57,7 @@ STEP_STATS = np.dtype(
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
         ("impacts_lowered", "i8"),  # rounds with less restitution, as friction would give energy
         ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
-        ("ccd_queries", "i8"),  # how often a pair was looked at for its time of impact
+        ("ccd_queries", "i8"),  # searches for the time of impact of a pair
         ("impacts_cut", "i8"),  # searches for one that were cut off, since the last reset
     ]
 )
@@ -71,7 +71,7 @@ COUNTS = np.dtype(
         ("born_count", "i8"),  # contacts that were new in any step before
         ("row_count", "i8"),
         ("connection_rows", "i8"),
-        ("newton_rows", "i8"),  # that ask for Newton's method
+        ("newton_rows", "i8"),  # for Newton's method
         ("constrained_count", "i8"),
         ("island_count", "i8"),
         ("direct_island", "i8"),  # the one with direct and split rows, -1 for none
@@ -79,25 +79,25 @@ COUNTS = np.dtype(
     ]
 )
 
-# what the search for contacts found; a step that fails leaves it as it is
+# results of the contact search; a step that fails does not restore them
 SEARCH = np.dtype(
     [
         ("candidate_count", "i8"),  # -1: no list of candidate pairs yet
         ("calm", "i8"),  # whether no shape is fast, nor far from where candidates were listed
-        ("found_count", "i8"),  # contacts that the last step found, done or not
+        ("found_count", "i8"),  # contacts that the last step found, complete or not
     ]
 )
 
-# why a step cannot be done
+# why a step failed
 FAILURE = np.dtype(
     [
-        ("needed", "i8"),  # capacity asked for, or the body at fault
+        ("needed", "i8"),  # capacity required, or the body at fault
         ("kind", "i8"),  # of the row that is to blame; -1: none
         ("source", "i8"),  # what it belongs to, as in ROW; of a contact, its first shape
         ("other", "i8"),  # of a contact, its second shape
         ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
         ("contact_stiffness", "f8"),  # of a penalty contact that is to blame [N/m]
-        ("due", "i8"),  # status of the last step that asks for something before the next one
+        ("due", "i8"),  # status of the last step that requires an action before the next one
     ]
 )
 
@@ -113,7 +113,7 @@ WRENCH = np.dtype(
 
 
 class Start(NamedTuple):
-    """What a step begins with, to which one that cannot be done returns."""
+    """The saved start of a step, restored if it fails."""
 
     q: np.ndarray = array("positions at the start of the step", "f8", Axis.POSITION)
     velocity: np.ndarray = array("velocities there", "f8", Axis.DOF)

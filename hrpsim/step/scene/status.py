@@ -5,7 +5,7 @@
 
 from hrpsim.jit import lazy_kernels
 
-NEEDS_KERNEL = lazy_kernels.NEEDS_KERNEL  # one that this world had no use for so far
+NEEDS_KERNEL = lazy_kernels.NEEDS_KERNEL  # one that this world did not use so far
 DONE = 0
 MORE_CANDIDATES = 1  # the arrays named by these must grow before the step can be done
 MORE_CONTACTS = 2
