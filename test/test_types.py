@@ -19,7 +19,7 @@ PUBLIC += [Analyser, Body, Connection, Controller, ControlLoop, Observer, Robot,
 def functions(thing):
     """Return the public functions of a class, constructor and getters included; or the function."""
     if not inspect.isclass(thing):
-        return [thing]
+        return [thing] if inspect.isfunction(thing) else []  # else a union of types
     found = []
     for name, _ in inspect.getmembers(thing):
         member = inspect.getattr_static(thing, name)

@@ -56,5 +56,5 @@ def test_every_contact_of_a_falling_heap_obeys_its_laws():
         assert world.stats.converged
         assert largest_error(Reference(world.scene)) <= 1e-8
         contacts = world.stats.contact_count
-        largest = max(largest, contacts - int(world.scene.newton.needs["units"][0]))
+        largest = max(largest, contacts - int(world.scene.newton.capacity["constraints"][0]))
     assert largest > 5  # some waited

@@ -90,16 +90,16 @@ def test_matrix_is_that_of_dense_algebra(hinged):
     D = np.zeros((len(G),) * 2)
     constraints = system.constraints[: len(first)]
     for constraint, row in zip(constraints, first):
-        constraint["side"] = rng.choice([OPEN, STICKS])
+        constraint["state"] = rng.choice([OPEN, STICKS])
         constraint["stiffness"] = rng.normal(size=9)
-        if constraint["side"] == STICKS:
+        if constraint["state"] == STICKS:
             size = constraint["size"]
             D[row : row + size, row : row + size] = constraint["stiffness"].reshape(3, 3)[
                 :size, :size
             ]
     run_write_matrix(system)
     np.testing.assert_allclose(written(system), np.eye(len(G.T)) + G.T @ D @ G, atol=1e-12)
-    assert (constraints["factor_state"] == constraints["side"]).all()
+    assert (constraints["factor_state"] == constraints["state"]).all()
 
 
 @pytest.mark.parametrize("hinged", [False, True])

@@ -46,8 +46,11 @@ def sliding_stack():
     return system
 
 
-def with_patience(system, factorisations: int, work_limit: int):
-    system.capacity["factorisations"], system.capacity["work_limit"] = factorisations, work_limit
+def with_patience(system, factorisations: int, iteration_limit: int):
+    system.capacity["factorisations"], system.capacity["iteration_limit"] = (
+        factorisations,
+        iteration_limit,
+    )
     return system
 
 
@@ -61,11 +64,11 @@ def test_what_suffices_grows_with_the_work():
     assert asked[-1] == pytest.approx(1e4 * TOLERANCE)
 
 
-@pytest.mark.parametrize("work_limit", [1, 2])
-def test_a_search_without_patience_ends_sooner_and_tells_its_error(work_limit):
+@pytest.mark.parametrize("iteration_limit", [1, 2])
+def test_a_search_without_patience_ends_sooner_and_tells_its_error(iteration_limit):
     """Law: what is left is the error that is told, less than what then suffices."""
     right = run_search(with_patience(sliding_stack(), 0, LIMIT))
-    system = with_patience(sliding_stack(), 0, work_limit)
+    system = with_patience(sliding_stack(), 0, iteration_limit)
     count, told, left = run_search(system)
     assert right[1] <= TOLERANCE
     assert left == pytest.approx(told, rel=1e-3, abs=1e-13)

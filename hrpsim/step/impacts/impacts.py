@@ -76,25 +76,7 @@ def resolve_impacts(s):
     """
     settings, counts = s.settings[0], s.counts[0]
     ranges = s.islands.ranges
-    any_meets = any_placed = False
-    for k in range(counts.island_count):
-        island = ranges[k]
-        island.timed = 1 if is_timed(s.forest, s.collision, s.rows, island) else 0
-        if (
-            island.timed
-            and s.continuous.state[0].ballistic
-            and bounces(s.collision, s.materials, s.rows, island)
-        ):
-            place_at_start(s, island)
-            any_placed = True
-        island.meets = (
-            1
-            if may_have_impacts(
-                settings, s.forest, s.q, s.collision, s.materials, s.constrained, s.rows, island
-            )
-            else 0
-        )
-        any_meets = any_meets or island.meets
+    any_meets, any_placed = _find_meeting(s)
     if not any_meets:
         return RESOLVED if any_placed else DONE
     forget_impact_impulses(s.joint_impact_impulses, s.connections)
@@ -134,6 +116,35 @@ def resolve_impacts(s):
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
     return RESOLVED
+
+
+@inlined_kernel
+def _find_meeting(s):
+    """Note which islands may have impacts, and which have exact times.
+
+    Returns whether any may, and whether contacts were computed again for the start of the step.
+    """
+    settings, ranges = s.settings[0], s.islands.ranges
+    any_meets = any_placed = False
+    for k in range(s.counts[0].island_count):
+        island = ranges[k]
+        island.timed = 1 if is_timed(s.forest, s.collision, s.rows, island) else 0
+        if (
+            island.timed
+            and s.continuous.state[0].ballistic
+            and bounces(s.collision, s.materials, s.rows, island)
+        ):
+            place_at_start(s, island)
+            any_placed = True
+        island.meets = (
+            1
+            if may_have_impacts(
+                settings, s.forest, s.q, s.collision, s.materials, s.constrained, s.rows, island
+            )
+            else 0
+        )
+        any_meets = any_meets or island.meets
+    return any_meets, any_placed
 
 
 @inlined_kernel
