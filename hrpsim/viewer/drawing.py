@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-import trimesh
 
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
+from hrpsim.model.shapes.mesh_files import capsule_mesh
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.viewer.arrows import contact_arrows, wrench_arrows
 from hrpsim.viewer.visuals import MeshFile, Visual, load_mesh, visuals_of_model
@@ -140,9 +140,7 @@ class Drawing:
         if isinstance(geometry, Cylinder):
             return add.add_cylinder(name, geometry.radius, geometry.length, color, **pose)
         if isinstance(geometry, Capsule):
-            mesh = trimesh.creation.capsule(geometry.length, geometry.radius)
-            vertices = (mesh.vertices - mesh.bounds.mean(axis=0)).astype(np.float32)
-            faces = mesh.faces.astype(np.uint32)
+            vertices, faces = capsule_mesh(geometry)
             return add.add_mesh_simple(name, vertices, faces, color=color, **pose)
         if isinstance(geometry, Mesh):
             vertices = geometry.vertices.astype(np.float32)

@@ -238,7 +238,14 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         self._scenes.forget_contacts()
 
     def add_wrench(self, body: int, point: ArrayLike, force: ArrayLike, torque: ArrayLike) -> None:
-        """Apply a wrench to a body of the scene during the next call of `step`."""
+        """Apply a wrench to a body of the scene during the next call of `step`.
+
+        Args:
+            body: its index in the scene.
+            point: where the force acts, in the body's frame (3,) [m].
+            force: (3,) [N], in the world.
+            torque: (3,) [Nm], in the world.
+        """
         self._scenes.add_wrench(body, point, force, torque)
 
     def contact_records(self) -> np.ndarray:

@@ -19,7 +19,7 @@ FUZZED_MJCF = """<mujoco model="m"><option timestep="0.002"/>
 <default><joint armature="0.01" damping="0.2"/><default class="d"><geom contype="0"/></default>
 </default><asset><mesh name="t" vertex="0 0 0  0.1 0 0  0 0.1 0  0 0 0.1"/></asset><worldbody>
 <geom type="plane" size="1 1 1"/><body name="a" pos="0 0 1"><freejoint/><geom type="box"
- size="0.1 0.1 0.2"/><constraint body name="s"/><body name="b" pos="0 0 -0.2"><joint name="h"
+ size="0.1 0.1 0.2"/><site name="s"/><body name="b" pos="0 0 -0.2"><joint name="h"
  axis="0 1 0" range="-90 90"/><joint name="k" axis="1 0 0" pos="0 0 0.1" ref="5"/><geom type="mesh"
  mesh="t"/>
 <body name="c"><joint type="ball"/><geom size="0.1" class="d"/></body></body></body></worldbody>
@@ -27,7 +27,7 @@ FUZZED_MJCF = """<mujoco model="m"><option timestep="0.002"/>
  anchor="0 0 0"/><joint joint1="h" joint2="k" polycoef="0 2 0 0 0"/></equality>
 <actuator><position joint="h" kp="20" kv="1"/><motor joint="k" gear="9" ctrlrange="-1 1"/>
 </actuator>
-<sensor><gyro constraint body="s"/><force constraint body="s"/></sensor>
+<sensor><gyro site="s"/><force site="s"/></sensor>
 <keyframe><key qpos="0 0 1 1 0 0 0 0.1 0.2 1 0 0 0"/></keyframe></mujoco>"""
 SRDF = """<robot name="arm"><disable_default_collisions link="a"/>
 <enable_collisions link1="a" link2="b"/><disable_collisions link1="b" link2="c" reason="Never"/>

@@ -198,4 +198,5 @@ def test_a_wrong_simulator_fails(wrong):
 def test_no_simulator_is_told(private_domain):
     code, rows, errors = check("--node", "/nobody", "--discovery", "0.5")
     assert (code, rows) == (1, [])
-    assert "simulator '/nobody' does not exist; available: none" in errors
+    assert "no simulation_interfaces/srv/GetSimulatorFeatures at '/nobody'" in errors
+    assert "simulators found within 0.5 s: none" in errors

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
 from hrpsim.model.shapes.convex_hull import ConvexHull
-from hrpsim.model.shapes.geometry import Mesh
+from hrpsim.model.shapes.geometry import Capsule, Mesh
 from hrpsim.model.shapes.mesh_repair import repaired
 
 FORMATS = ("stl", "obj", "dae", "ply")
@@ -200,6 +200,15 @@ def _check_size(path: Path, kind: str) -> None:
 
 
 @lru_cache(maxsize=1)
+def capsule_mesh(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices (n, 3) [m] about its middle and triangles (m, 3) of a capsule along z."""
+    import trimesh
+
+    mesh = trimesh.creation.capsule(capsule.length, capsule.radius)
+    vertices = mesh.vertices - mesh.bounds.mean(axis=0)
+    return vertices.astype(np.float32), mesh.faces.astype(np.uint32)
+
+
 def _silence_trimesh() -> None:
     """Suppress trimesh's log of damaged files, which has tracebacks."""
     import logging

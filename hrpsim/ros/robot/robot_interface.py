@@ -13,6 +13,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Rejections
+from hrpsim.ros.base.node_part import NodePart
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
@@ -22,7 +23,6 @@ from hrpsim.ros.robot.joint_gains import PREFIX, JointGains
 from hrpsim.ros.robot.joint_modes import PREFIX as MODES
 from hrpsim.ros.robot.joint_modes import JointModes
 from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
-from hrpsim.ros.robot.node_part import NodePart
 from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
 from hrpsim.ros.robot.robot_publishers import RobotPublishers
 from hrpsim.ros.robot.robot_transforms import RobotTransforms

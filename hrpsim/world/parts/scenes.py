@@ -116,14 +116,7 @@ class Scenes:
         scene.connections["impulse"] = scene.connections["impact_impulse"] = 0.0
 
     def add_wrench(self, body: int, point: ArrayLike, force: ArrayLike, torque: ArrayLike) -> None:
-        """Apply a wrench to a body of the scene during the next call of `step`.
-
-        Args:
-            body: its index in the scene.
-            point: where the force acts, in the body's frame (3,) [m].
-            force: (3,) [N], in the world.
-            torque: (3,) [Nm], in the world.
-        """
+        """Apply a wrench to a body of the scene during the next call of `step`."""
         k = int(self.scene.counts["wrench_count"][0])
         if k == len(self.present.wrenches):
             self.present = with_room(self.present, Axis.WRENCH, 2 * k)
