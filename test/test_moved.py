@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hrpsim import World
 from hrpsim.moved import GO_WITH, MOVED, RENAMED, _public
 
 # Names by paths below the public packages, as the pages of 1.0 gave them.
@@ -96,6 +97,12 @@ def test_paths_that_the_pages_of_1_0_gave_can_be_imported():
         assert [name for name in names.split() if not hasattr(found, name)] == [], module
 
 
+def test_an_old_field_of_the_results_is_the_new_one_and_warns():
+    stats = World().stats
+    with pytest.warns(DeprecationWarning, match="ccd_queries"):
+        assert stats.impact_looks == stats.ccd_queries == 0
+
+
 def test_what_never_was_is_not_found():
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("hrpsim.control.never_was")
@@ -106,6 +113,7 @@ def test_the_page_lists_all_that_is_on_its_way_out():
     rows = re.findall(r"^\| `(.+)` \| `(.+)` \| (\S+) \| (\S+) \|$", PAGE.read_text(), re.MULTILINE)
     assert {old: new for old, new, *_ in rows} == {
         "hrpsim check-urdf": "hrpsim check-model",
+        "hrpsim.StepStats.impact_looks": "hrpsim.StepStats.ccd_queries",
         **{old: _public(module) for old, module in MOVED.items()},
         **{
             f"{module}.{old}": f"{_public(module)}.{new}"

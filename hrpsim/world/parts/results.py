@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,6 +108,16 @@ class StepStats:
     impacts_cut: int
     last_call: Convergence
     since_reset: Convergence
+
+    @property
+    def impact_looks(self) -> int:
+        """The old name of `ccd_queries`, which goes with hrpsim 2.0."""
+        warnings.warn(
+            "StepStats.impact_looks is ccd_queries now; the old name goes with hrpsim 2.0",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.ccd_queries
 
 
 class Naming:
