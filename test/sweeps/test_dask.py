@@ -141,6 +141,7 @@ def is_worker(pid):
 def test_a_cluster_of_its_own_gives_the_same_bits_and_ends_with_the_sweep(tmp_path):
     """Law: the same though a worker is killed; no process and no setting is left behind."""
     import dask
+    import distributed  # noqa: F401  brings its settings
 
     before, alone = dask.config.get("distributed.worker.profile.enabled"), children_of(os.getpid())
     killed = []
