@@ -162,7 +162,7 @@ def _bytes(data: bytes, chance: random.Random) -> bytes:
 
 def _words(data: bytes, chance: random.Random) -> bytes:
     """Put another number or word in the place of one, or between two."""
-    ranges = [m.island() for m in re.finditer(rb"-?\d[\d.eE+-]*|[A-Za-z_]\w*", data)]
+    ranges = [m.span() for m in re.finditer(rb"-?\d[\d.eE+-]*|[A-Za-z_]\w*", data)]
     start, end = chance.choice(ranges) if ranges else (0, 0)
     new = chance.choice(NUMBERS if chance.random() < 0.5 else WORDS)
     if ranges and chance.random() < 0.3:

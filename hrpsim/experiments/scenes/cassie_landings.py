@@ -269,7 +269,7 @@ class MujocoCassie:
         for side, points in ROD_ENDS.items():
             rod = spec.add_tendon(name=f"rod_{side}")
             for link, point in zip((f"heel_spring_{side}", f"thigh_{side}"), points):
-                spec.body(link).add_constraint_body(name=f"rod_on_{link}", pos=point)
+                spec.body(link).add_site(name=f"rod_on_{link}", pos=point)
                 rod.wrap_site(f"rod_on_{link}")
             held = spec.add_equality(type=mujoco.mjtEq.mjEQ_TENDON, name1=rod.name)
             held.solref[:2] = (2.0 * SAMPLE / substeps, 1.0)
