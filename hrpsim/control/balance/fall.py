@@ -23,7 +23,7 @@ class FallWatch:
     falls. The first call describes standing.
 
     Args:
-        clearance: returns that height [m]. Without it the base's height stands for it.
+        clearance: returns that height [m]. By default the base's first height is used.
     """
 
     def __init__(self, clearance: Callable[[], float] | None = None):
@@ -39,12 +39,18 @@ class FallWatch:
         if self._standing_height is None:
             self._standing_height = height
             self._standing_clearance = height if self._clearance is None else self._clearance()
-        limit = LOWEST_HEIGHT_RATIO * self._standing_clearance
-        lowered = not self._standing_height - height < max(limit, 0.0)
-        if lowered and not (self._clearance is None and limit <= 0.0 and math.isfinite(height)):
-            self._sunk = self._sunk or self._clearance is None or not self._clearance() > limit
+        self._sunk = self._sunk or self._has_sunk(self._standing_height - height)
         self.lowest_height = min(self.lowest_height, height)
         self.largest_tilt = max(self.largest_tilt, tilt(quaternion))
+
+    def _has_sunk(self, lowered: float) -> bool:
+        """Return whether a base that is lower by `lowered` [m] than at first has sunk; NaN has."""
+        limit = LOWEST_HEIGHT_RATIO * self._standing_clearance
+        if self._clearance is None and limit <= 0.0:  # a base on the floor says nothing of it
+            return math.isnan(lowered)
+        if lowered < limit:
+            return False
+        return self._clearance is None or not self._clearance() > limit
 
     @property
     def fallen(self) -> bool:
