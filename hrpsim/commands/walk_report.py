@@ -79,7 +79,7 @@ def report_lines(result: dict[str, Any]) -> list[str]:
     ]
     if error is not None:
         rms, largest = 1e3 * error["rms"], 1e3 * error["largest"]
-        lines.append(f"  ZMP beside its plan   {rms:.1f} mm rms, {largest:.1f} mm at most")
+        lines.append(f"  ZMP error             {rms:.1f} mm rms, {largest:.1f} mm at most")
     turn = math.degrees(result["turn"])
     pace = pace_text(result.get("pace", {}))
     if pace:
