@@ -72,7 +72,7 @@ class Drawing:
         for node in (*self._roots, *self._arrows.values()):
             node.remove()
 
-    def anew(self) -> Drawing:
+    def redrawn(self) -> Drawing:
         """Return a drawing of what is in the world now, with the same colours and arrows."""
         drawing = Drawing(self._server, self._world)
         drawing.shows, drawing.arrow_size = self.shows, self.arrow_size

@@ -146,7 +146,7 @@ class Viewer:
     def _draw(self) -> None:
         with self.server.atomic():
             if self._drawn != tuple(self.session.world.entities):
-                self._draw_anew()
+                self._redraw()
             self.drawing.update()
             self._follow()
             self._draw_spring()
@@ -165,10 +165,10 @@ class Viewer:
         with redirect_stdout(StringIO()):  # viser says so, where JSON may be printed
             self.server.stop()
 
-    def _draw_anew(self) -> None:
+    def _redraw(self) -> None:
         """Draw what came into the world, and no longer what left it."""
         self.drawing.remove()
-        self.drawing = self.drawing.anew()
+        self.drawing = self.drawing.redrawn()
         self.controls.drawing = self.drawing
         self._drawn = tuple(self.session.world.entities)
         self._let_drag()
