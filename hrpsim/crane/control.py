@@ -144,7 +144,7 @@ class Crane(Controller):
         return np.clip(self.velocity + change, -down, up)
 
     def _own_forces(self, angle: float, acceleration: np.ndarray) -> np.ndarray:
-        """Return the efforts at JOINTS (5,) [N, Nm] with which the empty crane follows its reference."""
+        """Return the efforts of the empty crane at JOINTS (5,) [N, Nm] along its reference."""
         full = self._followers @ np.stack(
             [
                 np.append(self.position, angle),

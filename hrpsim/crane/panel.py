@@ -174,7 +174,7 @@ class CranePanel:
 
 
 def _length(geometry) -> float:
-    """Return half a box's length along its x axis [m]; 0 for other shapes."""
+    """Return a box's length along its x axis [m]; 0 for other shapes."""
     return float(geometry.lengths[0]) if isinstance(geometry, Box) else 0.0
 
 

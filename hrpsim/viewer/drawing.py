@@ -25,8 +25,8 @@ class Drawing:
     """The nodes of a world in the scene of a viser server.
 
     Links are the nodes "/robot/link", free bodies "/body/body", fixed shapes "/world/name".
-    `left_out` has each mesh that cannot be drawn, with the cause. `parts` has the nodes that a user can
-    grab, as (entity name, link name, node). `arrow_size` is the thickness of arrows, 1 for
+    `left_out` has each mesh that cannot be drawn, with the cause. `parts` has the nodes that a user
+    can grab, as (entity name, link name, node). `arrow_size` is the thickness of arrows, 1 for
     scenes as large as a robot.
     """
 

@@ -46,8 +46,8 @@ _HEADERS = {
 class Gate:
     """Serve viser's page on `host` and `port`, or the next free port.
 
-    If `host` is a loopback address, requests by a name of it are accepted; else they need the token,
-    in the address or as a cookie.
+    If `host` is a loopback address, requests by a loopback name are accepted; else they need the
+    token, in the address or as a cookie.
     inside: viser's own address (host, port). message_limit: largest message of a page [bytes].
     Raises HrpsimError where no port is free or `host` is no address of this machine.
     """

@@ -116,12 +116,12 @@ class Session(Grabbing):
         self.recording.forget_after(self.world.time)
 
     def grab(self, entity: str, link: str, point) -> None:
-        """Attach a spring to `point` [m], in the world, of a link or body, at its present position."""
+        """Attach a spring to `point` [m], in the world, of a link or body, where it is now."""
         self._return_to_present()
         self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
 
     def frame(self, duration: float) -> int:
-        """Make the due steps, within a part of `duration` [s, wall]; return the number of periods."""
+        """Make the due steps, within a part of `duration` [s, wall]; return the periods made."""
         made, end = 0, self._clock() + _SHARE_OF_FRAME * duration
         while self.playing and self._pacer.steps_due(most=1):
             self._tick()
