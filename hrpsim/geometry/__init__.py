@@ -3,7 +3,7 @@
 
 """Distances and collisions of links at any configuration, apart from the step, by coal.
 
-Imports models, kinematics and shapes; coal when it is asked for.
+Imports models, kinematics and shapes; coal at first use.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def _write_jacobian(radius, work):
 
 @inlined_kernel
 def _step(damping, angles, work):
-    """Write the angles of the damped step from `angles`, of the e and J that stand in `work`."""
+    """Write the angles of the damped step from `angles`, of the e and J in `work`."""
     J, A, y = work.J, work.A, work.y
     for a in range(6):
         for b in range(a + 1):

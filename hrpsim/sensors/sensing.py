@@ -27,7 +27,7 @@ SENSOR = np.dtype(
 
 @inner_kernel
 def keep_readings(sensors):
-    """Let what was measured in a step that is done be what the sensors read."""
+    """Make the finished step's measurements the sensors' readings."""
     for k in range(sensors.shape[0]):
         sensor = sensors[k]
         for r in range(6):

@@ -6,7 +6,7 @@
 Where a matrix of six columns is stored with eight, or a spatial vector with two numbers to spare
 behind it, a row is read, combined and written at once: by one instruction with AVX-512, by two with
 AVX2. A compiler does not get there from loops over arrays that may overlap. The sum of products
-is fused where the processor can, as in all kernels. What each does stands in simd_intrinsics.
+is fused where the processor can, as in all kernels. simd_intrinsics describes each.
 """
 
 from __future__ import annotations
