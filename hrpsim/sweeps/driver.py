@@ -171,8 +171,8 @@ class Driver:
                 self._executor = self._make()
                 continue
             if problem:
-                told = "other processes cannot read the scenario"
-                raise SweepError(f"{told}: {problem}; {_WHERE}")
+                reason = "other processes cannot read the scenario"
+                raise SweepError(f"{reason}: {problem}; {_WHERE}")
             self._has_arrived = True
             return
         raise SweepError(
