@@ -147,7 +147,7 @@ def run_case(name: str, effort: Effort) -> CaseResult:
 
 
 def draw(results: list[CaseResult], folder: Path) -> dict[str, str]:
-    """Write a PNG of each case that has a figure; return paths beside the page, by case."""
+    """Write a PNG of each case that has a figure; return paths relative to the page, by case."""
     from benchmarks.figures import draw_case
 
     folder.mkdir(parents=True, exist_ok=True)

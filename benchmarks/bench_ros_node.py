@@ -8,9 +8,9 @@
 soak: all topics of hrp2_like (36 joints), transforms at 100 Hz, a process for each subscriber; the
 publishers' sequence numbers and the stamps must leave nothing out. record: the same with the one
 process of `hrpsim record`. lockstep: a control period of 1 ms, as fast as it goes, against a
-controller in another process: a plain one that hears joint_states only, and `hrpsim_controller`,
-which also hears the sensors. Load averages stand beside the figures: on a shared machine compare
-only quiet runs. Exit status 1 if anything was lost.
+controller in another process: a plain one that receives joint_states only, and `hrpsim_controller`,
+which also receives the sensors. Load averages are printed with the figures: on a shared machine
+compare only quiet runs. Exit status 1 if anything was lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ros_node.soak import record, soak
 
 
 def main() -> int:
-    """Measure what is asked for, or everything; return 1 if anything was lost."""
+    """Run the named measurements, or all; return 1 if anything was lost."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="*", metavar="soak|record|lockstep")
     parser.add_argument("--duration", type=float, default=60.0, help="of soak and record [s]")

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cost of a step with piles of boxes awake and asleep, alone and beside a standing robot.
+"""Cost of a step with piles of boxes awake and asleep, alone and with a standing robot.
 
 python benchmarks/bench_sleeping.py [count ...]: microseconds of processor time a step, the least of
-several turns. The boxes stand in stacks of five.
-`--islands` says instead what solving islands in two threads could gain at most: the share of rows
+several turns. The boxes are in stacks of five.
+`--islands` reports instead the largest gain of solving islands in two threads: the share of rows
 that the largest island has while the boxes of E1 fall into their tray.
 """
 
@@ -24,7 +24,7 @@ _HEIGHT = 5  # of a stack
 
 
 def stacks(count: int, sleeping: bool, robot: bool = False) -> hrpsim.World:
-    """Return a world with `count` boxes, and hrp2_like beside it."""
+    """Return a world with `count` boxes and, with `robot`, hrp2_like."""
     world = hrpsim.World(sleeping=sleeping)
     world.add_ground()
     if robot:

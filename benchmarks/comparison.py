@@ -125,11 +125,11 @@ def confirmed(first: Comparison, again: Comparison) -> Comparison:
 
 
 def comparison_lines(result: Comparison, before: Mapping) -> list[str]:
-    """Return what a reader is told of a comparison."""
+    """Return a comparison as readable lines."""
     lines = [
         f"compared with the run of {before['date']} on {before['machine']['processor']}: "
         f"{result.compared} ratios to a reference; slower is beyond {THRESHOLD:g} times, quartiles "
-        f"apart, beside both the reference and the machine's speed, and when repeated; "
+        f"apart, against both the reference and the machine's speed, and when repeated; "
         f"{SHORT_THRESHOLD:g} times below {1e6 * SHORT:g} us"
     ]
     lines += [f"SLOWER  {change}" for change in result.slower] or ["nothing became slower"]

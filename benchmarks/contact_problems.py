@@ -30,7 +30,7 @@ class ContactProblem(NamedTuple):
     """m contacts, three rows each: normal, x, y."""
 
     W: np.ndarray  # (3m, 3m) Delassus matrix J M^-1 J^T
-    b: np.ndarray  # (3m,) velocity without contacts, from what is asked for [m/s]
+    b: np.ndarray  # (3m,) velocity without contacts, minus the target [m/s]
     friction: np.ndarray  # (m,)
 
     def error(self, impulses: np.ndarray) -> float:
@@ -65,7 +65,7 @@ def _solve(scene):
 
 @kernel
 def _write_matrix(scene, velocity, matrix_out, free_out):
-    """Write W, and the rows' velocity at the constraint bodies' velocity from what they ask for."""
+    """Write W, and the rows' velocity at the constraint bodies' velocity minus its target."""
     rows, count = scene.rows.rows, scene.counts[0].row_count
     for i in range(count):
         free_out[i] = row_velocity(rows[i], scene.constrained.velocity) - rows[i].target

@@ -12,7 +12,7 @@ from benchmarks.yardstick import NAME as YARDSTICK
 
 
 def draw_case(function, result: CaseResult, path: Path) -> None:
-    """Let function(result, figure) draw, and write a PNG that is the same for the same data."""
+    """Call function(result, figure) and write a PNG that is the same for the same data."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

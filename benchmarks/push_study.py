@@ -3,8 +3,9 @@
 
 """Figures and pictures of config/push_study.yaml: python -m benchmarks.push_study STORE [PAGE]
 
-It reads the store of `hrpsim sweep`, draws beside PAGE (docs/explanation/push_study.md) into
-../images, and puts the tables between the page's marks. A store that is not whole is refused.
+It reads the store of `hrpsim sweep`, draws into ../images, relative to PAGE
+(docs/explanation/push_study.md), and puts the tables between the page's marks. An incomplete store
+is refused.
 
 Impulses are drawn evenly between 0 and the largest one. Where a push of some heading, time and
 factors fells the robot from one impulse on, the share that survives times the largest impulse is
@@ -104,7 +105,7 @@ def main() -> None:
         raise SystemExit(__doc__)
     page = Path(sys.argv[2]) if len(sys.argv) > 2 else PAGE
     found = open_store(sys.argv[1])
-    told = tables(found)
+    numbers = tables(found)
     found = found.assign_coords(feet=("cell", feet_of(found)))
     images = page.parent.parent / "images"
     images.mkdir(exist_ok=True)
@@ -122,7 +123,7 @@ def main() -> None:
             ("feet", "how long walks last on each kind of foot"),
         )
     )
-    page.write_text(f"{before}{BEGIN}\n\n{told}\n\n{pictures}\n\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{numbers}\n\n{pictures}\n\n{END}{after}", encoding="utf-8")
     print(page)
 
 

@@ -102,7 +102,7 @@ def head_lines(data: Mapping) -> list[str]:
 
 
 def measured_lines(results: Sequence[CaseResult], data: Mapping, images: Mapping) -> list[str]:
-    """Return the measured part of the page; `images` are paths by case, beside the page."""
+    """Return the measured part of the page; `images` are paths by case, relative to the page."""
     lines = head_lines(data)
     for result in results:
         lines += case_lines(result)

@@ -36,7 +36,7 @@ class StandingEngine(Protocol):
         """Do so many steps of 1 ms."""
 
     def aim(self, q: np.ndarray) -> None:
-        """Let the servos of all joints with gains hold the angles of configuration q (nq,)."""
+        """Hold configuration q (nq,) by the servos of all joints with gains."""
 
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         """Return q (nq,) and v (nv,), in the layout of `model`."""

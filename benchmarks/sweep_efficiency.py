@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What two processes give over one: python -m benchmarks.sweep_efficiency [CELLS [ROUNDS]]
+"""Speed-up of two processes over one: python -m benchmarks.sweep_efficiency [CELLS [ROUNDS]]
 
 The same walks of the push study by one process, by two, and by a Dask scheduler with two workers,
 in turn; processes have started, and have planned their walks, before. Parallel efficiency is the
-wall time of one process over twice that of two. Where other programs run as well it says more about
-them: the processor time of a cell, beside it, says what two processes take from each other.
+wall time of one process over twice that of two. On a busy machine it depends more on the other
+programs; the processor time of a run then shows the mutual slow-down of two processes.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a sweep costs beside its cells: python -m benchmarks.sweep_overhead [CELLS]
+"""The overhead of a sweep: python -m benchmarks.sweep_overhead [CELLS]
 
-Cells that do nothing, by a pool of two processes and by Dask on this machine. Processor time is
-told, not wall time, which says more about what else runs: of the driver, of Dask's scheduler, and
-of the workers. From these follows how many cells a second one driver and one scheduler serve.
+Runs (cells) that do nothing, by a pool of two processes and by Dask on this machine. It reports
+processor time, as wall time depends on other programs: of the driver, of Dask's scheduler, and
+of the workers. From these follows how many runs per second one driver and one scheduler serve.
 
-And what a cell of the push study takes beside its walk: one that ends after two periods, less two
-of the next fifty periods. The median over cells.
+And the time of a run of the push study without its walk: of one that ends after two periods, less
+two of the next fifty periods. The median over runs.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Cluster(NamedTuple):
 
 @contextmanager
 def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
-    """Within, let a scheduler and so many workers of one thread run, set as users are told to."""
+    """Run a scheduler and so many workers of one thread, with the documented settings."""
     file = Path(folder, "scheduler.json")
     file.unlink(missing_ok=True)
     variables = {**os.environ, **ONE_THREAD, **as_environment(SETTINGS)}
@@ -108,7 +108,7 @@ def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
 
 
 def beside_a_walk(cells: int = 60) -> float:
-    """Return the processor time of a cell of the push study beside its walk [ms]."""
+    """Return the processor time of a run of the push study without its walk [ms]."""
     study = read_study(share_path("config/push_study.yaml"))
     table, _ = planned(study.scenario, study.design, study.seed)
     found = []

@@ -25,5 +25,5 @@ assert np.linalg.norm(error) < 0.03
 # The measured zero-moment point stays near the planned one.
 zmp, planned = measured_zmp(robot.model, trial), trial.signals["zmp_reference"]
 rms = np.sqrt(np.nanmean(np.sum((zmp - planned) ** 2, axis=1)))
-print(f"zero-moment point: {1000 * rms:.1f} mm rms beside the plan")
+print(f"zero-moment point: {1000 * rms:.1f} mm rms from the plan")
 assert rms < 0.02

@@ -21,11 +21,11 @@ from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.limits import MESSAGE_LENGTH
 
-_TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: faults of hrpsim's own show their traceback
-# Objects between two looks for cycles: with the usual 700 they are a twentieth of a start.
+_TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: internal errors show their traceback
+# Objects between two garbage collections: the usual 700 take a twentieth of a start.
 _YOUNG = 20_000
 
-# The summary of each command. Its module has its name, and is imported when it is asked for.
+# The summary of each command. Its module has its name, and is imported at its use.
 _COMMANDS = {
     "walk": "let a humanoid walk, stabilised or not",
     "crane": "play the crane game",
@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except Exception as error:  # a fault of hrpsim's own
+    except Exception as error:  # an internal error
         if os.environ.get(_TRACEBACK):
             raise
         reason = " ".join(str(error).split())[:MESSAGE_LENGTH]
@@ -79,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class _PrintVersion(argparse.Action):
-    """`--version`, which reads the version only then."""
+    """`--version`, which reads the version when used."""
 
     def __init__(self, option_strings, dest, **options):
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
@@ -92,7 +92,7 @@ class _PrintVersion(argparse.Action):
 
 
 def _parser(asked: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands; of those not `asked` for, if one is, without options."""
+    """Return the parser of all commands; if `asked` names one, only it has options."""
     parser = argparse.ArgumentParser(prog="hrpsim", description=__doc__)
     parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -128,7 +128,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
 
 
 def _add_command(commands, name: str, module, summary: str) -> None:
-    """Add a command whose module has its options, and its help as docstring and EPILOG."""
+    """Add a command with its module's options, docstring and EPILOG."""
     parser = commands.add_parser(
         name,
         help=summary,
@@ -142,7 +142,7 @@ def _add_command(commands, name: str, module, summary: str) -> None:
 
 
 def run_world(options: argparse.Namespace) -> int:
-    """Step a world for a while and print how it went, or play it in a browser."""
+    """Step a world and print a summary, or play it in a browser."""
     from hrpsim.world.file.load import load_world
 
     world = load_world(
@@ -188,7 +188,7 @@ def run_world(options: argparse.Namespace) -> int:
 
 
 def reproduce_experiments(options: argparse.Namespace) -> int:
-    """Run experiments beside theory and other engines; status 1 if a target is missed."""
+    """Run experiments, compare with theory and other engines; status 1 if a target is missed."""
     from hrpsim.experiments.framework.experiment import Options
     from hrpsim.experiments.framework.reproduce import reproduce
 

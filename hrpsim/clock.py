@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The time, for kernels that are to come back to Python before long."""
+"""The time, for kernels that must return to Python within a limit."""
 
 from __future__ import annotations
 

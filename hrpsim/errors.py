@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The exceptions of hrpsim; each message names what was given, where, and what exists instead."""
+"""The exceptions of hrpsim; each message names the given value, its place, and the alternatives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reprlib import Repr
 
 from hrpsim.limits import MESSAGE_LENGTH, SHOWN_LENGTH
 
-_SEARCHED = 2000  # names among which one is sought that resembles what was given
+_SEARCHED = 2000  # most names that are searched for a similar one
 _brief = Repr()
 _brief.maxstring = _brief.maxother = SHOWN_LENGTH
 _brief.maxlevel = 4
@@ -36,15 +36,15 @@ class ModelError(HrpsimError, ValueError):
 
 
 class WorldError(HrpsimError, ValueError):
-    """A request that a world, robot or body cannot satisfy; its state is left unchanged."""
+    """A request that a world, robot or body cannot satisfy; its state does not change."""
 
 
 class StateError(WorldError):
-    """A state, command or wrench with the wrong shape or with values that are not finite."""
+    """A state, command or wrench of the wrong shape or with values that are not finite."""
 
 
 class ModelWarning(UserWarning):
-    """What was mended, replaced or left out of a file; the message names file and cause."""
+    """A part of a file was corrected, replaced or ignored; the message names file and cause."""
 
 
 def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None:
@@ -71,5 +71,5 @@ def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 1
 
 
 def shown_value(value: object) -> str:
-    """Return a value as an error shows it: its repr, cut where it is long or deep."""
+    """Return a value for an error message: its repr, cut where it is long or deep."""
     return _brief.repr(value)

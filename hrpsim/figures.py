@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures that need no display."""
+"""Figures without a display."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hrpsim.errors import HrpsimError
 
 
 def new_figure(width: float, height: float, dpi: float = 100.0):
-    """Return an empty figure of matplotlib's [inch]; HrpsimError without matplotlib."""
+    """Return an empty matplotlib figure [inch]; HrpsimError without matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -21,8 +21,8 @@ def new_figure(width: float, height: float, dpi: float = 100.0):
 
 
 def fill_between(axes, x, low, high, **options) -> None:
-    """Fill between two curves: `axes.fill_between`, with matplotlib 3.5 beside NumPy 1.24 as well.
+    """Fill between two curves: `axes.fill_between`, also for matplotlib 3.5 with NumPy 1.24.
 
-    There, without `where`, arrays that are finite throughout end in an IndexError.
+    These, without `where`, raise IndexError for arrays without NaN.
     """
     axes.fill_between(x, low, high, where=[True] * len(x), **options)

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals that end a program at once even while machine code is being made, or runs.
+"""Handle signals that end a program at once, even while machine code is compiled, or runs.
 
-Python deals with a signal between two of its own instructions. LLVM works for seconds without one,
-and has nothing to lose: what it makes is kept on disk whole or not at all. Many steps are made in
-pieces, between which signals are served; but one step of a world with ten thousand bodies, or the
-hull of a large mesh, can itself take longer than anybody wants to wait. Such a call cannot be left
-from outside, only with its process.
+Python handles a signal between two of its own instructions. LLVM works for seconds without one,
+and loses nothing: its output is stored on disk completely or not at all. Many steps are made in
+parts, between which signals are handled; but one step of a world with ten thousand bodies, or the
+hull of a large mesh, can take too long to wait for. Such a call cannot be left from outside, only
+with its process.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-_TIMEOUT = 0.1  # for Python to deal with a signal itself [s]
+_TIMEOUT = 0.1  # for Python to handle a signal itself [s]
 _LLVM = ("llvmlite",)
 _COMPILERS = ("numba", *_LLVM)
 _LONGEST_CALL = 0.15  # of the processor [s], once a signal has come
-_BUSY = 0.1  # share of a processor from which on a call computes; below that it may wait
+_BUSY = 0.1  # least share of a processor of a call that computes; with less it may wait
 _LOOK = 0.02  # [s]
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has come."""
+    """SIGTERM has arrived."""
 
 
 @contextmanager
 def ends_while_computing(clean_up: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Within, let SIGINT and SIGTERM end the process with 128 + the signal if a compiler runs.
+    """Make SIGINT and SIGTERM end the process with 128 + the signal while a compiler runs.
 
-    Likewise if a single call of compiled code, a step for one, computes for more than 0.15 s of the
-    processor's time from then on. A call that waits is left alone.
-    `clean_up` is called before. Elsewhere than in the main thread it does nothing.
+    Likewise if a single call of compiled code, such as a step, computes for more than 0.15 s of the
+    processor's time from then on. A call that waits is not ended.
+    `clean_up` is called before. Outside the main thread this has no effect.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -63,10 +63,10 @@ def ends_while_computing(clean_up: Callable[[], None] = lambda: None) -> Iterato
 
 @contextmanager
 def signals_raise() -> Iterator[None]:
-    """Within, let SIGINT raise KeyboardInterrupt and SIGTERM Terminated, so that all is wound up.
+    """Make SIGINT raise KeyboardInterrupt and SIGTERM Terminated, so that all is cleaned up.
 
-    Not within LLVM's Python binding: it notes who frees a module only after the call that hands the
-    module over. An exception between the two frees it twice. There the process ends at once.
+    Not within LLVM's Python binding: it records who frees a module only after the call that passes
+    it on. An exception between the two frees it twice. There the process ends at once.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -99,9 +99,9 @@ def _watch(hears: socket.socket, clean_up: Callable[[], None]) -> None:
 
 
 def _is_lost_in_computing() -> bool:
-    """Return whether the main thread does not come back from a compiler, or from a single call.
+    """Return whether the main thread does not return from a compiler, or from a single call.
 
-    It is watched from when a signal came until the answer is clear. A thread that Python runs moves
+    It is observed from the signal until the answer is clear. A thread that Python runs moves
     to another instruction within _TIMEOUT.
     """
     clock = time.pthread_getcpuclockid(threading.main_thread().ident)
@@ -123,16 +123,16 @@ def _is_lost_in_computing() -> bool:
 
 
 def _sleeps() -> bool:
-    """Return whether the main thread waits for anything but a processor, which others may have."""
+    """Return whether the main thread waits for anything but a processor."""
     try:
         status = Path(f"/proc/self/task/{threading.main_thread().native_id}/stat").read_text()
-    except OSError:  # no Linux: its share of a processor has to tell
+    except OSError:  # no Linux: its share of a processor decides
         return True
     return status.rpartition(")")[2].split()[0] in "SD"
 
 
 def _place() -> tuple[int, int] | None:
-    """Return at which instruction of which call the main thread is."""
+    """Return the main thread's present call and instruction."""
     frame = sys._current_frames().get(threading.main_thread().ident)
     return None if frame is None else (id(frame), frame.f_lasti)
 

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How large what strangers' files hold may be; each error that refuses one names its limit.
+"""Limits of the contents of untrusted files; each error that refuses one names its limit.
 
-The limits stand well above what robots, worlds and motions need and well below what a machine
-cannot bear: a file at a limit is read within seconds and with less than 1 GB.
+The limits are well above the needs of robots, worlds and motions and well below those of a
+machine: a file at a limit is read within seconds and with less than 1 GB.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ XML_ELEMENTS = 400_000
 YAML_SIZE = 4_000_000  # bytes
 YAML_DEPTH = 60  # mappings and lists within each other
 YAML_NODES = 400_000  # as written
-YAML_EXPANDED = 800_000  # nodes once aliases stand for what they name
+YAML_EXPANDED = 800_000  # nodes after expanding aliases
 YAML_ALIASES = 1_000
 
-# MJCF, which MuJoCo compiles in a process of its own
+# MJCF, which MuJoCo compiles in a separate process
 MJCF_TIME = 60.0  # of the processor [s]
 MJCF_WAIT = 600.0  # [s, wall]: a busy machine may take ten times as long
 
@@ -30,8 +30,8 @@ VRML_TOKENS = 4_000_000  # words of a file, lists of numbers not counted
 
 # Meshes, tables, motions
 MESH_SIZE = 64_000_000  # bytes of a file: 250 000 triangles as text, 1 200 000 in binary STL
-MESH_PARTS = 5_000_000  # triangles, and 100 a part, that are looked at from within other parts
-HULL_POINTS = 200_000  # different vertices of which a hull is made
+MESH_PARTS = 5_000_000  # triangles, and 100 a part, that are tested for lying within other parts
+HULL_POINTS = 200_000  # different vertices of a hull's input
 MESH_ELEMENTS = 1_500_000  # vertices, and triangles, before they are reduced
 TABLE_SIZE = 64_000_000  # bytes of a .npy or .csv
 SEQUENCE_SIZE = 128_000_000  # bytes of one file of a set, or of a .csv
@@ -45,9 +45,9 @@ COMPOUND_DEPTH = 20
 
 # Bags
 BAG_CHUNK = 100_000_000  # bytes of a chunk, message or text in a bag, packed or unpacked
-BAG_UNPACKED = 100_000_000  # bytes that all that is packed in a file may become,
+BAG_UNPACKED = 100_000_000  # unpacked bytes of all packed parts of a file,
 BAG_EXPANSION = 100  # or as many times the file's size if that is more
-BAG_UNSORTED = 200_000_000  # bytes of a topic's messages that lie in no order of time
+BAG_UNSORTED = 200_000_000  # bytes of a topic's messages that are not in the order of time
 BAG_DEFINITION = 1_000_000  # characters of the definition of a type and of those in it
 BAG_TYPES = 500  # in a definition
 BAG_ARRAY = 10_000_000  # elements of an array of fixed size

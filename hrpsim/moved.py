@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Old names of modules and of what is in them: each works, and warns with the new name."""
+"""Old names of modules and their contents: each works, and warns with the new name."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-GO_WITH = "2.0"  # the version in which the old names are gone
+GO_WITH = "2.0"  # the version without the old names
 
-# What the documents told users to import.
+# Imports that the documents named.
 MOVED = {
     "hrpsim.control.control_loop": "hrpsim.control.framework.control_loop",
     "hrpsim.control.controller": "hrpsim.control.framework.controller",
@@ -57,7 +57,7 @@ def old_names(module: str) -> Callable[[str], Any]:
 
 
 def _public(module: str) -> str:
-    """Return where the public names of a module are imported from."""
+    """Return the modules from which a module's public names are imported."""
     room = ".".join(module.split(".")[:2])
     own = {"hrpsim.model": "hrpsim", "hrpsim.world": "hrpsim", "hrpsim.experiments": module}
     return own.get(room, room)
@@ -89,6 +89,6 @@ class _Loader(Loader):
 
 
 def redirect() -> None:
-    """Let the old names be imported, once."""
+    """Install the importer of the old names, once."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())

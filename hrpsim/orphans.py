@@ -16,16 +16,16 @@ _PR_SET_PDEATHSIG = 1
 
 
 def signal_at_parent_end(number: int = signal.SIGTERM) -> None:
-    """Have this process sent a signal when the thread that started it ends, even by kill -9."""
+    """Send this process a signal when the thread that started it ends, even by kill -9."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))
 
 
 def end_with_parent() -> None:
-    """Ask for SIGTERM at the end of the parent, if HRPSIM_END_WITH is set.
+    """Send this process SIGTERM at the end of the parent, if HRPSIM_END_WITH is set.
 
-    Raise KeyboardInterrupt where the process that it names has ended already. Processes that this
-    one starts are not meant: the variable is taken out of the environment.
+    Raise KeyboardInterrupt if the process that it names has ended already. This does not apply to
+    processes that this one starts: the variable is removed from the environment.
     """
     named = os.environ.pop(VARIABLE, "")
     if not named:

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the files that hrpsim ships are (urdf/, config/, launch/), whatever way it was installed.
+"""Find the files that hrpsim ships (urdf/, config/, launch/), however it was installed.
 
-They lie beside the code that asks for them: at the root of the checkout that it runs from, or in
+They are at the root of the checkout that the code runs from, or in
 share/hrpsim of the prefix it is installed in. pip, virtual environments, --user, --target and
-colcon all keep that layout, so ROS and its package index, which may know another hrpsim, are not
-asked.
+colcon all keep that layout, so ROS and its package index, which may have another hrpsim, are not
+used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 def share_path(relative: str | os.PathLike[str] = "") -> Path:
     """Return the path of a file or folder that hrpsim ships, such as "config/walking_demo.yaml".
 
-    Raises FileNotFoundError that names where it was looked for and what is there instead.
+    Raises FileNotFoundError with the folder that was searched and its contents.
     """
     package = Path(__file__).resolve().parent
     candidates = [package.parent, *(prefix / "share" / "hrpsim" for prefix in package.parents)]

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinds of values in files, on voluptuous: what is wrong is said with what is allowed.
+"""Kinds of values in files, by voluptuous; errors name the allowed values.
 
-A kind is a function that returns the value, or raises voluptuous.Invalid with the path to what is
-wrong. Bounds of numbers are those of hrpsim.values. `world_schema` puts the kinds together.
+A kind is a function that returns the value, or raises voluptuous.Invalid with the path to the
+mistake. Bounds of numbers are those of hrpsim.values. `world_schema` combines the kinds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 def needed(what: str, value: Any) -> vol.Invalid:
-    """Return the error of a value that is not what is needed."""
+    """Return the error of a value of another kind than needed."""
     return vol.Invalid(f"{what} is needed, got {shown_value(value)}")
 
 
@@ -85,7 +85,7 @@ def one_of(what: str, choices: Iterable[str]) -> Kind:
 
 
 def listing(each: Kind, least: int = 0, most: int | None = None, what: str = "a list") -> Kind:
-    """Return the kind of lists of `least` to `most`; null is a list of none."""
+    """Return the kind of lists of `least` to `most`; null is an empty list."""
     items = vol.Schema([each])
 
     def check(value):
@@ -123,7 +123,7 @@ def mapping(fields: Mapping[str, Kind], required: Mapping[str, Kind] | None = No
         try:
             value = schema(value)
         except vol.MultipleInvalid as found:
-            mistakes = [_told(error, known) for error in found.errors if _is_content(error)]
+            mistakes = [_translated(error, known) for error in found.errors if _is_content(error)]
         if missing:
             mistakes.append(vol.Invalid(f"needs a {', a '.join(missing)}"))
         if mistakes:
@@ -137,8 +137,8 @@ def _is_content(error: vol.Invalid) -> bool:
     return not isinstance(error, vol.RequiredFieldInvalid) or len(error.path) > 1
 
 
-def _told(error: vol.Invalid, known: list[str]) -> vol.Invalid:
-    """Return an error about a mapping's keys in our words; others as they are."""
+def _translated(error: vol.Invalid, known: list[str]) -> vol.Invalid:
+    """Return an error about a mapping's keys in hrpsim's words; others unchanged."""
     if len(error.path) != 1:
         return error
     if error.error_message == "extra keys not allowed":
@@ -166,7 +166,7 @@ def table(each: Kind, what: str) -> Kind:
 
 
 def either(what: str, *kinds: Kind) -> Kind:
-    """Return the kind of what is of any of several kinds."""
+    """Return the union of several kinds."""
     any_of = vol.Any(*kinds)
 
     def check(value):
@@ -179,12 +179,12 @@ def either(what: str, *kinds: Kind) -> Kind:
 
 
 def null_or(kind: Kind) -> Kind:
-    """Return the kind of what may be null."""
+    """Return a kind that also allows null."""
     return lambda value: None if value is None else kind(value)
 
 
 def first_mistake(kind: Kind, data: Any) -> tuple[Any, list[Any], str]:
-    """Return the checked data, and the path and the text of the first mistake ("" for none)."""
+    """Return the checked data, and the path and the text of the first mistake ("": no mistake)."""
     try:
         return kind(data), [], ""
     except vol.MultipleInvalid as found:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Text out of files, of a size that is bounded before anything is read."""
+"""Read text files of a size that is bounded before anything is read."""
 
 from __future__ import annotations
 

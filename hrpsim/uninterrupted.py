@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Changes of a world that a signal must not cut in two: handlers run when they are over."""
+"""Protect changes of a world from signals: handlers run after the change."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SIGNALS = tuple(signal.valid_signals())
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let the handlers of signals wait until the block is done.
+    """Delay the handlers of signals until the block is done.
 
-    Python runs handlers in its main thread alone: in others nothing needs to wait.
+    Python runs handlers in its main thread only: other threads need no delay.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Modules of users that are named by their file: controllers, scenarios."""
+"""Users' modules, named by their file: controllers, scenarios."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from types import ModuleType
 
 
 def module_in_file(path: Path) -> ModuleType:
-    """Return the module that a file ending in .py holds, run anew; what it raises goes through."""
+    """Execute a .py file again and return its module; its exceptions propagate."""
     specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification and specification.loader  # as for every file that ends in .py
+    assert specification and specification.loader  # as for every .py file
     module = importlib.util.module_from_spec(specification)
-    sys.modules.setdefault(path.stem, module)  # where dataclasses, inspect and pickle look for it
+    sys.modules.setdefault(path.stem, module)  # where dataclasses, inspect and pickle search for it
     specification.loader.exec_module(module)
     return module

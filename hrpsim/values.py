@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What numbers may be: the checks that files, Python and ROS share.
+"""The checks of numbers that files, Python and ROS share.
 
-Each returns the checked value and raises WorldError (vectors: StateError), which names what was
-given and what is allowed. A truth value or a text is no number here. RANGES bounds the settings
-that a world has; everything else is bounded by LARGEST, so that products stay far from overflow.
+Each returns the checked value and raises WorldError (vectors: StateError), which names the
+given value and the allowed ones. A truth value or a text is no number here. RANGES bounds the
+settings of a world; everything else is bounded by LARGEST, to keep products far from overflow.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Range(NamedTuple):
     high: float = LARGEST
     unit: str = ""
     above_low: bool = False  # low itself is not allowed
-    infinite: bool = False  # inf stands for no bound
+    infinite: bool = False  # inf: no bound
 
     def __str__(self) -> str:
         sign = ">= 0" if self.low == 0.0 else "positive" if self.low > 0.0 else ""
@@ -68,7 +68,7 @@ RANGES = {
     "friction": Range(0.0, 1e6),
     "restitution": Range(0.0, 1.0),
 }
-SWEEPS = 10_000_000  # most that sweep_limit may be
+SWEEPS = 10_000_000  # largest sweep_limit
 
 
 def number(name: str, value, bounds: Range = ANY) -> float:

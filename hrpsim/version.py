@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which hrpsim this is: package.xml says so, and comes along however hrpsim is installed."""
+"""The version of hrpsim, from package.xml, which every kind of installation contains."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""YAML as data and as places: plain values only, limited before anything is expanded.
+"""YAML as data with positions in the text: plain values only, limited before expansion.
 
 Values are mappings, lists, text, numbers, true, false and null; a date is text. Besides YAML 1.1,
 1e-3 is a number, as in YAML 1.2. Tags other than those of these kinds are refused. Sizes, depth,
-and what aliases expand to are bounded by hrpsim.limits, and a key that is given twice is an error.
+and expanded aliases are bounded by hrpsim.limits, and a key that is given twice is an error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ else:
 
 
 class YamlText(NamedTuple):
-    """What a text holds, and where in it."""
+    """The data of a text, and their positions in it."""
 
     label: str
     data: Any
@@ -53,8 +53,8 @@ class YamlText(NamedTuple):
     def place(self, path: Sequence[str | int]) -> str:
         """Return "label:line:column" of the entry at a path of keys and indices.
 
-        A key's place is its own, not its value's. Where there is nothing at the path, the place is
-        that of the nearest entry above.
+        The position is the key's, not the value's. Where there is nothing at the path, it is that
+        of the nearest entry above.
         """
         node, mark = self.root, None if self.root is None else self.root.start_mark
         for step in path:
@@ -74,7 +74,7 @@ class YamlText(NamedTuple):
 
 
 def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlText:
-    """Return what a YAML file holds; `error` with file, line and column for whatever is wrong."""
+    """Read a YAML file; raise `error` with file, line and column for any mistake."""
     return parse_yaml(read_text(path, error, limits.YAML_SIZE, "YAML_SIZE", what), str(path), error)
 
 
@@ -83,17 +83,17 @@ def parse_yaml(
     label: str,
     error: type[HrpsimError],
     repeated: bool = False,
-    beside: YamlText | None = None,
+    anchors_of: YamlText | None = None,
 ) -> YamlText:
-    """Return what a YAML text holds.
+    """Return the data of a YAML text.
 
-    repeated: whether a key may be given twice; the last counts then, and `repeats` has them.
-    beside: a text whose anchors hold in this one, too.
+    repeated: whether a key may be given twice; then the last counts, and `repeats` has them.
+    anchors_of: a text whose anchors are also valid in this one.
     """
     if len(text) > limits.YAML_SIZE:
         raise error(f"{label}: over {limits.YAML_SIZE} characters (YAML_SIZE)")
     try:
-        loader = _Loader(text, repeated, {} if beside is None else beside.anchors)
+        loader = _Loader(text, repeated, {} if anchors_of is None else anchors_of.anchors)
         root = loader.get_single_node()
         data = None if root is None else loader.construct_object(root, deep=True)
     except yaml.MarkedYAMLError as cause:

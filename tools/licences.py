@@ -46,7 +46,7 @@ NAMES = {
     "MIT License": "MIT",
     "The MIT License": "MIT",
 }
-# What stands in the texts of licences.
+# Phrases in the texts of licences.
 TEXTS = {
     "Apache License": "Apache-2.0",
     "Permission is hereby granted, free of charge": "MIT",

@@ -3,8 +3,8 @@
 
 """Makes or completes the checkout's .venv: python tools/setup_env.py demo|test STAMP.
 
-Called by tools/env.sh with the Python that .venv is made with. Standard library only. What is there
-already is kept; .venv is made anew when it belongs to another Python, another checkout, or to a
+Called by tools/env.sh with the Python that .venv is made with. Standard library only. Existing
+parts are kept; .venv is made again when it belongs to another Python, another checkout, or to a
 machine state with (or without) a sourced ROS 2. STAMP is written when nothing is missing any more.
 """
 
@@ -90,7 +90,7 @@ def make_venv(ros: str | None) -> None:
 
 
 def install_requirements(profile: str, ros: str | None) -> None:
-    """Install hrpsim itself, editable, and what it asks for in the locked versions."""
+    """Install hrpsim itself, editable, and its requirements in the locked versions."""
     report(f"installing what make {profile} needs (downloads, the first time)")
     lock = ROOT / "requirements" / "lock.txt"
     if not UV.exists():

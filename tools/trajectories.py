@@ -32,7 +32,7 @@ def pytest_addoption(parser) -> None:
 
 
 def pytest_configure(config) -> None:
-    """Let each call of World.step be heard."""
+    """Hash the state after each call of World.step."""
     from hrpsim import World
 
     plain = World.step
@@ -43,9 +43,9 @@ def pytest_configure(config) -> None:
         finally:
             if _running:
                 state = self.scene.q.tobytes() + self.scene.velocity.tobytes()
-                told = int.from_bytes(hashlib.sha256(state).digest(), "big")
+                digest = int.from_bytes(hashlib.sha256(state).digest(), "big")
                 with _one_at_a_time:
-                    _running[0] += told
+                    _running[0] += digest
 
     World.step = step
 

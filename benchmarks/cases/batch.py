@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many worlds at once: hrpsim.Batch beside mujoco.rollout and mjbatch, with one thread and two."""
+"""Many worlds at once: hrpsim.Batch, mujoco.rollout and mjbatch, with one thread and two."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _mujoco_subject(mujoco, engine: MujocoStanding, varied: Variation, threads: 
 
 
 def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: int):
-    """Return mjbatch's worlds, None where no interpreter is told that has it."""
+    """Return mjbatch's worlds, None where no interpreter with it is given."""
     if not os.environ.get(PYTHON):
         return None
     count, data = len(varied.masses), engine.data

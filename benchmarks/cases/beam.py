@@ -18,7 +18,7 @@ OURS, SPRINGS = "hrpsim direct", "hrpsim iterative, 120 sweeps, soft"
 
 
 class Ride:
-    """A beam that begins anew: make() returns (step(n), positions())."""
+    """A beam that can be restarted: make() returns (step(n), positions())."""
 
     def __init__(self, name: str, make):
         self.name, self.make = name, make

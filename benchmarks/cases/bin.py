@@ -107,7 +107,7 @@ class Fall:
         return self.begin - self.total[-1]
 
     def row(self) -> list[str]:
-        """Return what is told of it."""
+        """Return its row of the table."""
         until = TIME_STEP * len(self.total)
         left = until < SECONDS and self.too_slow
         found = [self.engine.name, f"left at {until:.2f}" if left else "never"]
@@ -145,13 +145,13 @@ def engines(scene: BinScene, cut: bool) -> list:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Let all engines drop the same things, in turn, and time them again when they lie."""
+    """Drop the same objects in all engines, in turn, and time them again at rest."""
     counts = (12, 6) if effort.quick else (200, 50)
     seconds = 0.3 if effort.quick else SECONDS
     scenes = {f"{counts[0]} boxes": boxes(counts[0]), f"{counts[1]} meshes": meshes(counts[1])}
     for name, scene in scenes.items():
         falls = let_fall(scene, "meshes" in name, round(seconds / (TURN * TIME_STEP)), effort)
-        _tell(result, name, falls, effort)
+        _report(result, name, falls, effort)
         for fall in falls:
             fall.engine.close()
     result.notes += _notes()
@@ -180,7 +180,7 @@ def _overlap(scene: BinScene):
     return Overlap(scene)
 
 
-def _tell(result: CaseResult, name: str, falls: list[Fall], effort: Effort) -> None:
+def _report(result: CaseResult, name: str, falls: list[Fall], effort: Effort) -> None:
     turns = max(len(fall.times) for fall in falls)
     done = [fall for fall in falls if len(fall.times) == turns]
     reference = next((f.engine.name for f in done if f.engine.name not in OURS), OURS[0])

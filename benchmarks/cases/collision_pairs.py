@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A pair of shapes: our `collide`, and coal's collision and contact patch beside it."""
+"""A pair of shapes: our `collide`, and coal's collision and contact patch."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Let every solver and engine run every scene; what is slow is left out of larger heaps."""
+    """Run every scene with every solver and engine; slow ones are left out of larger heaps."""
     slow: set[str] = set()
     worst_share, worst_residual, rows = 1.0, 0.0, []
     for bodies in SCENES[:1] if effort.quick else SCENES:

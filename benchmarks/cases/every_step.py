@@ -130,7 +130,7 @@ def swaying(points: int) -> Running:
 
 
 def walking(name: str, rubble: bool) -> Running:
-    """Return the walking demo, over loose plates if asked for."""
+    """Return the walking demo, over loose plates if requested."""
     world = load_world(share_path("config/walking_demo.yaml"), xacro_arguments={"bush": "true"})
     (robot,) = world.robots.values()
     if rubble:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Factorise and solve A = J M^-1 J^T of connected bodies, beside sparse and dense libraries."""
+"""Factorise and solve A = J M^-1 J^T of connected bodies: ours, sparse and dense libraries."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Our solvers beside Pinocchio's on contact problems of moving scenes: laws, forces, time."""
+"""Our solvers and Pinocchio's on contact problems of moving scenes: laws, forces, time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from hrpsim import Sphere, World
 
 COUNT, QUICK = 200, 12  # problems
 MOST = 60  # contacts of a problem: the oracles work on dense matrices
-TOLERANCE, LAWS = 1e-10, 1e-9  # ours, and what is asked for of the laws [m/s]
-EXACT = 1e-12  # what the oracles are asked for [m/s]
+TOLERANCE, LAWS = 1e-10, 1e-9  # ours, and the required accuracy of the laws [m/s]
+EXACT = 1e-12  # required of the oracles [m/s]
 ITERATIONS = {ADMM: 2000, PGS: 5000}
 UNIQUE = 1e-6  # of forces, as a share of the largest, where rows are independent
 

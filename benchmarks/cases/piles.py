@@ -19,7 +19,7 @@ from hrpsim.experiments.framework.experiment import mujoco_module
 EDGE, MASS, FRICTION = 0.1, 1.0, 0.5
 COUNTS = (10, 30, 100, 300, 1000)
 OURS = "hrpsim"
-SLOWEST = 0.008  # [s] of a step: an engine that is slower is not asked for larger piles
+SLOWEST = 0.008  # [s] of a step: a slower engine does not get larger piles
 WARM, LONGEST_WARM_UP = 20, 2.0  # steps; [s]
 _GAP = 0.18
 

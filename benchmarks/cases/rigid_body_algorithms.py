@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinematics, forward and inverse dynamics, mass matrix, beside Pinocchio's C++ and MuJoCo's C."""
+"""Kinematics, forward and inverse dynamics, mass matrix; Pinocchio's C++, MuJoCo's C."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step of hrp2_like at rest on 8 to 128 contact points, beside MuJoCo, dart and Bullet."""
+"""A step of hrp2_like at rest on 8 to 128 contact points, and of MuJoCo, dart, Bullet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Twenty seconds of walking with the stabiliser; MuJoCo's step of the same posture beside it."""
+"""Twenty seconds of walking with the stabiliser; and MuJoCo's step of the same posture."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class MjbatchWorlds:
         self._read()
 
     def step(self, count: int) -> None:
-        """Let every world do so many steps."""
+        """Step every world so many times."""
         self._process.stdin.write(f"{count}\n")
         self._read()
 

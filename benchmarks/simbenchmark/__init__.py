@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The scenes of SimBenchmark, built anew from their published parameters, for several engines.
+"""The scenes of SimBenchmark, rebuilt from their published parameters, for several engines.
 
 Each engine runs in a process of its own (`child`), which `host` asks: for the error of a scene at a
 step size by the published formula, and for the processor time of a step. Engines whose module is

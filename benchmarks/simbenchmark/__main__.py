@@ -17,13 +17,13 @@ from benchmarks.simbenchmark.times import run_times
 
 _DESCRIPTION = """Measure the scenes of SimBenchmark and write docs/simbenchmark.md.
 
-Every figure is kept in docs/simbenchmark.json as soon as it is known. A run that is cut off goes on
-where it stopped: an error that is there is not measured again without --anew. Times are always
-measured anew, all engines in turn, within --budget."""
+Every figure is saved in docs/simbenchmark.json as soon as it is known. An interrupted run continues
+where it stopped: an existing error is not measured again without --anew. Times are always measured
+again, all engines in turn, within --budget."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure what is asked for."""
+    """Measure the requested scenes."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks simbenchmark",
         description=_DESCRIPTION,

@@ -14,7 +14,7 @@ from benchmarks.simbenchmark.scenes import Scene, State
 
 
 class Unable(Exception):
-    """What a scene asks for, an engine cannot do; says what."""
+    """An engine cannot do what a scene requires; the message names it."""
 
 
 class LooseEngine(Protocol):

@@ -19,7 +19,7 @@ _PATIENCE, _START = 6.0, 300.0
 
 
 def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None:
-    """Measure what the store has not; with `anew` all."""
+    """Measure the errors that the store lacks; with `anew` all."""
     child = None
     for task in tasks:
         if not anew and store.error(task.scene, task.time_step, task.engine) is not None:

@@ -22,7 +22,7 @@ _BUILD = 60.0  # [s] for the same, or one turn, of a scene that is timed
 
 
 class Child:
-    """An engine; what dies or takes too long is begun anew at the next request."""
+    """An engine's process; one that dies or takes too long is restarted at the next request."""
 
     def __init__(self, name: str):
         self.name, self._process = name, None

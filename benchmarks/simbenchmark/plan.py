@@ -26,7 +26,7 @@ _COUNTS = (1, 4, 9, 25, 100, 225)
 _STANDING = {"anymal pd": (5e-3, _COUNTS), "atlas pd": (5e-4, (1,))}
 _WHOLE_RUNS = ("rolling", "bouncing", "666", "elastic 666")
 SCENES = tuple(dict.fromkeys((*ERROR_STEPS, *_STANDING)))
-# whose step is timed; beside them rk4 is another method, and dense what mujoco 4 does of itself
+# whose step is timed; rk4 is another method, and dense is mujoco 4's default
 # below 60 degrees of freedom
 TIMED_ENGINES = tuple(name for name in KINDS if "rk4" not in name)
 MOST_ROBOTS = {"drake": 9, "mujoco 4 dense": 25, "bullet": 100, "dart": 100}  # beyond: minutes

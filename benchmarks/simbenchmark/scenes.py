@@ -85,7 +85,7 @@ _RADIUS = 0.1
 
 def rolling() -> Scene:
     """25 balls on a box that is dragged over the floor, all in closed form."""
-    sink = 2e-5  # how deep all stands in each other at first
+    sink = 2e-5  # initial penetration of all bodies
     box = Body("box", (20.0, 20.0, 1.0), 10.0, (0.0, 0.0, 0.5 - sink))
     balls = [
         Body("ball", (0.5,), 1.0, (2.0 * i - 4.0, 2.0 * j - 4.0, 1.5 - 3 * sink))

@@ -91,7 +91,7 @@ class _Plant:
         self.simulator.AdvanceTo(self.done * self.time_step)
 
     def push(self, body, force) -> None:
-        """Let a force act at the origin of a body's frame from now on."""
+        """Apply a force at the origin of a body's frame from now on."""
         drake = self.drake
         wrench = drake.ExternallyAppliedSpatialForce()
         wrench.body_index = body.index()
@@ -173,7 +173,7 @@ class DrakeRobots(_Plant):
         self._places()
 
     def _keep_apart(self) -> None:
-        """Let no robot touch itself."""
+        """Disable self-collisions of robots."""
         for robot in self.robots:
             bodies = [self.plant.get_body(k) for k in self.plant.GetBodyIndices(robot)]
             geometries = self.plant.CollectRegisteredGeometries(bodies)

@@ -31,7 +31,7 @@ HEAD = "| robot | pattern | engine | walks | turn | creep | factor | load |"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Let each robot walk; print a row for each walk."""
+    """Simulate each robot's walk; print a row for each."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.walkers", description=__doc__)
     parser.add_argument("robots", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--pattern", action="append", help=f"by default {', '.join(PATTERNS)}")

@@ -138,7 +138,7 @@ class MujocoRobot:
         self._foot_of = np.argmin(ways, axis=1)  # by geom
 
     def _start(self) -> None:
-        """Let it rest in the posture in which the walk begins."""
+        """Settle in the initial posture of the walk."""
         q = self.prepared.start
         self.data.qpos[:3], self.data.qpos[3:7] = q[:3], q[[6, 3, 4, 5]]
         self.data.qpos[self._q_index] = self.data.ctrl[:] = q[self._ours]
@@ -201,7 +201,7 @@ class MujocoRobot:
 def mujoco_walk(
     mujoco: ModuleType, prepared: PreparedBiped, pattern: str, step: float, solref: float
 ) -> Trial:
-    """Let the robot walk a pattern of `hrpsim walk`, with its controller and gains.
+    """Simulate a pattern of `hrpsim walk`, with its controller and gains.
 
     The trial's `wall_time` is processor time.
     """

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings of ROS topics, read and drawn without ROS; the writer is handed serialised messages.
+"""Recordings of ROS topics, read and plotted without ROS; the writer takes serialised messages.
 
-Offers the reader, what is saved of damaged bags, foot wrenches and their plots.
+Contains the reader, also for damaged bags, foot wrenches and their plots.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the files of a bag hold, and what is unpacked of it: never more than its limits."""
+"""The contents of a bag's files, unpacked within limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hrpsim import limits
 
-ZSTD = b"\x28\xb5\x2f\xfd"  # how what zstd has packed begins; CDR never begins so
+ZSTD = b"\x28\xb5\x2f\xfd"  # first bytes of zstd's packed data; CDR never begins so
 _PART = 1 << 20  # bytes of a file that are unpacked at once
 
 
@@ -20,12 +20,12 @@ class Channel(NamedTuple):
 
     topic: str
     type_name: str  # "package/msg/Name"
-    definition: str | None  # of the type and of those that it holds, as text; None: not in the bag
+    definition: str | None  # of the type and those within it, as text; None: not in the bag
     encoding: str  # of the messages
 
 
 class Stored(NamedTuple):
-    """A message as it lies in a file."""
+    """A message as stored in a file."""
 
     channel: int
     time: int  # of reception [ns]
@@ -35,7 +35,7 @@ class Stored(NamedTuple):
 class Unpacking:
     """Unpacks parts of a file of `size` bytes; ValueError where a part or all of it is too large.
 
-    A few bytes can stand for terabytes: at most BAG_CHUNK come of a part, and of all parts at most
+    A few bytes can expand to terabytes: a part gives at most BAG_CHUNK, and all parts at most
     BAG_EXPANSION times the file, or BAG_UNPACKED if that is more.
     """
 
@@ -43,7 +43,7 @@ class Unpacking:
         self._left = max(limits.BAG_UNPACKED, limits.BAG_EXPANSION * size)
 
     def unpack(self, data: bytes, compression: str, size: int | None = None) -> bytes:
-        """Return `data` unpacked: `size` bytes, or as many as they are."""
+        """Return `data` unpacked: `size` bytes, or fewer if it ends before."""
         if compression not in ("zstd", "lz4"):
             raise ValueError(f"compression {compression!r}")
         most = min(limits.BAG_CHUNK if size is None else size, self._left)
@@ -60,7 +60,7 @@ class Unpacking:
         return found
 
     def unpack_file(self, source: Path, target: Path) -> str:
-        """Unpack a file that zstd has packed; return what is wrong with it, "" for nothing."""
+        """Unpack a zstd file; return its damage, "" if none."""
         unpacker = _unpacker("zstd")
         with source.open("rb") as packed, target.open("wb") as file:
             while not unpacker.eof:

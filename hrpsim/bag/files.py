@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The files of a bag, read record by record as far as they are whole. Needs no ROS.
+"""The files of a bag, read record by record as far as they are intact. Needs no ROS.
 
 The index that is written at the end of a recording is not used, so that a bag whose recorder was
-killed, whose disk was full, or that lost some bytes is read as any other.
+killed, whose disk was full, or that lost some bytes is read like any other.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _PACKED = (".zstd", ".zst")
 
 
 class BagError(HrpsimError, ValueError):
-    """A bag that cannot be read or lacks what is asked for."""
+    """A bag that cannot be read or lacks the requested data."""
 
 
 class Metadata:
-    """What metadata.yaml says; `damage` is why it says nothing."""
+    """The contents of metadata.yaml; `damage` is why there are none."""
 
     def __init__(self, bag: Path):
         self.damage = ""
@@ -50,7 +50,7 @@ class Metadata:
             self.damage = f"metadata.yaml is damaged ({one_line(error)})"
 
     def counts(self) -> dict[str, int] | None:
-        """Return the number of messages of each topic, None where it is not said."""
+        """Return the number of messages of each topic, None where it is unknown."""
         try:
             return {
                 str(entry["topic_metadata"]["name"]): int(entry["message_count"])
@@ -60,7 +60,7 @@ class Metadata:
             return None
 
     def losses(self) -> dict[str, int | None]:
-        """Return what the recorder noted as lost for each topic; empty where it noted nothing."""
+        """Return each topic's lost messages that the recorder noted; empty if it noted none."""
         try:
             return dict(json.loads(self._content["custom_data"][LOST_MESSAGES]))
         except (KeyError, TypeError, ValueError, RecursionError):
@@ -77,8 +77,8 @@ class Metadata:
 class StoredBag:
     """The messages of a bag, a folder or one file.
 
-    `missing` says in words what could not be read, `count` how many messages could; `is_begun` is
-    whether a recorder may have left it so before its first message. Raises BagError where there is
+    `missing` describes what could not be read, `count` is the number of readable messages,
+    `is_begun` whether a recorder may have ended before its first. Raises BagError where there is
     nothing to read.
     """
 
@@ -162,7 +162,7 @@ class StoredBag:
 
 
 def stored_bag(bag: Path) -> StoredBag:
-    """Return a bag, which is looked through once while its files stay as they are."""
+    """Return a bag, which is scanned once as long as its files do not change."""
     if not bag.exists():
         raise BagError(f"there is no bag {str(bag)!r}")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())
@@ -176,5 +176,5 @@ def _looked_through(bag: Path, stamps: tuple) -> StoredBag:
 
 
 def one_line(error: Exception) -> str:
-    """Return what an error says, on a line and not longer than a reader wants."""
+    """Return an error's text on one line of limited length."""
     return " ".join(str(error).split())[:200]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draws forces under both feet against time, and which steps they show. Needs no ROS."""
+"""Plot forces under both feet against time, with the steps that they show. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from hrpsim.figures import fill_between
 
 LEFT, RIGHT, SUM = "#0b6fa4", "#d1611b", "#8a8f98"
-_LOADED = 0.05  # of the weight: a foot that bears more than that stands
-_BEARING = 0.5  # what the other foot bears in a step
+_LOADED = 0.05  # of the weight: a foot that bears more is in support
+_BEARING = 0.5  # load of the other foot in a step
 _SHORTEST_SWING = 0.2  # [s]
 
 
 def swings(times, force, other) -> np.ndarray:
-    """Return when a foot was in the air, from lift-off to touch-down (k, 2) [s].
+    """Return the swing intervals of a foot, from lift-off to touch-down (k, 2) [s].
 
     times (n,) [s]; force, other (n,): vertical force on this foot and on the other one [N]. Short
     gaps, and those in which the other foot does not bear the weight, are no steps.
@@ -37,7 +37,7 @@ def swings(times, force, other) -> np.ndarray:
 
 
 def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot")) -> None:
-    """Draw F_z on both feet (n,) [N] and their sum; number the steps above them.
+    """Plot F_z on both feet (n,) [N] and their sum; number the steps above them.
 
     The number of a step has the colour of the foot that is in the air.
     """
@@ -59,7 +59,7 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
 
 
 def style(axes, legend_columns: int = 0) -> None:
-    """Give axes of curves against time a grid, no box, and a legend above, if it has columns."""
+    """Style time axes: a grid, no box, and a legend above, if it has columns."""
     axes.margins(x=0.0)
     axes.grid(color="#e3e5e8", lw=0.8)
     axes.set_axisbelow(True)

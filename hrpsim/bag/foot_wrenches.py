@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a bag says about the feet: wrenches, centres of pressure, ZMP. Needs no ROS."""
+"""Foot wrenches, centres of pressure and ZMP from a bag. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.errors import HrpsimError
 from hrpsim.model.load import load_model
 
-_LOADED = 0.05  # of the weight: less is no support, and noise would be divided by it
+_LOADED = 0.05  # of the weight: with less there is no support, and division would amplify noise
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Foot:
     time: np.ndarray  # (n,) ascending [s]
     force: np.ndarray  # (n, 3) in the sensor frame [N]
     torque: np.ndarray  # (n, 3) in and about the sensor frame [Nm]
-    sole_depth: float | None  # of the sole below the sensor [m]; None where no description tells
+    sole_depth: float | None  # of the sole below the sensor [m]; None if unknown
 
     def center_of_pressure(self, least_force: float) -> np.ndarray:
         """Return x, y [m] in the sensor frame (n, 2), on the sole, or on z = 0 if that is unknown.
@@ -53,7 +53,7 @@ class FootWrenches:
 
     @property
     def least_force(self) -> float:
-        """The vertical force from which on a foot counts as loaded [N]."""
+        """Least vertical force of a loaded foot [N]."""
         _, left, right = self.vertical_forces()
         return _LOADED * float(np.median(left + right))
 
@@ -109,7 +109,7 @@ def _foot(bag: Path, topic: str) -> Foot:
 
 
 def _ascending(time: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return one row for each stamp: a paused simulation repeats its state."""
+    """Return one row per stamp: a paused simulation repeats its state."""
     time, first = np.unique(time, return_index=True)
     return time, *(column[first] for column in columns)
 
@@ -119,7 +119,7 @@ def _depth_of_sole(bag: Path, topic: str) -> float | None:
     try:
         description = next(messages(bag, f"{namespace}/robot_description"), None)
         model = load_model(description.data) if description else None
-    except HrpsimError:  # none recorded, or one that hrpsim cannot load
+    except HrpsimError:  # not recorded, or hrpsim cannot load it
         return None
     if model is None:
         return None

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The whole records of an MCAP file, without the index at its end. Needs no ROS."""
+"""The intact records of an MCAP file, read without the index at its end. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHUNK_HEAD = struct.Struct("<QQQI")  # first and last time, size unpacked, chec
 
 
 class McapFile:
-    """The messages of an MCAP file; `damage` says what the last reading could not read."""
+    """The messages of an MCAP file; `damage` describes what the last read could not read."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -33,17 +33,17 @@ class McapFile:
         self._channels: dict[int, Channel] = {}
 
     def is_begun(self) -> bool:
-        """Return whether the file is the beginning of an MCAP file, as far as it goes."""
+        """Return whether the file begins like an MCAP file."""
         with self.path.open("rb") as file:
             magic, kind = file.read(len(_MAGIC)), file.read(1)
         return _MAGIC.startswith(magic) and kind in (b"", bytes([_HEADER]))
 
     def channels(self) -> dict[int, Channel]:
-        """Return the channels that `messages` has come across."""
+        """Return the channels that `messages` has found so far."""
         return self._channels
 
     def messages(self, wanted: Collection[int] | None) -> Iterator[Stored]:
-        """Yield the messages of some channels, or of all, as they lie in the file."""
+        """Yield the messages of some channels, or of all, in the file's order."""
         self.damage = "it was not ended"
         size = self.path.stat().st_size
         unpacking = Unpacking(size)
@@ -90,7 +90,7 @@ class McapFile:
         yield from self._read_records(_unpacked(content, unpacking), wanted)
 
     def _read_cut_chunk(self, content: bytes, wanted) -> Iterator[Stored]:
-        """Yield the messages of a chunk that the file ends in, if it is not packed."""
+        """Yield the messages of an unpacked chunk at the file's cut end."""
         try:
             compression, place = _text(content, _CHUNK_HEAD.size)
             if not compression:
@@ -99,14 +99,14 @@ class McapFile:
             self.damage = "its last chunk is cut short"
 
     def _read_records(self, records: bytes, wanted) -> Iterator[Stored]:
-        """Yield the messages of a chunk; ValueError at the first record that is not whole."""
+        """Yield the messages of a chunk; ValueError at the first incomplete record."""
         place = 0
         while place < len(records):
             kind, length = _HEAD.unpack_from(records, place)
             place += _HEAD.size
             if length > len(records) - place:
                 raise ValueError("a record in it is not whole")
-            if kind in (_SCHEMA, _CHANNEL, _MESSAGE):  # a chunk in a chunk is none
+            if kind in (_SCHEMA, _CHANNEL, _MESSAGE):  # a chunk within a chunk is invalid
                 yield from self._read(kind, records[place : place + length], wanted)
             place += length
 
@@ -132,7 +132,7 @@ class McapFile:
 
 
 def _text(content: bytes, place: int) -> tuple[str, int]:
-    """Return a text of a record, and where it ends."""
+    """Return a string of a record, and its end."""
     (size,) = struct.unpack_from("<I", content, place)
     end = place + 4 + size
     if end > len(content):
@@ -141,7 +141,7 @@ def _text(content: bytes, place: int) -> tuple[str, int]:
 
 
 def _unpacked(content: bytes, unpacking: Unpacking) -> bytes:
-    """Return the records of a chunk; ValueError where they are not what was written."""
+    """Return the records of a chunk; ValueError where the checksum fails."""
     _, _, size, checksum = _CHUNK_HEAD.unpack_from(content)
     compression, place = _text(content, _CHUNK_HEAD.size)
     records = content[place + 8 :]

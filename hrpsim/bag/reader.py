@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads what plots and verdicts need from a bag, ours or `ros2 bag record`'s. Needs no ROS.
+"""Read the data of plots and checks from a bag, ours or `ros2 bag record`'s. Needs no ROS.
 
-A bag that was not ended, or that is damaged, is read as far as its records are whole; what is
-missing is said on stderr.
+An unfinished or damaged bag is read as far as its records are intact; stderr reports what is
+missing.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ class Points(NamedTuple):
 
 
 def message_counts(bag: Path) -> dict[str, int]:
-    """Return the number of messages of each topic, as the bag's metadata.yaml tells.
+    """Return the number of messages of each topic, from the bag's metadata.yaml.
 
-    Where there is none they are counted.
+    Without one they are counted.
     """
     counts = Metadata(bag).counts()
     if counts is not None:
         return counts
     stored = _opened(bag)
-    _tell_what_is_missing(bag, stored)
+    _report_missing(bag, stored)
     return stored.counts
 
 
 def lost_messages(bag: Path) -> dict[str, int | None]:
-    """Return what the recorder noted as lost for each topic; empty where nothing was noted."""
+    """Return each topic's lost messages that the recorder noted; empty if it noted none."""
     return Metadata(bag).losses()
 
 
@@ -67,8 +67,8 @@ def topic_types(bag: Path) -> dict[str, str]:
 def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
     """Return the name in the bag of `topic`, which is one or the end of one ("lfsensor").
 
-    Names are absolute, but for those that a program gave rosbag2's writer without a slash.
-    Raises BagError that names the topics there are where none or several end so, or where it has
+    Names are absolute, except those that a program gave rosbag2's writer without a slash.
+    Raises BagError with the existing topics where none or several end so, or where it has
     another type than `type_name`.
     """
     types = topic_types(bag)
@@ -141,7 +141,7 @@ def points(bag: Path, topic: str) -> Points:
 
 
 def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
-    """Return a row of numbers for each message; BagError where the bag defines them otherwise."""
+    """Return a row of numbers per message; BagError where the bag's definition differs."""
     try:
         rows = (row(message) for message in messages(bag, name))
         return np.fromiter(rows, dtype=np.dtype((float, columns)))
@@ -157,19 +157,19 @@ def seconds(stamp) -> float:
 
 
 def _opened(bag: Path) -> StoredBag:
-    """Return a bag, once with a word about what is missing of it. Raises BagError."""
+    """Return a bag; report once what is missing from it. Raises BagError."""
     try:
         stored = stored_bag(bag)
     except OSError as error:
         raise BagError(f"{bag} cannot be read: {one_line(error)}") from error
     if stored.missing and not stored.channels and not stored.is_begun:
         raise BagError(f"{bag}: no record is whole: {stored.missing}")
-    if stored.channels:  # where there are none, what is asked for next is refused
-        _tell_what_is_missing(bag, stored)
+    if stored.channels:  # without channels the next request raises
+        _report_missing(bag, stored)
     return stored
 
 
-def _tell_what_is_missing(bag: Path, stored: StoredBag) -> None:
+def _report_missing(bag: Path, stored: StoredBag) -> None:
     if stored.missing and bag not in _said:
         _said.add(bag)
         said = f"hrpsim: {bag}: {stored.count} messages can be read; {stored.missing}"
@@ -177,9 +177,9 @@ def _tell_what_is_missing(bag: Path, stored: StoredBag) -> None:
 
 
 def _types_of(channel: Channel) -> Types:
-    """Return the types that the bag defines a topic's with; where it does not, ROS 2 Jazzy's.
+    """Return the bag's type definitions of a topic; where it has none, ROS 2 Jazzy's.
 
-    Raises BagError for a definition that is none.
+    Raises BagError for an invalid definition.
     """
     definition = channel.definition
     try:

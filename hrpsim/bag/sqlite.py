@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of a bag in SQLite that can be read. Needs no ROS.
+"""The readable rows of a bag in SQLite. Needs no ROS.
 
-A database is a program in part: views, triggers and computed columns run when rows are read. Only
+A database can contain code: views, triggers and computed columns run when rows are read. Only
 plain tables are read here.
 """
 
@@ -24,11 +24,11 @@ from hrpsim.bag.contents import Channel, Stored
 _JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # after the name of another journal
 _TABLES = {"schema", "metadata", "topics", "messages", "message_definitions", "timestamp_idx"}
 _WORK = 10_000  # instructions of SQLite, about a thousand rows
-_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # an error that quotes a damaged schema is no text
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)  # an error quotes a damaged schema
 
 
 class SqliteFile:
-    """The messages of an SQLite file; `damage` says what the last reading could not read."""
+    """The messages of an SQLite file; `damage` describes what the last read could not read."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -38,7 +38,7 @@ class SqliteFile:
         self._folder: TemporaryDirectory | None = None  # of a copy
 
     def is_begun(self) -> bool:
-        """Return whether the file holds nothing else than tables of a bag, or nothing yet.
+        """Return whether the file holds only tables of a bag, or nothing yet.
 
         Recorders make their tables one after the other.
         """
@@ -85,7 +85,7 @@ class SqliteFile:
     def _rows(self, table: str, first: str, **kinds: str) -> Iterator[tuple]:
         """Yield the rows of a table up to the first that is damaged.
 
-        SQLite takes back what was not ended. Rows of other types or too large are left out.
+        SQLite rolls back unfinished transactions. Rows of other types or too large are left out.
         """
         self.damage = ""
         try:
@@ -103,7 +103,7 @@ class SqliteFile:
             self.damage = str(error)
 
     def _opened(self) -> sqlite3.Connection:
-        """Return a connection that sees what a recorder had handed over, if it was killed."""
+        """Return a connection that also sees the journal of a killed recorder."""
         database = sqlite3.connect(self._address(), uri=True)
         try:
             database.execute("PRAGMA trusted_schema = OFF")
@@ -114,29 +114,29 @@ class SqliteFile:
         return database
 
     def _address(self) -> str:
-        """Return the address of the file, or of a copy in which SQLite takes back what it must."""
-        beside = [self.path.with_name(f"{self.path.name}-{kind}") for kind in ("journal", "wal")]
-        beside = [path for path in beside if path.is_file() and not _names_others(path)]
-        if not beside:
+        """Return the address of the file, or of a copy in which SQLite can roll back."""
+        journals = [self.path.with_name(f"{self.path.name}-{kind}") for kind in ("journal", "wal")]
+        journals = [path for path in journals if path.is_file() and not _names_others(path)]
+        if not journals:
             return f"file:{quote(str(self.path.absolute()))}?mode=ro&immutable=1"
         if self._folder is None:
             self._folder = TemporaryDirectory(prefix="hrpsim_bag_")
-            for path in (self.path, *beside):
+            for path in (self.path, *journals):
                 shutil.copyfile(path, Path(self._folder.name) / path.name)
         return f"file:{quote(str(Path(self._folder.name) / self.path.name))}?mode=rw"
 
 
 def _names_others(journal: Path) -> bool:
-    """Whether a journal names a file beside itself, which SQLite would delete, whatever it is."""
+    """Whether a journal names another file, which SQLite would delete, whatever it is."""
     with journal.open("rb") as file:
         file.seek(max(journal.stat().st_size - len(_JOURNAL_END), 0))
         return file.read() == _JOURNAL_END
 
 
 def _bound_work(database: sqlite3.Connection, size: int) -> None:
-    """Let a query end with sqlite3.Error once it has done more than `size` bytes can ask for.
+    """End a query with sqlite3.Error once it has done more work than `size` bytes can require.
 
-    Pages that several others name are rows without end. A row has over 4 bytes.
+    Pages that refer to each other would give endless rows. A row has over 4 bytes.
     """
     done, most = count(), 100 + size // 1000
     database.set_progress_handler(lambda: next(done) > most, _WORK)

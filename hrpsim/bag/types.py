@@ -3,8 +3,8 @@
 
 """Types of messages as a bag defines them, and messages decoded by them. Needs no ROS.
 
-A definition is data: it is parsed by a strict grammar into a table of fields, which one decoder
-follows. No code is made of it. (Bytes: XCDR version 1 of DDS-XTypes 1.3, section 7.4.3.)
+A definition is data: a strict grammar parses it into a table of fields, which one decoder
+follows. No code is generated. (Bytes: XCDR version 1 of DDS-XTypes 1.3, section 7.4.3.)
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ Types = dict[str, tuple[Field, ...]]
 
 @lru_cache(maxsize=64)
 def read_types(definition: str, name: str) -> Types:
-    """Return the fields of the type `name` and of all types that it holds.
+    """Return the fields of the type `name` and of all types that it contains.
 
-    `definition` is what bags keep: the type's own text, then those of the others, each below a line
+    `definition` is as bags store it: the type's text, then those of the others, each below a line
     of 80 "=" and "MSG: package/Name". Raises ValueError, which names the line, for anything else.
     """
     if len(definition) > limits.BAG_DEFINITION:
@@ -127,7 +127,7 @@ def _read_field(line: str, number: int, of: str) -> Field | None:
 
 
 def _check_within(types: Types, name: str, above: tuple[str, ...], checked: set | None = None):
-    """Raise ValueError for types that are not defined, or that hold themselves."""
+    """Raise ValueError for types that are undefined, or that contain themselves."""
     checked = set() if checked is None else checked
     if name in above:
         raise ValueError(f"{name} holds itself")
@@ -146,7 +146,7 @@ def _check_within(types: Types, name: str, above: tuple[str, ...], checked: set 
 def decode(types: Types, name: str, data: bytes) -> Any:
     """Return a message of the type `name`: its fields are attributes, sequences of numbers arrays.
 
-    Bytes after its end are passed over, as ROS's middlewares do: they come from publishers of
+    Bytes after its end are ignored, as ROS's middlewares do: they come from publishers of
     serialised messages that trust the length of rmw_serialize. Raises ValueError, struct.error or
     IndexError where `data` is no such message.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plots foot wrenches, centres of pressure and ZMP against time, from a bag to a PNG file."""
+"""Plot foot wrenches, centres of pressure and ZMP against time, from a bag to a PNG file."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def plot_foot_wrenches(
     right: str = "rfsensor",
     zmp: str | None = None,
 ) -> Path:
-    """Draw the wrenches of the topics `left` and `right`, their centres of pressure and the ZMP.
+    """Plot the wrenches of the topics `left` and `right`, their centres of pressure and the ZMP.
 
-    `zmp` is the topic zmp beside `left` unless given; without it that picture is left out. Returns
+    `zmp`: by default the topic zmp in `left`'s namespace; without it there is no such plot. Returns
     `picture`, a PNG file. Raises what `read_foot_wrenches` raises, and HrpsimError where matplotlib
     is missing.
     """
@@ -51,13 +51,13 @@ def plot_foot_wrenches(
     picture.parent.mkdir(parents=True, exist_ok=True)
     try:
         figure.savefig(picture)
-    except ValueError as error:  # an ending that names no format of pictures
+    except ValueError as error:  # a suffix of no image format
         raise HrpsimError(f"{picture}: {error}") from error
     return picture
 
 
 def _draw_feet(axes, feet: FootWrenches, of: Callable[[Foot], np.ndarray], names: str) -> None:
-    """Draw columns, which are called so, of what is read off each foot."""
+    """Plot named columns of each foot's data."""
     for foot, side, colour in ((feet.left, "left", LEFT), (feet.right, "right", RIGHT)):
         values = of(foot)
         for column, (name, line) in enumerate(zip(names, _LINES)):

@@ -3,7 +3,7 @@
 
 """Controllers and scripts made for other frameworks, run on hrpsim's robots.
 
-Imports control, worlds and the viewer; what another framework brings is imported when asked for.
+Imports control, worlds and the viewer; packages of other frameworks are imported at first use.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A loop in the manner of mc_rtc: sensors are set on a global controller, it runs, q is read.
+"""A control loop like mc_rtc's: sensors are set on a global controller, it runs, q is read.
 
     ControlLoop(robot, McRtc(MyGlobalController())).run()
 
-The controller in the middle has these methods of mc_rtc's `mc_control.MCGlobalController`, with
+The controller has these methods of mc_rtc's `mc_control.MCGlobalController`, with
 joints in the order of `ref_joint_order`: `timestep`, `ref_joint_order`, `init`, `setEncoderValues`,
 `setEncoderVelocities`, `setJointTorques`, `setSensorOrientation` (of the world seen from the IMU),
 `setSensorAngularVelocity`, `setSensorAcceleration`, `setWrenches` (by name, couple before force),
-`run`, and `robot`, whose `mbc.q` has a list for each joint. The real one takes its own types:
+`run`, and `robot`, whose `mbc.q` has a list for each joint. mc_rtc's own takes its own types:
 
     McRtc(mc_control.MCGlobalController(), vector=eigen.Vector3d, quaternion=eigen.Quaterniond,
           wrench=sva.ForceVecd)
@@ -34,7 +34,7 @@ from hrpsim.model.model import Model
 
 
 class McRtc(Controller):
-    """Runs a controller with mc_rtc's interface; its joint positions become the servos' targets.
+    """Run a controller with mc_rtc's interface; its joint positions become the servos' targets.
 
     The period is the controller's time step. ControllerError where its joints differ from the
     robot's.
@@ -68,7 +68,7 @@ class McRtc(Controller):
         self._imu = imus[0] if imus else None
 
     def initialize(self, state: State) -> None:
-        """Tell it where the joints are; those that it does not have are held there."""
+        """Pass it the joint positions; hold joints that it does not have."""
         self._held = state.joint_positions.copy()
         self._set_sensors(state)
         self.controller.init(state.joint_positions[self._at].tolist())
@@ -107,7 +107,7 @@ class McRtc(Controller):
         )
 
     def _joint_places(self) -> list[int]:
-        """Return where the joints stand in `mbc.q`: as the robot says, else after the base."""
+        """Return the joints' indices in `mbc.q`: the robot's own, else after the base."""
         robot = self.controller.robot()
         if hasattr(robot, "jointIndexByName"):
             return [int(robot.jointIndexByName(name)) for name in self._order]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scripts written for MuJoCo's Python package, run by hrpsim: the names that controllers read.
+"""Run scripts written for MuJoCo's Python package: a facade of the names that controllers read.
 
     from hrpsim.bridges import mujoco
 
@@ -17,8 +17,8 @@ options are what the script expects. The physics is hrpsim's: contacts are rigid
 `load_world` lists as not simulated is not. Kinematics (xpos, xquat, site_xpos, subtree_com),
 qfrc_bias, the mass matrix and sensors of kinematics are MuJoCo's functions of qpos and qvel; force,
 torque and accelerometer sensors, contacts and qacc are hrpsim's. `viewer.launch_passive` shows the
-robot in a browser. Constants and functions of the state alone are the mujoco package's; what is
-not there is refused with an error that says what is, not silently zero.
+robot in a browser. Constants and functions of the state alone are the mujoco package's; other names
+raise an error that lists the existing ones, instead of returning zeros.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _package():
 
 
 def __getattr__(name: str) -> Any:
-    """Give what is not told here, constants and functions of the model, as MuJoCo has it."""
+    """Return other names, constants and functions of the model, from the mujoco package."""
     if name.startswith("__"):
         raise AttributeError(name)
     if name == "viewer":
@@ -87,7 +87,7 @@ class MjModel:
     def from_xml_path(cls, filename: str, assets: None = None) -> MjModel:
         """Return the model of a file."""
         if assets is not None:
-            raise HrpsimError("assets in memory go with from_xml_string; a file has them beside it")
+            raise HrpsimError("assets in memory go with from_xml_string; a file names its own")
         path = Path(filename)
         return cls(_package().MjModel.from_xml_path(str(path)), path)
 
@@ -107,17 +107,17 @@ class MjModel:
 
     @classmethod
     def from_binary_path(cls, filename: str, assets: None = None) -> MjModel:
-        """Refuse a compiled model, of which no world can be made."""
+        """Raise for a compiled model, from which no world can be made."""
         raise HrpsimError(f"{filename}: a compiled model is not read: give the .xml")
 
     def __getattr__(self, name: str) -> Any:
-        """Give a field of mujoco.MjModel."""
+        """Return a field of mujoco.MjModel."""
         if name in ("native", "path") or name.startswith("_"):
             raise AttributeError(name)
         return fixed(getattr(self.native, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse to write a field of mujoco.MjModel."""
+        """Raise for writing a field of mujoco.MjModel."""
         if name not in ("native", "path") and hasattr(self.native, name):
             fixed(np.zeros(1))[:] = value
         super().__setattr__(name, value)
@@ -127,7 +127,7 @@ class MjData:
     """State, controls and results of a simulation; fields are those of mujoco.MjData.
 
     qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,) and xfrc_applied (nbody, 6) are read at
-    each step; what else the step writes is MuJoCo's, computed from qpos and qvel, but for qacc,
+    each step; the step's other results are MuJoCo's, computed from qpos and qvel, except qacc,
     which is the mean over the step, `contact`, and actuator_force. Sensors that hrpsim has not
     read NaN. `world` is the hrpsim world that steps.
     """
@@ -147,7 +147,7 @@ class MjData:
         _forward(model, self)
 
     def __getattr__(self, name: str) -> Any:
-        """Give a field of mujoco.MjData."""
+        """Return a field of mujoco.MjData."""
         if name in ("native", "model", "world", "contact") or name.startswith("_"):
             raise AttributeError(name)
         if name not in FIELDS and hasattr(self.native, name):
@@ -165,7 +165,7 @@ class MjData:
 
     @property
     def contact(self) -> Contacts:
-        """Contacts of the last step; read from the world when they are first asked for."""
+        """Contacts of the last step; read from the world at first use."""
         if self._contact is None:
             self._contact = self._geoms.contacts(self.world)
         return self._contact
@@ -185,7 +185,7 @@ class MjData:
         self._known[:] = np.nan
 
     def _put(self) -> None:
-        """Bring the world to qpos and qvel where the script has changed them."""
+        """Set the world to qpos and qvel where the script has changed them."""
         qpos, qvel = self.native.qpos, self.native.qvel
         same = np.array_equal(qpos, self._known[0, : len(qpos)])
         if not (same and np.array_equal(qvel, self._known[1, : len(qvel)])):
@@ -223,7 +223,7 @@ def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
 
 
 def mj_step1(m: MjModel, d: MjData) -> None:
-    """Bring kinematics up to date; `mj_step2` makes the step, with the controls set meanwhile."""
+    """Update kinematics; `mj_step2` makes the step, with the controls set meanwhile."""
     mj_forward(m, d)
 
 
@@ -233,7 +233,7 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 
 
 def mj_forward(m: MjModel, d: MjData) -> None:
-    """Bring kinematics and sensors of kinematics up to date with qpos and qvel."""
+    """Update kinematics and sensors of kinematics to qpos and qvel."""
     d._put()
     _forward(m, d)
 
@@ -251,7 +251,7 @@ def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
-    """Bring kinematics up to date with qpos; all that `mj_forward` does."""
+    """Update kinematics to qpos; the same as `mj_forward`."""
     mj_forward(m, d)
 
 
@@ -265,7 +265,7 @@ def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
 
 
 def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
-    """Bring cfrc_ext up to date, as reading it does; cacc and cfrc_int are not there."""
+    """Update cfrc_ext, as reading it does; cacc and cfrc_int do not exist."""
     _ = d.cfrc_ext
 
 
@@ -278,7 +278,7 @@ def _begin_anew(m: MjModel, d: MjData) -> None:
 
 
 def _forward(m: MjModel, d: MjData) -> None:
-    """Let MuJoCo compute positions, velocities and their sensors; no contacts, no forces."""
+    """Compute positions, velocities and their sensors by MuJoCo; no contacts, no forces."""
     mujoco, model, data = _package(), m.native, d.native
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)

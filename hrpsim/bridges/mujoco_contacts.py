@@ -43,7 +43,7 @@ class Contacts(list[MjContact]):
 
 
 class ContactGeoms:
-    """Which geoms the shapes of a world are that was loaded from the same MJCF."""
+    """The map from shapes of a world to geoms of the MJCF from which it was loaded."""
 
     def __init__(self, m, world: World):
         statics = {
@@ -79,7 +79,7 @@ class ContactGeoms:
         return contacts
 
     def external_wrenches(self, contacts: Contacts, native) -> np.ndarray:
-        """Return what contacts and xfrc_applied exert on each body, as MuJoCo's cfrc_ext (n, 6).
+        """Return the wrench of contacts and xfrc_applied on each body, as MuJoCo's cfrc_ext (n, 6).
 
         Torque about the centre of mass of the body's tree, then force.
         """

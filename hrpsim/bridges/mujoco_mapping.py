@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where MuJoCo's numbers stand in an hrpsim world that was loaded from the same MJCF.
+"""Map MuJoCo's state, commands and readings to an hrpsim world loaded from the same MJCF.
 
 MuJoCo: a free joint's qpos is x y z and a quaternion w x y z; its qvel is the velocity of the
 origin along the world's axes, then the angular velocity along the body's. hrpsim: quaternions are
-x y z w, and both velocities stand along the body's axes.
+x y z w, and both velocities are along the body's axes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hrpsim.model.system import FREE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_XYZW = [1, 2, 3, 0]  # places of x y z w in MuJoCo's quaternion
+_XYZW = [1, 2, 3, 0]  # indices of x y z w in MuJoCo's quaternion
 _WXYZ = [3, 0, 1, 2]
 
 
 class FreeBase(NamedTuple):
-    """A free joint: places of its first number in qpos and qvel, q and v."""
+    """A free joint: its first index in qpos and qvel, q and v."""
 
     qpos: int
     qvel: int
@@ -37,7 +37,7 @@ class Actuator(NamedTuple):
     """An affine actuator: the joint's command is `scale` ctrl + `offset`."""
 
     number: int
-    joint: int  # place in the robot's joints
+    joint: int  # index of the robot's joint
     field: int  # 0 position, 1 velocity, 2 effort
     scale: float
     offset: float
@@ -46,7 +46,7 @@ class Actuator(NamedTuple):
 
 
 class Delivered(NamedTuple):
-    """A number of sensordata that is what a joint's actuators deliver, over a gear ratio."""
+    """An entry of sensordata: what a joint's actuators deliver, over a gear ratio."""
 
     place: int
     dof: int  # in qvel
@@ -54,16 +54,16 @@ class Delivered(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Three numbers of sensordata that are `sign` times a part of a sensor's reading."""
+    """Three entries of sensordata: `sign` times a part of a sensor's reading."""
 
     place: slice
     sensor: str
     part: slice
-    sign: float  # MuJoCo: what the parent exerts on the child; hrpsim: the other way round
+    sign: float  # MuJoCo: the parent's force on the child; hrpsim: the reaction
 
 
 class RobotMapping(NamedTuple):
-    """One robot of the world; arrays pair MuJoCo's places with the robot's."""
+    """One robot of the world; arrays pair MuJoCo's indices with the robot's."""
 
     robot: Robot
     bases: list[FreeBase]
@@ -86,7 +86,7 @@ class Mapping:
         self._delivered, self._unread = _sensors_of_forces(m, robots, self._alone)
 
     def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
-        """Put the world to MuJoCo's qpos (nq,) and qvel (nv,)."""
+        """Set the world to MuJoCo's qpos (nq,) and qvel (nv,)."""
         for one in self._robots:
             q, v = one.robot.q.copy(), one.robot.v.copy()
             q[one.q], v[one.v] = qpos[one.qpos], qvel[one.qvel]
@@ -119,9 +119,9 @@ class Mapping:
             values = np.full((3, len(one.dofs)), np.nan)
             for a in one.actuators:
                 ctrl = min(max(float(data.ctrl[a.number]), a.low), a.high)
-                told = a.scale * ctrl + a.offset
+                target = a.scale * ctrl + a.offset
                 before = values[a.field, a.joint]
-                values[a.field, a.joint] = told if np.isnan(before) else before + told
+                values[a.field, a.joint] = target if np.isnan(before) else before + target
             pushed = np.where(one.dofs >= 0, data.qfrc_applied[one.dofs], 0.0)
             at = np.flatnonzero(pushed)
             values[2, at] = np.where(np.isnan(values[2, at]), 0.0, values[2, at]) + pushed[at]
@@ -154,7 +154,7 @@ class Mapping:
         sensordata[self._unread] = np.nan
 
     def get_efforts(self, data) -> None:
-        """Write what the joints delivered, without what was applied, and their actuators.
+        """Write the efforts of joints, without applied forces, and of their actuators.
 
         NaN for actuators that share a joint with others.
         """
@@ -171,7 +171,7 @@ class Mapping:
 def map_world(m, world: World) -> Mapping:
     """Return the mapping of a mujoco.MjModel to the world of the same file.
 
-    Raises HrpsimError for a joint that has no place in the world: a ball joint, or one that
+    Raises HrpsimError for a joint that the world does not have: a ball joint, or one that
     `load_world` left out.
     """
     joints = {m.joint(j).name: j for j in range(m.njnt)}
@@ -250,7 +250,7 @@ def _actuators(m, robot: Robot) -> list[Actuator]:
 
 
 def _readings(m, robot: Robot) -> list[Reading]:
-    """Return which sensors of MuJoCo are read from hrpsim's: those at sites of the same name."""
+    """Return the sensors of MuJoCo read from hrpsim's: those at sites of the same name."""
     import mujoco
 
     sorts = mujoco.mjtSensor
@@ -270,7 +270,7 @@ def _readings(m, robot: Robot) -> list[Reading]:
 
 
 def _alone_on_joint(m) -> dict[int, tuple[int, float]]:
-    """Return place in qvel and gear ratio of the actuators that no other shares a joint with."""
+    """Return the index in qvel and gear ratio of actuators that share their joint with no other."""
     joints = [
         int(m.actuator_trnid[k][0]) if m.actuator_trntype[k] == 0 else -1 for k in range(m.nu)
     ]
@@ -282,7 +282,7 @@ def _alone_on_joint(m) -> dict[int, tuple[int, float]]:
 
 
 def _sensors_of_forces(m, robots: list[RobotMapping], alone) -> tuple[list[Delivered], np.ndarray]:
-    """Return the sensors of what actuators deliver, and places of those that have no reading."""
+    """Return the actuator force sensors, and the indices of those without a reading."""
     import mujoco
 
     sorts = mujoco.mjtSensor

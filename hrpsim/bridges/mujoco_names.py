@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which of MuJoCo's names hold in the facade: the rest is refused, not silently zero."""
+"""The names of MuJoCo that the facade has; others raise an error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FUNCTIONS = frozenset(
         *("mj_loadPluginLibrary", "mj_defaultOption", "mj_defaultVisual", "mj_defaultSolRefImp"),
     )
 )
-# Fields of MjData that are what they say after each step.
+# Fields of MjData that are valid after each step.
 FIELDS = frozenset(
     (
         *("time", "qpos", "qvel", "qacc", "ctrl", "qfrc_applied", "xfrc_applied", "userdata"),
@@ -44,16 +44,16 @@ FIELDS = frozenset(
 
 
 class MissingNameError(HrpsimError, AttributeError):
-    """A name of MuJoCo that the facade has not."""
+    """A name of MuJoCo that the facade does not have."""
 
 
 def missing(name: str, cure: str) -> MissingNameError:
-    """Return the error of a name that is not there."""
+    """Return the error of a missing name."""
     return MissingNameError(f"{name} is not in hrpsim.bridges.mujoco: {cure}")
 
 
 def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of MuJoCo that takes the facade's models and data, too."""
+    """Return a function of MuJoCo that also takes the facade's models and data."""
 
     def call(*arguments, **named):
         return function(
@@ -66,7 +66,7 @@ def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class FixedArray(np.ndarray):
-    """An array of a model: to write to it says that this would have no effect."""
+    """An array of a model: writing raises an error, as it would have no effect."""
 
     def __setitem__(self, index, value) -> None:
         raise HrpsimError(
@@ -76,7 +76,7 @@ class FixedArray(np.ndarray):
 
 
 def fixed(value: Any) -> Any:
-    """Return a value of a model; of an array a view that cannot be written to."""
+    """Return a value of a model; of an array a read-only view."""
     if not isinstance(value, np.ndarray):
         return value
     view = value.view(FixedArray)

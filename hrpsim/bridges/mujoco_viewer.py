@@ -19,7 +19,7 @@ _FRAME = 1.0 / 40.0  # [s, wall]
 
 
 class Handle:
-    """What `launch_passive` returns; camera, options and own geoms are taken and not shown."""
+    """The handle of `launch_passive`; camera, options and user geoms are accepted but not shown."""
 
     def __init__(self, world: World):
         from hrpsim.viewer.session import Motion, Session
@@ -46,7 +46,7 @@ class Handle:
     def sync(self, state_only: bool = False) -> None:
         """Show the present state, as far as qpos was stepped or `mj_forward` was called.
 
-        Scripts call it at each step: what comes within a frame of the last picture is passed over.
+        Scripts call it at each step: calls within a frame of the last picture are skipped.
         """
         now = time.monotonic()
         if now >= self._next:
@@ -54,7 +54,7 @@ class Handle:
             self._viewer.show()
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context in which nothing is shown: there is one thread alone."""
+        """Return a context in which nothing is shown: there is one thread only."""
         return contextlib.nullcontext()
 
     def close(self) -> None:
@@ -65,5 +65,5 @@ class Handle:
 
 
 def launch_passive(model: Any, data: Any, **options: Any) -> Handle:
-    """Show an MjData's world in a browser; what MuJoCo's windows take besides has no effect."""
+    """Show an MjData's world in a browser; other options of MuJoCo's windows have no effect."""
     return Handle(data.world)

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A learned policy in an ONNX file as a controller, its observation and action told by YAML.
+"""A learned policy in an ONNX file as a controller, its observation and action given by YAML.
 
 docs/howto/bridges.md shows such a file. Torques are kp (default + scale * action - q) - kd q', for
 the joints of the policy; others hold the posture that they begin in by their own servos, or are
-limp. onnxruntime runs the network, in one thread, so that a run repeats itself. A recurrent network
-has further inputs, its memory: zero at first, then what its further outputs answered, in order.
+limp. onnxruntime runs the network in one thread, so that runs are reproducible. A recurrent network
+has further inputs, its memory: zero at first, then its further outputs, in order.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _COMMAND = ("time", "x", "y", "yaw")
 
 
 class OnnxPolicy(Controller):
-    """Runs the policy that a YAML file describes.
+    """Run the policy that a YAML file describes.
 
     Parameters: `description`, the path of that file, and `commands`, a list of [time, x, y, yaw]:
-    from each time [s] on, counted from the first tick, the velocities [m/s, rad/s] asked of the
+    from each time [s] on, counted from the first tick, the target velocities [m/s, rad/s] of the
     robot; zero before. In process `velocity` (3,) may be set at any time instead.
     """
 
@@ -51,7 +51,7 @@ class OnnxPolicy(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Read the description and the network; ControllerError where they fit not the robot."""
+        """Read the description and the network; ControllerError where they do not fit the robot."""
         if "description" not in parameters:
             raise ControllerError("OnnxPolicy needs the parameter description, a YAML file")
         self.description = policy = read_policy(Path(parameters["description"]).expanduser())
@@ -81,7 +81,7 @@ class OnnxPolicy(Controller):
         self._session, self._inputs = _load(policy, total)
 
     def initialize(self, state: State) -> None:
-        """Begin, with a history of what is measured now."""
+        """Start, with a history of the present measurements."""
         policy = self.description
         self._start, self._tick = state.time, 0
         self.finished = False
@@ -95,7 +95,7 @@ class OnnxPolicy(Controller):
         ]
 
     def control(self, state: State) -> Command:
-        """Ask the policy every `decimation` periods; return the torques of this one."""
+        """Evaluate the policy every `decimation` periods; return the torques of this one."""
         policy = self.description
         if self._commands:
             self._take_command(state.time - self._start)
@@ -114,7 +114,7 @@ class OnnxPolicy(Controller):
                 self.velocity = np.array(velocity)
 
     def _ask(self, state: State) -> None:
-        """Answer what is observed now with new targets of the joints."""
+        """Evaluate the policy at the present observation; set the joints' targets."""
         policy = self.description
         for term, past in zip(policy.observations, self._pasts):
             past.append(self._observed(term, state))
@@ -132,11 +132,11 @@ class OnnxPolicy(Controller):
         self._target = policy.default + policy.action_scale * self.action
 
     def _observed(self, term: Term, state: State) -> np.ndarray:
-        """Return what the policy sees of a term now."""
+        """Return the present observation of a term."""
         return np.clip(self._term(term.term)(state) * term.scale, -term.clip, term.clip)
 
     def _term(self, term: str) -> Callable[[State], np.ndarray]:
-        """Return what gives an observation's values, before its scale."""
+        """Return the function that gives an observation's values, before its scale."""
         policy = self.description
         return {
             "angular_velocity": self._angular_velocity,
@@ -172,7 +172,7 @@ class OnnxPolicy(Controller):
         return np.array([np.sin(turned), np.cos(turned)])
 
     def _size(self, term: Term) -> int:
-        """Return how many numbers an observation has at a time."""
+        """Return the size of an observation at one time."""
         if term.term in ("joint_positions", "joint_velocities", "last_action"):
             return len(self.description.joints)
         return {"phase": 4, "clock": 2}.get(term.term, 3)
@@ -193,7 +193,7 @@ def _imu_of(model: Model, policy: PolicyDescription) -> str | None:
 
 
 def _load(policy: PolicyDescription, size: int):
-    """Return the network, made ready to run, and its inputs: `size` numbers, then its memory."""
+    """Return the network's session and its inputs: `size` numbers, then its memory."""
     try:
         import onnxruntime
     except ModuleNotFoundError as error:
@@ -209,7 +209,7 @@ def _load(policy: PolicyDescription, size: int):
         session = onnxruntime.InferenceSession(
             str(policy.network), options, providers=["CPUExecutionProvider"]
         )
-    except Exception as error:  # of onnxruntime's own many classes
+    except Exception as error:  # of one of onnxruntime's many classes
         reason = " ".join(str(error).split())[:200]
         raise ControllerError(f"{str(policy.network)!r} is no network: {reason}") from error
     inputs, outputs = session.get_inputs(), session.get_outputs()

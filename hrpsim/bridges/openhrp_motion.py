@@ -27,11 +27,11 @@ _POSITIONS = {"JointDisplacement", "JointPosition"}  # the newer name, the older
 
 
 class GainError(HrpsimError, ValueError):
-    """A file of gains that is none, or that is for another robot."""
+    """An invalid file of gains, or one of another robot."""
 
 
 def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return kp, kd and the joints they are for, as `Robot.set_gains` takes them.
+    """Return kp, kd and their joints, as `Robot.set_gains` takes them.
 
     Args:
         path: a PDgain.dat, a line "kp kd" for each joint in the order of joint ids; in lines that
@@ -39,7 +39,7 @@ def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, 
         model: of the robot.
 
     Raises:
-        GainError: with file and line, for values that are no gains and for more lines than joints.
+        GainError: with file and line, for invalid gains and for more lines than joints.
     """
     path, names = Path(path).expanduser(), controlled_joints(model)
     rows = []

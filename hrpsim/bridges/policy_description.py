@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The YAML file that describes a policy: what it observes, what its actions mean."""
+"""The YAML file that describes a policy: its observations and actions."""
 
 from __future__ import annotations
 
@@ -79,17 +79,17 @@ class Term:
     term: str  # one of TERMS
     scale: np.ndarray  # by which its values are multiplied
     clip: float  # largest magnitude after that
-    history: int  # how many of its last values are observed, oldest first
+    history: int  # number of its last values that are observed, oldest first
 
 
 @dataclass(frozen=True)
 class PolicyDescription:
-    """What a policy's file says; arrays have an entry for each of its n joints."""
+    """A policy's description; arrays have an entry for each of its n joints."""
 
     source: str
     network: Path
     period: float  # of the PD control [s]
-    decimation: int  # periods between two answers
+    decimation: int  # periods between two evaluations
     joints: tuple[str, ...]
     default: np.ndarray  # posture (n,) [rad]
     kp: np.ndarray  # (n,) [Nm/rad]
@@ -108,7 +108,7 @@ class PolicyDescription:
 
 
 def read_policy(path: Path) -> PolicyDescription:
-    """Return a policy's description; ControllerError, with file and line, for what is wrong."""
+    """Return a policy's description; ControllerError, with file and line, for a mistake."""
     text = read_yaml(path, ControllerError, "policy description")
     values, place, mistake = first_mistake(_DESCRIPTION, text.data)
     if mistake:

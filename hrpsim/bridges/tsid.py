@@ -14,8 +14,8 @@
             self.move_com(self.com0 + [0.0, 0.02 * math.sin(time), 0.0])
 
 The robot's model is built by Pinocchio from its URDF text; configurations and velocities have the
-same layout in both. `robot` and `formulation` are TSID's own, for whatever else it can do; `state`
-is what is measured now.
+same layout in both. `robot` and `formulation` are TSID's own, for its other functions; `state`
+is the present measurement.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _LEAST_FORCE, _MOST_FORCE = 1.0, 5000.0  # along the normal of a contact [N]
 
 
 class TsidController(Controller):
-    """Commands the torques that TSID finds for the tasks of a subclass.
+    """Command the torques that TSID finds for the tasks of a subclass.
 
-    It needs the true base, or with `needs = {"base": "estimated"}` an estimate. ControllerError
+    Needs the true base, or with `needs = {"base": "estimated"}` an estimate. ControllerError
     where TSID finds no torques, or where Pinocchio sees other joints than hrpsim.
     """
 
@@ -87,7 +87,7 @@ class TsidController(Controller):
             raise ControllerError(f"{model.source}: TSID needs an encoder at {blind[0]!r}")
 
     def initialize(self, state: State) -> None:
-        """Build the tasks at the posture that is measured now."""
+        """Build the tasks at the measured posture."""
         tsid, q, v = self._tsid, *self._measured(state)
         self._start = state.time
         self.formulation = tsid.InverseDynamicsFormulationAccForce("hrpsim", self.robot, False)
@@ -99,7 +99,7 @@ class TsidController(Controller):
         self._solver = tsid.SolverHQuadProgFast("qp")
 
     def control(self, state: State) -> Command:
-        """Return the torques that the tasks ask for."""
+        """Return the torques that solve the tasks."""
         self.state = state
         q, v = self._measured(state)
         time = state.time - self._start
@@ -200,7 +200,7 @@ class TsidController(Controller):
         task.setReference(self._sample(numbers, velocity, acceleration))
 
     def place(self, frame: str):
-        """Return where a frame of the model is now, a pinocchio.SE3."""
+        """Return the present pose of a frame of the model, a pinocchio.SE3."""
         model = self.robot.model()
         if not model.existFrame(frame):
             raise ControllerError(f"frame {frame!r} does not exist in Pinocchio's model")

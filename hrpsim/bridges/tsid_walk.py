@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A slow walk by TSID's torques: the centre of mass above one foot, then the other foot forward.
+"""A slow walk by TSID's torques: centre of mass above one foot, then the other foot forward.
 
-The zero-moment point stays in the sole, references carry their rates, and a foot bears once
-something presses on it.
+The zero-moment point stays in the sole, references include their rates, and a foot bears load once
+a contact force acts on it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from hrpsim.model.model import Model
 
 _SHIFT, _SWING = 2.0, 1.0  # durations [s]
 _SINK = 0.02  # of a foot that is late [m/s]
-_BEARING = 0.6  # share of the way to the sole's edges that bears, for its corners are round
-_STRIDE, _LIFT = 0.1, 0.07  # beside the height of the base
+_BEARING = 0.6  # share of the distance to the sole's edges that bears, as its corners are round
+_STRIDE, _LIFT = 0.1, 0.07  # relative to the height of the base
 _SMOOTH = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])  # from 0 to 1, at rest at both ends
 _BUMP = np.polynomial.Polynomial([0, 0, 0, 64, -192, 192, -64])  # up to 1 and down again
 
 
 class SlowWalk(TsidController):
-    """Walks a number of steps with a biped; the first and the last are half as long.
+    """Walk a number of steps with a biped; the first and the last are half as long.
 
     `stride` is half the length of the others [m]; `duration` is the time of the walk if every foot
     lands in time [s]; `finished`: the last foot has landed; `creep` is the largest displacement of
@@ -42,7 +42,7 @@ class SlowWalk(TsidController):
     """
 
     def __init__(self, biped: PreparedBiped, steps: int = 4) -> None:
-        """Take the soles and the first posture of a prepared biped."""
+        """Read the soles and the first posture of a prepared biped."""
         self._feet, self._steps = biped.soles, steps
         height = biped.start[2]
         self.stride, self._height = _STRIDE * height, _LIFT * height
@@ -54,12 +54,12 @@ class SlowWalk(TsidController):
         self._above_foot = np.append(sole.mean(axis=0), height)
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Ask for the contacts of the feet."""
+        """Require the contacts of the feet."""
         self.needs = {"base": "true", "contacts": list(self._feet)}
         super().configure(model, parameters)
 
     def initialize(self, state: State) -> None:
-        """Begin anew, with both feet on the floor."""
+        """Start, with both feet on the floor."""
         self.finished, self.creep = False, 0.0
         super().initialize(state)
 
@@ -74,7 +74,7 @@ class SlowWalk(TsidController):
         self._begin_step(0.0)
 
     def update(self, time: float) -> None:
-        """Follow smooth courses; a step ends when its foot touches the floor."""
+        """Follow smooth reference trajectories; a step ends when its foot touches the floor."""
         elapsed = time - self._begun
         in_air = self._swing not in self.contacts
         late = elapsed > _SHIFT + 0.5 * _SWING
@@ -95,14 +95,14 @@ class SlowWalk(TsidController):
         self._move_foot(elapsed - _SHIFT)
 
     def _begin_step(self, time: float) -> None:
-        """Plan the next step from where the feet are now."""
+        """Plan the next step from the feet's present poses."""
         self._step, self._begun, self._from = self._step + 1, time, self._goal
         self._swing, self._stance = self._feet if self._step % 2 == 0 else self._feet[::-1]
         self._lifted_from = self.place(self._swing)
         self._goal = self.place(self._stance).translation + self._above_foot
 
     def _move_foot(self, elapsed: float) -> None:
-        """Set the reference of the foot that is moved, so long after it was lifted [s]."""
+        """Set the reference of the swing foot at a time since lift-off [s]."""
         length = self.stride * (1 if self._step in (0, self._steps - 1) else 2)
         moved = np.zeros((3, 6))
         moved[:, 0] = length * _course(_SMOOTH, elapsed, _SWING)
@@ -114,6 +114,6 @@ class SlowWalk(TsidController):
 
 
 def _course(shape: np.polynomial.Polynomial, time: float, duration: float) -> np.ndarray:
-    """Return where a course is at a time [s] of its duration, its rate and its acceleration."""
+    """Return a reference trajectory's position, rate and acceleration at a time [s]."""
     s = np.clip(time / duration, 0.0, 1.0)
     return np.array([shape(s), shape.deriv()(s) / duration, shape.deriv(2)(s) / duration**2])

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Time hrpsim beside other engines, from a source checkout.
+"""Time hrpsim and other engines, from a source checkout.
 
 Each case runs all engines in turn in one process, on one thread and one core, and prints medians,
-spread, ratios, how exact each engine was, fitted exponents, and whether what is claimed was met. At
-the end it says what became slower than in a stored run. Engines that are not installed are left
+spread, ratios, the accuracy of each engine, fitted exponents, and whether the claims hold. At
+the end it reports what became slower than in a stored run. Engines that are not installed are left
 out: pip install 'hrpsim[bench]'.
 """
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the benchmarks in a process of their own, whose libraries begin with one thread."""
+    """Run the benchmarks in a separate process, whose libraries start with one thread."""
     root = Path(__file__).resolve().parents[2]
     if not (root / "benchmarks" / "__main__.py").is_file():
         raise HrpsimError(

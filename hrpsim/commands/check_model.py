@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim check-model`: loads a description, says what it holds and how it touches itself."""
+"""`hrpsim check-model`: loads a description, lists its contents and its self-collisions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hrpsim.errors import HrpsimError, ModelWarning
 from hrpsim.moved import GO_WITH
 
 _CLOSEST = 5  # pairs
-SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is seen with 99 % probability
+SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is found with 99 % probability
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_urdf(options: argparse.Namespace) -> int:
-    """Do what check-model does, under its old name."""
+    """Run check-model under its old name."""
     print(
         f"hrpsim: check-urdf is check-model now; the old name goes with hrpsim {GO_WITH}",
         file=sys.stderr,
@@ -111,7 +111,7 @@ def check_model(options: argparse.Namespace) -> int:
 
 
 def _lines(model) -> dict[str, str]:
-    """Return by link what became of its meshes."""
+    """Return the result of loading meshes, by link."""
     lines: dict[str, list[str]] = {}
     for use in model.meshes:
         kind = {"hull": "hull of", "exact": "exact,", "none": "does not collide"}[use.use]
@@ -147,7 +147,7 @@ def _self_collisions(options: argparse.Namespace, model) -> dict:
 
 
 def _closest(model, touching) -> dict[str, str] | str:
-    """Return the closest pairs that do not overlap, or why they cannot be told."""
+    """Return the closest pairs that do not overlap, or why they are unknown."""
     from hrpsim.geometry.link_distances import LinkDistances
 
     try:

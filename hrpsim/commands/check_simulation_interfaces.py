@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim check-simulation-interfaces`: does a simulator do what the standard of ROS 2 says?"""
+"""`hrpsim check-simulation-interfaces`: does a simulator conform to the standard of ROS 2?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Examine; return 0 if no law failed, else 1."""
+    """Run the checks; return 0 if none failed, else 1."""
     require_packages(
         "check-simulation-interfaces",
         ("rclpy", "simulation_interfaces"),

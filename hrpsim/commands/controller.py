@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim controller new NAME`: writes a controller to begin with, and its test."""
+"""`hrpsim controller new NAME`: writes a template of a controller, and its test."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class {title}(Controller):
     needs = {{"base": "estimated"}}  # "true": the truth; leave it out and State.base is None
 
     def configure(self, model, parameters):
-        """Get to know the robot and the parameters; refuse what cannot be."""
+        """Read the model and the parameters; ControllerError for invalid ones."""
         self.damping = parameters.get("damping", 1.0)  # [Nms/rad]
         if self.damping < 0.0:
             raise ControllerError(f"damping must not be negative, got {{self.damping}}")
 
     def initialize(self, state):
-        """Begin, from what is measured at the first tick."""
+        """Start from the measurements of the first tick."""
         self.posture = state.joint_positions
 
     def control(self, state):
@@ -95,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def new_controller(options: argparse.Namespace) -> int:
-    """Write the controller and its test; HrpsimError, and nothing written, where that cannot be."""
+    """Write the controller and its test; HrpsimError, before any is written, where it cannot."""
     name = options.name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise HrpsimError(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim convert`: writes any description as a URDF, which RViz and others see, too."""
+"""`hrpsim convert`: writes any description as a URDF, for RViz and other tools."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ ROBOT = "crane"
 EPILOG = """A body that lies on the fixed shape called "goal" counts.
 
   hrpsim crane                       play it in a browser: buttons, keys, sliders
-  hrpsim crane --script              it plays by itself, and says who lies in the goal
+  hrpsim crane --script              it plays by itself, and reports what lies in the goal
   hrpsim crane --ros                 node and crane as processes; sensor_msgs/Joy on `joy`,
                                      geometry_msgs/Twist on `cmd_vel`
 """
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def crane(options: argparse.Namespace) -> int:
-    """Play; return 0, or 1 where nothing was fetched by the script."""
+    """Play; return 0, or 1 if the script fetched nothing."""
     if options.ros:
         return _play_over_ros(options)
     world = _world(options)

@@ -3,7 +3,7 @@
 
 """Analyse motions of a robot that is fixed to the world by links that change.
 
-Torques beside their limits, the ZMP in the soles' outline, the centre of mass, violations.
+Torques and their limits, the ZMP in the soles' outline, the centre of mass, violations.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Analyse motions and print, draw or write what was found."""
+    """Analyse motions; print, plot or write the results."""
     from hrpsim.analysis.analyser import Analyser
     from hrpsim.analysis.fixed_links import parse_fixed_links
     from hrpsim.analysis.motion_files import read_motion
@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 class Progress:
-    """Shows on standard error how far a long motion is, once a second."""
+    """Shows the progress of a long motion on standard error, once a second."""
 
     def __init__(self, name: str, clock=time.monotonic):
         self._name, self._clock = name, clock
@@ -143,7 +143,7 @@ class Progress:
         self._shown = ""
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """Take note that `done` of `total` samples are through `stage`."""
+        """Record that `done` of `total` samples have passed `stage`."""
         now = self._clock()
         if self._next is None:
             self._next = now + _QUIET
@@ -155,7 +155,7 @@ class Progress:
 
 
 def _soles(model, texts: Sequence[str], named: Sequence[str]):
-    """Return the links that may be fixed: outlines that are given, else found, and those named."""
+    """Return the links that may be fixed, with outlines: given or found, and those named."""
     from hrpsim.analysis.soles import Sole, sole_of, soles_of
 
     given = []

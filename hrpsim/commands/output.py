@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What commands share: arguments for xacro, printing a report, remedies."""
+"""Functions shared by commands: arguments for xacro, printing a report, remedies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from hrpsim.errors import HrpsimError
 
-# Where packages that only some commands need come from.
+# How to install packages that only some commands need.
 ROS_REMEDY = (
     "pip install 'hrpsim[ros,record,plot]', or source a ROS 2 and pip install 'hrpsim[record,plot]'"
 )
@@ -22,7 +22,7 @@ BAG_REMEDY = "pip install 'hrpsim[record,plot]'"
 
 
 def pairs(texts: Sequence[str], option: str = "--xacro", sign: str = ":=") -> dict[str, str]:
-    """Return what an option that is repeated gives as NAME, `sign`, VALUE."""
+    """Parse a repeated option of the form NAME, `sign`, VALUE."""
     found = {}
     for text in texts:
         name, separator, value = text.partition(sign)
@@ -41,13 +41,13 @@ def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) 
 
 
 def show_line(text: str) -> None:
-    """Show a line on the terminal in place of the last one, "" to clear it; nothing in logs."""
+    """Replace the terminal's last line, "" to clear it; nothing in logs."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def print_json(data: Any) -> None:
-    """Print data as JSON, which has no NaN and no infinities: null stands for them."""
+    """Print data as JSON; NaN and infinities become null."""
     print(json.dumps(_finite(data), indent=2, allow_nan=False))
 
 
@@ -60,7 +60,7 @@ def _finite(data: Any) -> Any:
 
 
 def print_report(report: dict, as_json: bool) -> None:
-    """Print a report as JSON, or as lines to read."""
+    """Print a report as JSON, or as readable lines."""
     if as_json:
         print_json(report)
         return

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim play`: what was commanded in a bag is commanded in a new world, and both are compared."""
+"""`hrpsim play`: replays the commands of a bag in a new world, and compares the states."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hrpsim.arguments import not_negative, positive
 from hrpsim.commands.output import BAG_REMEDY, pairs, print_report
 from hrpsim.errors import require_packages
 
-EPILOG = """A run in lockstep comes out bit for bit. Of another one it is not recorded between
-which steps a message came, so that it departs by and by. Calls of services are in no bag.
+EPILOG = """A run in lockstep is reproduced bit for bit. Otherwise it is not recorded between
+which steps a message came, and the states diverge. Calls of services are in no bag.
 
   hrpsim play my_bag
   hrpsim play my_bag --world config/walking_demo.yaml --tolerance 1e-6
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def play(options: argparse.Namespace) -> int:
-    """Replay; return 0 if all states are as they were recorded, else 1."""
+    """Replay; return 0 if all states equal the recorded ones, else 1."""
     require_packages("play", ("rosbags",), BAG_REMEDY)
     from hrpsim.ros.replay.recording import Recording
     from hrpsim.ros.replay.replay import Replay

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim record`: all topics of ROS 2 go to a bag, as `ros2 bag record` writes them."""
+"""`hrpsim record`: records all topics of ROS 2 to a bag, as `ros2 bag record` does."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hrpsim.commands.output import ROS_REMEDY
 from hrpsim.errors import require_packages
 from hrpsim.ros.recording import recorder
 
-EPILOG = """It says "ready" once it is matched with every publisher it can see and has heard
-what it is told to expect, records until Ctrl-C or its time limit, topics that appear
-later included, and then tells what got lost, by the publishers' sequence numbers.
+EPILOG = """It prints "ready" once it is matched with every publisher it can see and has received
+the topics of --expect. It records until Ctrl-C or its time limit, topics that appear later
+included, and then reports lost messages, by the publishers' sequence numbers.
 
   hrpsim record --output my_bag --plot my_bag.png
   hrpsim record --output my_bag --namespace /robot1 --expect joint_states lfsensor rfsensor
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def record(options: argparse.Namespace) -> int:
-    """Record; return 0, or 1 where nothing could be recorded or the picture not be drawn."""
+    """Record; return 0, or 1 if nothing could be recorded or plotted."""
     wanted = ["rclpy", "rosbags", *(["matplotlib"] if options.plot else [])]
     require_packages("record", wanted, ROS_REMEDY)
     return recorder.record(options)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim sweep`: a study, cell by cell, on any engine; its results; one of its cells again."""
+"""`hrpsim sweep`: the runs (cells) of a study, on any engine; its results; one run again."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hrpsim.commands import view
 from hrpsim.commands.output import print_json, show_line
 from hrpsim.errors import HrpsimError
 
-_LOCAL = "local"  # in place of the address of a scheduler
+_LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
 _PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
 _KERNELS = ("keep_momentum", "seek_grip", "solve_by_newton_method", "walking")  # that walks need
-EPILOG = """exit status: 0 all cells are done, 1 some failed, or it could not go on, 2 wrong usage.
+EPILOG = """exit status: 0 all cells are done, 1 some failed, or it had to stop, 2 wrong usage.
 
-  hrpsim sweep study.yaml                                 results in study.zarr; again: goes on
+  hrpsim sweep study.yaml                                 results in study.zarr; again: continues
   hrpsim sweep study.yaml --scheduler tcp://host:8786     on a Dask cluster
   hrpsim sweep study.yaml --scheduler local               on one of its own, here
   hrpsim sweep study.yaml --engine mpi4py.futures:MPIPoolExecutor
@@ -115,7 +115,7 @@ def _add_engines(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep(options: argparse.Namespace) -> int:
-    """Run what is left of a study, or look at it; status 1 if cells failed or differ."""
+    """Do the unfinished runs of a study, or show results; status 1 if runs failed or differ."""
     _check_combination(options)
     from hrpsim.sweeps.study_file import read_study
 
@@ -175,7 +175,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         engine = dask_executor(options.scheduler)
     elif options.engine:
         engine = named_executor(options.engine, options.processes)
-    last = _Teller()
+    last = _ProgressLine()
     found = run_sweep(
         study.scenario,
         study.design,
@@ -185,7 +185,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         processes=options.processes,
         engine=engine,
         per_task=options.cells_per_task,
-        tell=last.tell,
+        tell=last.show,
     )
     show_line("")
     failed = int((found["status"].values == 2).sum())
@@ -214,7 +214,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
     return 1 if failed else 0
 
 
-class _Teller:
+class _ProgressLine:
     """Shows the progress on stderr, on a terminal in place."""
 
     def __init__(self):
@@ -222,8 +222,8 @@ class _Teller:
         self._shown = -math.inf
         self._period = _PROGRESS_PERIOD if sys.stderr.isatty() else _PROGRESS_PERIOD_IN_FILES
 
-    def tell(self, progress) -> None:
-        """Note the progress, and show it now and then."""
+    def show(self, progress) -> None:
+        """Store the progress, and show it once per period."""
         self.progress = progress
         now = time.monotonic()
         if now - self._shown < self._period:
@@ -249,7 +249,7 @@ def _list_parameters(study, as_json: bool) -> int:
 
 
 def _look(options: argparse.Namespace, store: Path) -> int:
-    """Print a table, or draw a picture, of results that are there."""
+    """Print a table, or plot a figure, of the results so far."""
     from hrpsim.sweeps import figures
     from hrpsim.sweeps.statistics import outcome_names, summary
     from hrpsim.sweeps.store import open_store
@@ -275,16 +275,16 @@ def _look(options: argparse.Namespace, store: Path) -> int:
 
 
 def _require_results(found, store: Path) -> str:
-    """Return how far the sweep of a store is; HrpsimError where no cell is done."""
+    """Return the progress of a store's sweep as text; HrpsimError if no run has succeeded."""
     status, errors = found["status"].values, found["error"].values
     count, failed = int((status > 0).sum()), int((status == 2).sum())
-    told = f"{count} of {len(status)} cells are finished, {failed} of them failed"
+    progress = f"{count} of {len(status)} cells are finished, {failed} of them failed"
     if count == 0:
         raise HrpsimError(f"{store}: there is nothing yet: none of {len(status)} cells is finished")
     if count == failed:
         first = int((status == 2).argmax())
-        raise HrpsimError(f"{store}: nothing to show: {told}; cell {first}: {errors[first]}")
-    return told
+        raise HrpsimError(f"{store}: nothing to show: {progress}; cell {first}: {errors[first]}")
+    return progress
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
@@ -309,7 +309,7 @@ def _with_interval(row: dict[str, Any], name: str) -> str:
 
 
 def _again(options: argparse.Namespace, study, store: Path) -> int:
-    """Run cells again, compare them with the store, and show them."""
+    """Repeat runs, compare them with the store, and show them."""
     from hrpsim.sweeps.store import open_store
     from hrpsim.sweeps.sweep import replay, worst_cells
 
@@ -353,7 +353,7 @@ def _again(options: argparse.Namespace, study, store: Path) -> int:
 
 
 def _started(study, found, cell: int):
-    """Return the run of a cell at its beginning, and the motion that it makes."""
+    """Return the run of a cell at its start, and its motion."""
     from hrpsim.sweeps.boundary import BoundaryScenario
     from hrpsim.sweeps.sweep import cell_of
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario

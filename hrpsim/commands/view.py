@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`--viewer` of `hrpsim run` and `hrpsim walk`: the same world in a browser."""
+"""`--viewer` of `hrpsim run` and `hrpsim walk`: show the same world in a browser."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_film_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def make_film(options: argparse.Namespace, world) -> int:
-    """Film the world for --duration; say what was written, and return 0."""
+    """Film the world for --duration; print the file's name, and return 0."""
     from hrpsim.viewer.film import make_film
 
     begin = time.monotonic()
@@ -52,7 +52,7 @@ def make_film(options: argparse.Namespace, world) -> int:
 def view(options: argparse.Namespace, world, motion=None, panel=None, follow="") -> int:
     """Serve the world until the process is interrupted; return 0.
 
-    `panel` makes, of the viewer, what stands beside its own controls and has an `update`; `follow`
+    `panel` makes from the viewer an additional panel with an `update`; `follow`
     is the entity that cameras follow.
     """
     from hrpsim.viewer.viewer import Viewer
@@ -73,9 +73,9 @@ def view(options: argparse.Namespace, world, motion=None, panel=None, follow="")
 
 
 def controlled(robot, controller, parameters):
-    """Return the control loop of a robot and the motion that it makes.
+    """Return the control loop of a robot and its motion.
 
-    Once the controller has finished, its last command holds; after a reset it begins anew.
+    Once the controller has finished, its last command holds; a reset starts it again.
     """
     from hrpsim.control.framework.control_loop import ControlLoop
     from hrpsim.viewer.session import Motion

@@ -108,7 +108,7 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def walk(options: argparse.Namespace) -> int:
-    """Let the robot walk; print how it went. Return 0 if it walked, 1 if it fell."""
+    """Simulate the walk; print a summary. Return 0 if the robot walked, 1 if it fell."""
     _check_combination(options)
     walk_robot.check_combination(options)
     if options.plot:
@@ -131,7 +131,7 @@ def _check_combination(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Say what was found of a robot, what was made, and whether it can walk the pattern."""
+    """Report what was found of a robot, what was made, and whether it can walk the pattern."""
     _robot(options)
     return 0
 
@@ -218,7 +218,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
 
 
 def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
-    """Return the robot at the start of its walk, and what its controller has to know of it."""
+    """Return the robot at the start of its walk, and the controller's parameters for it."""
     from hrpsim.commands.warm_up import compile_side_by_side
 
     compile_side_by_side(_KERNELS)
@@ -226,12 +226,12 @@ def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
         return _only_robot(options), {}
     prepared = walk_robot.prepared_robot(options)
     wanted = {**_parameters(options), "pattern": _asked_for(options)["pattern"]}
-    robot = walk_robot.ready(prepared, options, wanted, lambda findings: _tell(options, findings))
+    robot = walk_robot.ready(prepared, options, wanted, lambda findings: _report(options, findings))
     return robot, walk_robot.parameters_of(prepared)
 
 
-def _tell(options: argparse.Namespace, findings: list[Finding]) -> None:
-    """Print what was found of a robot; as JSON only where that is all that was asked for."""
+def _report(options: argparse.Namespace, findings: list[Finding]) -> None:
+    """Print the findings on a robot; as JSON only with --check."""
     if not options.json:
         print("\n".join(walk_robot.check_lines(findings, options.robot)), flush=True)
     elif options.check:
@@ -251,7 +251,7 @@ def _only_robot(options: argparse.Namespace) -> Robot:
 
 
 def _described(options: argparse.Namespace, stack) -> tuple[Path, Model, dict[str, Any]]:
-    """Return world file, model and controller's parameters for processes of their own."""
+    """Return world file, model and controller's parameters for separate processes."""
     if options.robot is None:
         return _world_path(options), _only_robot(options).model, {}
     prepared = walk_robot.prepared_robot(options)
@@ -292,7 +292,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the pattern, and whether there is a stabiliser, as the controller has them."""
+    """Return the controller's pattern, and whether it has a stabiliser."""
     from hrpsim.control.framework.parameters import read_parameters
     from hrpsim.resources import share_path
 
@@ -301,14 +301,14 @@ def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _progress(controller):
-    """Return what is called with the time before each tick and now and then shows a line."""
+    """Return a function of the time, called before each tick, that shows the progress."""
     from hrpsim.control.walk_trial import step_ends
 
     start = last = -_PROGRESS_PERIOD
     ends = None
 
     def show(simulated: float) -> None:
-        """Say how far the walk is at `simulated` [s], at most once a period of the wall clock."""
+        """Show the walk's progress at `simulated` [s], at most once a period of the wall clock."""
         nonlocal start, last, ends
         now = time.monotonic()
         if ends is None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures of a walk: forces, ZMP and inclination against time; a film strip of the robot."""
+"""Figures of a walk: forces, ZMP and inclination against time; a film strip of the robot."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hrpsim.model.model import Model
 
 _FRAMES = 9
 _BEFORE_TOUCH_DOWN = 0.2  # [s]
-_VIEW = (1.0, 0.6)  # to the right in the film strip: the robot walks that way, its front is seen
+_VIEW = (1.0, 0.6)  # to the right in the film strip: the robot walks towards it
 _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
 
 
 def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Path) -> Path:
-    """Draw the walk to the PNG file `picture` and return it.
+    """Plot the walk to the PNG file `picture` and return it.
 
     Raises HrpsimError where matplotlib is missing.
     """
@@ -48,10 +48,10 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
 
 
 def draw_film(trial: Trial, model: Model, sequence: MotionSequence, picture: Path) -> Path:
-    """Draw the robot from the side, posture after posture, to `picture` and return it.
+    """Draw a sequence of postures from the side to `picture` and return it.
 
-    Late in swings, evenly chosen among the steps, and at the end; a walk that has no steps or that
-    ends in a fall at even times. Raises HrpsimError where matplotlib is missing.
+    Postures late in swings, of steps chosen evenly, and at the end; a walk without steps or that
+    ends in a fall: at equal intervals. Raises HrpsimError where matplotlib is missing.
     """
     end = float(trial.times[-1])
     times = np.linspace(0.0, end, _FRAMES)

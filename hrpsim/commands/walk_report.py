@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What came of a walk, as a mapping for JSON and as lines for people."""
+"""Report a walk, as a mapping for JSON and as readable lines."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def report(
 ) -> dict[str, Any]:
     """Return the summary of a walk in a process; SI units, angles in radians.
 
-    zmp_error: horizontal distance between the ZMP that the foot force sensors tell and the
+    zmp_error: horizontal distance between the ZMP of the foot force sensors and the
     sequence's, rms and largest, until the fall; None for a sequence without ZMP and waist, and
-    where nothing was measured, as in a first tick.
-    creep: how far a sole moved along the floor at most while it stood alone.
+    without a measurement, as in a first tick.
+    creep: largest motion of a sole along the floor in single support.
     """
     moved = sole_motion(model, trial)
     return {
@@ -70,7 +70,7 @@ def _zmp_error(trial: Trial, model: Model, sequence: MotionSequence) -> dict[str
 
 
 def report_lines(result: dict[str, Any]) -> list[str]:
-    """Return `report`'s summary for people."""
+    """Return `report`'s summary as readable lines."""
     error = result["zmp_error"]
     lines = [
         _headline(result, f"{'' if result['bushes'] else 'no '}bushes"),
@@ -95,7 +95,7 @@ def report_lines(result: dict[str, Any]) -> list[str]:
 
 
 def pace_text(pace: Mapping[str, float]) -> str:
-    """Return how much easier than planned a walk is, empty where it is not."""
+    """Return the pace of an eased walk relative to its plan, empty if it is as planned."""
     pace = {"length": 1.0, "time": 1.0, "inset": 0.0, **pace}
     if pace["length"] == pace["time"] == 1.0:
         return ""
@@ -105,7 +105,7 @@ def pace_text(pace: Mapping[str, float]) -> str:
 
 
 def ros_report_lines(summary: dict[str, Any], asked_for: dict[str, Any]) -> list[str]:
-    """Return the summary of a walk over ROS for people."""
+    """Return the summary of a walk over ROS as readable lines."""
     lines = []
     if summary["verdict"] is not None:
         lines += [

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim walk --robot`: a robot of any description, made ready to walk, in a world."""
+"""`hrpsim walk --robot`: prepare a robot of any description for walking, in a world."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ settle: true
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is said of a robot of one's own."""
+    """Add the options of a user's robot."""
     group = parser.add_argument_group("with a robot of your own")
     group.add_argument(
         "--robot", type=Path, metavar="FILE", help="URDF, xacro, MJCF, .body or .wrl of a biped"
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_combination(options: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
+    """End with wrong usage for options that exclude each other."""
     if options.robot is None:
         feet = ("left-foot", "right-foot", "sole")
         alone = ("check", *feet, "accept-nonphysical-inertia", "write-robot")
@@ -78,7 +78,7 @@ def check_combination(options: argparse.Namespace) -> None:
 
 
 def prepared_robot(options: argparse.Namespace) -> PreparedBiped:
-    """Return the robot of `--robot`, ready to walk, and keep it where that is asked for."""
+    """Return the robot of `--robot`, ready to walk, and save it where requested."""
     from hrpsim.control.biped.prepare import BipedOptions, prepare_biped
 
     known = BipedOptions(
@@ -95,7 +95,7 @@ def prepared_robot(options: argparse.Namespace) -> PreparedBiped:
 
 
 def parameters_of(prepared: PreparedBiped) -> dict[str, Any]:
-    """Return what the walking controller has to know of the robot."""
+    """Return the walking controller's parameters of the robot."""
     left, right = prepared.soles
     return {"left_sole": left, "right_sole": right}
 
@@ -104,12 +104,12 @@ def ready(
     prepared: PreparedBiped,
     options: argparse.Namespace,
     parameters: Mapping[str, Any],
-    tell: Callable[[list[Finding]], None],
+    report: Callable[[list[Finding]], None],
 ) -> Robot:
-    """Return the robot at rest in a world, its walk planned as its controller will have it.
+    """Return the robot at rest in a world; plan its walk as its controller will.
 
-    `tell` gets the findings and, as the last one, whether it can walk: all that may refuse that
-    comes before, and raises its error thereafter.
+    `report` gets the findings and, as the last one, whether it can walk, before any error is
+    raised.
     """
     from hrpsim.commands.walk_report import pace_text
     from hrpsim.control.biped.prepare import Finding
@@ -120,11 +120,11 @@ def ready(
         robot = robot_in_world(prepared, options.world)
         controller.configure(robot.model, {**parameters_of(prepared), **parameters})
     except HrpsimError:
-        tell([*prepared.findings, Finding("verdict", f"cannot walk {pattern}")])
+        report([*prepared.findings, Finding("verdict", f"cannot walk {pattern}")])
         raise
     text = pace_text(controller.pace._asdict())
     verdict = f"can walk {pattern}" + (f", {text}" if text else "")
-    tell([*prepared.findings, Finding("verdict", verdict)])
+    report([*prepared.findings, Finding("verdict", verdict)])
     return robot
 
 
@@ -171,7 +171,7 @@ def write_robot(prepared: PreparedBiped, folder: Path) -> Path:
 
 
 def check_lines(findings: list[Finding], path: Path) -> list[str]:
-    """Return the check of a robot for people, the verdict first."""
+    """Return the check of a robot as readable lines, the verdict first."""
     lines = [f"{path.name}: {findings[-1].text}"]
     for what, text, made in findings[:-1]:
         lines.append(f"  {what:14s} {text}{'  [made]' if made else ''}")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command `hrpsim warm-up`: compile now what worlds would compile when they first need it."""
+"""`hrpsim warm-up`: compile the kernels now that worlds would compile at their first use."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from hrpsim.commands.output import show_line
 from hrpsim.errors import HrpsimError, unknown_name
 
 STEP, READING, WALKING = "step", "reading", "walking"
-_OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # on demand, but every step calls them
+_OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them
 _LOWEST = 19  # priority
-# Processor time that parts take beside one that takes 1, measured: the long ones are begun first.
+# Measured processor time of parts, relative to one that takes 1: the long ones start first.
 _WEIGHTS = {"let_nothing_pass": 16.0, "solve_by_newton_method": 11.0, STEP: 8.5, WALKING: 7.0}
 _WEIGHTS |= {"prepare_rows": 4.0, "integrate_rk4": 4.0, "find_contacts": 3.0, "seek_grip": 2.0}
 _WEIGHTS |= {READING: 2.0}
-_USUAL = 1.0  # what one that takes 1 does take [s]
+_USUAL = 1.0  # time of a part of weight 1 [s]
 _LOOK_PERIOD = 1.0  # between lines of progress [s, wall]
 _ROBOT = """<robot name="warm_up"><link name="base"/><link name="arm"><inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile, and keep on disk, the step and all kernels that it calls."""
+    """Compile the step and all kernels that it calls, and store them on disk."""
     begin = time.perf_counter()
     known = parts()
     for name in options.kernels:
@@ -71,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def compile_side_by_side(names: Iterable[str]) -> None:
-    """Compile the step and these of `parts` on all processors, if none did before.
+    """Compile the step and these of `parts` on all processors, unless they are compiled.
 
-    Worlds would compile them one after the other, each when it is first needed. Where nothing can
-    be kept on disk, they do.
+    Worlds would compile them one after the other, at their first use. Where nothing can
+    be stored on disk, they do.
     """
     from hrpsim.control.balance.stabilizing import stabilize
     from hrpsim.jit.compiled import is_cached
@@ -100,7 +100,7 @@ def _compile(names: list[str], processes: int | None) -> None:
     longest_first = in_order(names)
     begin = time.perf_counter()
     spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
-    # These processes end soon: what collecting would free is not worth looking for.
+    # These processes end soon: garbage collection would not pay.
     with ProcessPoolExecutor(workers, mp_context=spawn, initializer=gc.disable) as pool:
         parts = {pool.submit(_timed, part): part for part in longest_first}
         left = set(parts)
@@ -119,9 +119,9 @@ def _compile(names: list[str], processes: int | None) -> None:
 def _timed(part: str) -> float:
     """Compile a part; return the seconds that it took."""
     begin = time.perf_counter()
-    # On a terminal the line of progress says it.
-    told = io.StringIO() if sys.stderr.isatty() else sys.stderr
-    with contextlib.redirect_stderr(told):
+    # On a terminal the line of progress shows it.
+    output = io.StringIO() if sys.stderr.isatty() else sys.stderr
+    with contextlib.redirect_stderr(output):
         compile_part(part)
     return time.perf_counter() - begin
 
@@ -129,7 +129,7 @@ def _timed(part: str) -> float:
 def seconds_left(
     longest_first: list[str], took: dict[str, float], workers: int, elapsed: float
 ) -> float:
-    """Return how long compiling will go on [s, wall], by what the parts that are done took [s]."""
+    """Return the remaining time of compiling [s, wall], from the times of finished parts [s]."""
     done = sum(map(_weight, took))
     unit = sum(took.values()) / done if done else _USUAL
     ends = [0.0] * workers
@@ -139,7 +139,7 @@ def seconds_left(
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return parts as they are begun by several processes: the longest first."""
+    """Return parts in the order in which processes start them: the longest first."""
     return sorted(names, key=_weight, reverse=True)
 
 
@@ -149,7 +149,7 @@ def _weight(part: str) -> float:
 
 @contextlib.contextmanager
 def _only_one() -> Iterator[None]:
-    """Wait until no other process compiles at leisure into this cache."""
+    """Wait until no background process compiles into this cache."""
     from hrpsim.jit.kernel_folders import cache_directory
 
     with (cache_directory / ".idle.lock").open("w") as lock:
@@ -158,7 +158,7 @@ def _only_one() -> Iterator[None]:
 
 
 def parts() -> list[str]:
-    """Return the kernels to compile: the step, readings, the walk, all lazily compiled ones."""
+    """Return the kernels to compile: the step, sensors, the walk, all lazily compiled ones."""
     import hrpsim.step.step  # noqa: F401  which declares the kernels
     from hrpsim.jit.lazy_kernels import declared_lazy_kernels
 
@@ -166,7 +166,7 @@ def parts() -> list[str]:
 
 
 def compile_part(part: str) -> None:
-    """Compile one of `parts`, if no process did before."""
+    """Compile one of `parts`, unless a process has done so."""
     if part == WALKING:
         _compile_walk()
         return
@@ -194,7 +194,7 @@ def compile_part(part: str) -> None:
         world.connect(None, "sphere").wrench  # noqa: B018  compiles what reads it
         world_kinetic_energy(world)
         return
-    let_compile(lambda names: True)  # what else this world calls is not for this process
+    let_compile(lambda names: True)  # other processes compile the other kernels of this world
     try:
         if part == STEP:
             entry_point(advance, Reference(world.scene), 1)
@@ -207,7 +207,7 @@ def compile_part(part: str) -> None:
 
 
 def _compile_dynamics(model, q, v) -> None:
-    """Compile what the functions of a model call."""
+    """Compile the kernels that a model's functions call."""
     from hrpsim.dynamics.functions import energy, forward_dynamics, inverse_dynamics, mass_matrix
 
     inverse_dynamics(model, q, v, forward_dynamics(model, q, v, v))
@@ -215,7 +215,7 @@ def _compile_dynamics(model, q, v) -> None:
 
 
 def _compile_walk() -> None:
-    """Compile what the walking controller does in a period, and what plans the walk."""
+    """Compile the kernels of the walking controller's period, and of its planning."""
     import numpy as np
 
     from hrpsim.control.framework.controller import controlled_joints
@@ -234,7 +234,7 @@ def _compile_walk() -> None:
     walk = Walk(MotionSequence(joints, pos=still))
     walk.configure(model, {})
     LegKinematics(model, walk.soles[0]).solve((0.0, 0.0, -0.6), np.eye(3), clamp=True)
-    let_compile(lambda names: True)  # what the step of this world calls is for other parts
+    let_compile(lambda names: True)  # the kernels of this world's step belong to other parts
     try:
         RobotReader(World().add_robot(model), joints).read()
     finally:

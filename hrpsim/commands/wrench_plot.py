@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim wrench-plot`: a picture of what the feet of a recorded robot felt."""
+"""`hrpsim wrench-plot`: plots the foot wrenches of a recorded robot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hrpsim.errors import require_packages
 
 EPILOG = """The bag is a folder of `hrpsim record` or `ros2 bag record` (mcap or sqlite3, several
 files, zstd), or one of its files. A topic is given by its full name or the end of it:
-lfsensor stands for /robot1/lfsensor where only one topic ends so. No ROS is needed.
+lfsensor means /robot1/lfsensor where only one topic ends so. No ROS is needed.
 """
 
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wrench_plot(options: argparse.Namespace) -> int:
-    """Plot the bag; print the name of the picture."""
+    """Plot the bag; print the file's name."""
     require_packages("wrench-plot", ("rosbags", "matplotlib"), BAG_REMEDY)
     from hrpsim.bag.wrench_plot import plot_foot_wrenches
 

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The crane of the crane game: a hand that glides at bounded speed and acceleration, and its grip.
+"""The crane of the crane game: a hand of bounded speed and acceleration, and its grip.
 
 The description is urdf/crane.urdf.xacro: slides x, y, z and a turn on position servos, and claws
-whose servo has damping alone. A player says what the crane should do as a `Request`; the controller
-turns wishes into a smooth reference and adds the forces that the hand itself needs on the way.
+whose servo has damping only. A player sets a `Request`; the controller turns it into a smooth
+reference and adds the feedforward forces of the hand.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _KNUCKLE, _WRIST = JOINTS[4], "left_wrist"
 
 
 class Request(NamedTuple):
-    """What a player wants now: velocity (x, y, z) [m/s], turn [rad/s], claws closing or not."""
+    """A player's request: velocity (x, y, z) [m/s], turn [rad/s], claws closing or not."""
 
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     turn: float = 0.0
@@ -45,7 +45,7 @@ class Request(NamedTuple):
 
 
 class Crane(Controller):
-    """Glides as `request` says, until another request is assigned.
+    """Move as `request` says, until another request is assigned.
 
     Parameters: those of PARAMETERS; `speed`, `acceleration` and `grip` may be assigned at any time.
     position (x, y, z, yaw) [m, rad] and velocity are the reference that the servos follow; z is the
@@ -57,7 +57,7 @@ class Crane(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Take the parameters. ControllerError for an unknown one, a bad value or another robot."""
+        """Read the parameters. ControllerError for an unknown one, a bad value or another robot."""
         values = PARAMETERS | checked("crane", self.parameter_kinds, parameters)
         missing = [name for name in (*JOINTS, _WRIST) if name not in model.joint_names]
         if missing or model.base != "fixed":
@@ -92,7 +92,7 @@ class Crane(Controller):
         self.request = Request()
 
     def control(self, state: State) -> Command:
-        """Glide on by one period."""
+        """Advance the reference by one period."""
         before = self.velocity
         self.velocity = self._next_velocity()
         self.position = self.position + 0.5 * self.period * (before + self.velocity)
@@ -109,14 +109,14 @@ class Crane(Controller):
         )
 
     def torque_of_grip(self, angle: float) -> float:
-        """Return the torque [Nm] that presses each pad with `grip`, arms at `angle` [rad].
+        """Return the torque [Nm] that presses each pad with force `grip`, arms at `angle` [rad].
 
         By virtual work: a pad moves by arm cos(angle) a radian.
         """
         return 2.0 * self.grip * self._arm * math.cos(angle)
 
     def motion_along(self, way: np.ndarray) -> tuple[tuple[float, float, float], float]:
-        """Return the velocity and turn, a period on, to rest at the end of `way` (4,) [m, rad]."""
+        """Return the next period's velocity and turn, to rest at the end of `way` (4,) [m, rad]."""
         velocity = self._approach(way[:3], self.velocity[:3], self.acceleration)
         turn = self._approach(way[3:], self.velocity[3:], self.turn_acceleration)
         return tuple(velocity), float(turn[0])
@@ -144,7 +144,7 @@ class Crane(Controller):
         return np.clip(self.velocity + change, -down, up)
 
     def _own_forces(self, angle: float, acceleration: np.ndarray) -> np.ndarray:
-        """Return what the empty crane needs at JOINTS (5,) [N, Nm] to follow its reference."""
+        """Return the efforts of the empty crane at JOINTS (5,) [N, Nm] along its reference."""
         full = self._followers @ np.stack(
             [
                 np.append(self.position, angle),
@@ -157,7 +157,7 @@ class Crane(Controller):
 
 
 def stopping_speed(way, speed, acceleration, period):
-    """Return the speed after a period from which one still stops at the end of `way` [m or rad].
+    """Return the speed after a period that still allows stopping at the end of `way` [m or rad].
 
     `speed` is that at its start; it changes evenly, by at most `acceleration` a second. All are
     numbers or arrays: v with period (speed + v) / 2 + v^2 / (2 acceleration) + v period / 2 = way.
@@ -167,7 +167,7 @@ def stopping_speed(way, speed, acceleration, period):
 
 
 def _followers(model: Model, places: list[int]) -> np.ndarray:
-    """Return the rate of every joint for the rates of the commanded ones (nv, len(places))."""
+    """Return the joint rates per rate of the commanded ones (nv, len(places))."""
     rates = np.zeros((model.nv, len(places)))
     for k in range(model.nv):
         leader = model.system.mimic_dof[k]

@@ -15,11 +15,11 @@ from pathlib import Path
 from hrpsim.ros.base.child_process import Processes
 from hrpsim.ros.base.stop_signal import StopSignal
 
-_PERIOD = 0.1  # between looks at the processes [s, wall]
+_PERIOD = 0.1  # between checks of the processes [s, wall]
 
 
 def programs(world: Path, time_step: float | None, parameters: Mapping[str, float]) -> dict:
-    """Return module and arguments of each process by its name."""
+    """Return module and arguments of each process, by its name."""
     step = [] if time_step is None else ["-p", f"time_step:={float(time_step)}"]
     period = float(time_step or parameters["period"])
     own = [f"{name}:={float(value)}" for name, value in {**parameters, "period": period}.items()]
@@ -38,19 +38,19 @@ def programs(world: Path, time_step: float | None, parameters: Mapping[str, floa
 
 
 def play(world: Path, time_step: float | None, parameters: Mapping[str, float]) -> int:
-    """Run both until one ends or a signal comes; return 0, or 1 where one failed."""
+    """Run both until one ends or a signal arrives; return 0, or 1 if one failed."""
     with StopSignal() as stop, tempfile.TemporaryDirectory(prefix="hrpsim-crane-") as folder:
         processes = Processes(Path(folder), os.environ)
         try:
             for name, arguments in programs(world, time_step, parameters).items():
                 processes.start_module(name, *arguments)
             stop.loop_started()
-            told = [0] * len(processes.all)
+            printed = [0] * len(processes.all)
             while not stop() and all(child.exit_code is None for child in processes.all):
                 for k, child in enumerate(processes.all):
-                    for line in child.lines_from(told[k]):
+                    for line in child.lines_from(printed[k]):
                         print(f"{child.name}: {line}", flush=True)
-                        told[k] += 1
+                        printed[k] += 1
                 time.sleep(_PERIOD)
             failed = [child for child in processes.all if child.exit_code]
         finally:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The crane as a controller plug-in that listens to a joystick.
+"""The crane as a controller plug-in with a joystick.
 
     ros2 run hrpsim hrpsim_controller --ros-args -p base:=fixed \
         -p controller:=hrpsim.crane:JoystickCrane
@@ -35,10 +35,10 @@ _DEAD_ZONE = 0.05  # of the axes
 
 
 class JoystickCrane(PlayedCrane):
-    """A crane that does what arrives on joy, cmd_vel and close_claws."""
+    """A crane commanded by joy, cmd_vel and close_claws."""
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Take the parameters of Crane and begin to listen."""
+        """Read the parameters of Crane and subscribe."""
         super().configure(model, parameters)
         self._node = Node("crane_joystick")
         self._hears = [
@@ -51,14 +51,14 @@ class JoystickCrane(PlayedCrane):
         ]
 
     def control(self, state: State) -> Command:
-        """Do what was said since the last period, and glide on."""
+        """Apply the messages since the last period, and advance."""
         for subscription, act in self._hears:
             for message, _ in subscription.take_all():
                 act(message)
         return super().control(state)
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Unsubscribe."""
         self._node.destroy_node()
 
     def _joy(self, message: Joy) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a person plays the crane game with: buttons, keys, sliders, and the score."""
+"""The panel of the crane game: buttons, keys, sliders, and the score."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ KEYS = {
     "G": "turn right",
 }
 CLOSE_KEY, OPEN_KEY = "C", "O"
-_HOLD_RATE = 20.0  # a held button says so [Hz]
-_HELD, _TYPED = 0.15, 0.3  # how long one such word, or one stroke of a key, lasts [s]
+_HOLD_RATE = 20.0  # rate of events of a held button [Hz]
+_HELD, _TYPED = 0.15, 0.3  # how long one such event, or one stroke of a key, lasts [s]
 _SLIDERS = {"x [m]": 0.005, "y [m]": 0.005, "z [m]": 0.005, "yaw [rad]": 0.01}  # their steps
 # Behind the table: forward is away from the player; the panel hides the right of the picture.
 _LOOK_AT, _EYE = (0.03, -0.1, 0.06), (-0.72, -0.1, 0.86)  # [m]
@@ -38,7 +38,7 @@ _COLORS = {
 _ARROW_SIZE = 0.3
 _AIM_COLOR, _AIM_HALF_WIDTH, _AIM_FLOOR = (240, 150, 30), 0.045, 0.003  # [m]
 _BESIDE_GOAL = (-0.05, 0.0, 0.02)  # the label, from the middle of the near edge [m]
-_AIM_MOVES = 1e-3  # a mark that would move by less stays [m, rad]
+_AIM_MOVES = 1e-3  # a mark is not moved by less [m, rad]
 _HELP = "Grip things and carry them into the **goal**. Hold a button, or its key."
 _UPDATE = 8  # frames between updates of texts and sliders
 
@@ -71,7 +71,7 @@ class CranePanel:
                 self.sliders = self._add_sliders(gui)
 
     def update(self) -> None:
-        """Show the score, and where the crane is; to be called once a frame."""
+        """Show the score and the crane's position; call once per frame."""
         self._draw_aim()
         self._frames += 1
         if self._frames % _UPDATE:
@@ -91,7 +91,7 @@ class CranePanel:
         return f"{text}: {', '.join(lying)}" if lying else text
 
     def _set_scene(self, viewer) -> None:
-        """Colour the game, say what the goal is, and show no forces until they are asked for."""
+        """Colour the game, label the goal, and hide forces at first."""
         scene, drawing = viewer.server.scene, viewer.drawing
         for name, color in _COLORS.items():
             drawing.paint(name, color)
@@ -118,7 +118,7 @@ class CranePanel:
         return self._world.robots["crane"].joint_positions[:4]
 
     def _draw_aim(self) -> None:
-        """Move the mark below the claws along with them."""
+        """Move the mark below the claws with them."""
         hand = self._hand()
         if np.abs(hand - self._aimed_at).max() > _AIM_MOVES:
             self._aimed_at = hand
@@ -165,7 +165,7 @@ class CranePanel:
             sliders.append(gui.add_slider(label, lowest[k], highest[k], step, start))
 
         def send(event) -> None:
-            if event.client is not None:  # not when the program itself moves a slider
+            if event.client is not None:  # not when the program moves a slider
                 self._request(lambda: self._crane.send_to([slider.value for slider in sliders]))
 
         for slider in sliders:
@@ -174,7 +174,7 @@ class CranePanel:
 
 
 def _length(geometry) -> float:
-    """Return how far a shape reaches along its x axis [m]; 0 for what is no box."""
+    """Return a box's length along its x axis [m]; 0 for other shapes."""
     return float(geometry.lengths[0]) if isinstance(geometry, Box) else 0.0
 
 
@@ -188,5 +188,5 @@ def _aim(hand: np.ndarray) -> np.ndarray:
 
 
 def _bounded(slider) -> float:
-    """Return a slider's value within its bounds, which a page may ignore; of nan the lowest."""
+    """Return a slider's value clipped to its bounds, which a page may ignore; nan: the lowest."""
     return min(max(slider.min, slider.value), slider.max)

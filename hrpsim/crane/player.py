@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A crane that somebody plays: by keys and buttons, by sliders, or by a stick."""
+"""A crane played by keys and buttons, by sliders, or by a stick."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ DIRECTIONS = {
 
 
 class PlayedCrane(Crane):
-    """Does what was pressed last, for as long as that lasts; then rests, or glides to `target`.
+    """Move as pressed last, for its duration; then rest, or move to `target`.
 
     close: whether the claws close. target: (x, y, z, yaw) [m, rad], or None.
     """
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Take the parameters, see Crane."""
+        """Read the parameters, see Crane."""
         super().configure(model, parameters)
         self._let_go()
 
@@ -57,11 +57,11 @@ class PlayedCrane(Crane):
         self._stick, self._stick_left = np.clip(shares, -1.0, 1.0), duration
 
     def send_to(self, target) -> None:
-        """Glide to `target` (x, y, z, yaw) [m, rad]; it is brought within the slides' range."""
-        self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # nan is bounded, too
+        """Move to `target` (x, y, z, yaw) [m, rad], clipped to the slides' range."""
+        self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # nan is clipped, too
 
     def control(self, state: State) -> Command:
-        """Turn what is pressed into a request, and glide on."""
+        """Turn what is pressed into a request, and advance."""
         self.request = Request(*self._motion(), self.close)
         self._left = {k: t - self.period for k, t in self._left.items() if t > self.period}
         self._stick_left -= self.period

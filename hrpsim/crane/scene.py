@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E10's scene: the crane over a table with one object and a goal, and what is measured there."""
+"""E10's scene: the crane over a table with one object and a goal, and its measurements."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from hrpsim.resources import share_path
 from hrpsim.world.objects.body import rotation_matrix
 
 EDGE, MASS = 0.06, 0.5  # of the box [m], [kg]
-FRICTION = 0.5  # of everything with everything, as in the thesis
+FRICTION = 0.5  # of all materials, as in the thesis
 # Of each of a pad's four contact points: rubber of 2 MPa, 5 mm thick, 20 x 50 mm [m/N].
 PAD_COMPLIANCE = 4.0 * 5e-3 / (2e6 * 0.020 * 0.050)
 SAFETY = 2.0  # how many times the box's weight the pads could carry
 GRIP = SAFETY * MASS * GRAVITY / (2.0 * FRICTION)  # force of each pad [N]
 GOAL = (0.25, 0.0)  # middle of the goal [m]
 GOAL_SIZE = (0.16, 0.16, 0.01)  # [m]
-START = 0.15  # height of the pads at first [m]
+START = 0.15  # initial height of the pads [m]
 HEIGHT = 0.12  # of the pads when the object was lifted [m]
 CLAWS = ("left_claw", "right_claw")
 LARGEST_SLIP = 1e-4  # of what is held [m]
-WATCH = 0.05  # time between looks at what is held [s]
-SWEEPS = 2000  # so many may be needed where the friction of all points is nearly used up
+WATCH = 0.05  # time between measurements of the load [s]
+SWEEPS = 2000  # needed where the friction of all points is nearly at its limit
 SOLVER = [{"solver": "direct", "bodies": "crane"}, {"solver": "iterative"}]
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
 
 
 class Load(NamedTuple):
-    """What stands on the table at first: name, shape, mass [kg], position of its middle [m]."""
+    """An object on the table: name, shape, mass [kg], initial position of its middle [m]."""
 
     name: str
     shape: Geometry
@@ -47,9 +47,9 @@ class Load(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """What was seen of a load while it was held.
+    """Measurements of a load while it was held.
 
-    times [s] since it was held (n,); slips [m], how far it has slipped in the claws since (n,);
+    times [s] since the grip (n,); slips [m] in the claws since then (n,);
     forces [N] of the pads (n, 2).
     """
 
@@ -75,7 +75,7 @@ def critical_shift() -> float:
 
 
 def lifting() -> list:
-    """Return the moves that fetch what stands at the middle of the table."""
+    """Return the moves that fetch the object at the middle of the table."""
     return [
         Grip(False, 0.8),
         Go((0.0, 0.0, EDGE / 2)),
@@ -119,12 +119,12 @@ class CraneScene:
         self.loop = ControlLoop(self.robot, self.crane, {"period": time_step, "grip": grip})
 
     def play_until(self, move: int) -> None:
-        """Go on until the script's move of that number has begun, or the script has ended."""
+        """Simulate until the script's move of that number has begun, or the script has ended."""
         while len(self.crane.begun) <= move and not self.crane.finished:
             self.loop.tick()
 
     def watch_until(self, move: int) -> Watched:
-        """Go on as play_until does, and look every WATCH at slip and pads on the way."""
+        """Simulate as play_until does, and measure slip and pad forces every WATCH."""
         start, held = self.world.time, self.corners()
         times, slips, forces = [], [], []
         every, ticks = max(1, round(WATCH / self.world.time_step)), 0
@@ -148,12 +148,12 @@ class CraneScene:
         return np.array(seen)
 
     def pad_forces(self) -> list[float]:
-        """Return what each pad presses with [N]."""
+        """Return the normal force of each pad [N]."""
         pads = [self.robot.contact_arrays(claw) for claw in CLAWS]
         return [float(np.sum(pad.forces * pad.normals)) for pad in pads]
 
     def posture(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the configurations of crane and box, to be drawn."""
+        """Return the configurations of crane and box, for drawing."""
         return self.robot.q.copy(), self.box.q.copy()
 
 
@@ -162,5 +162,5 @@ def _corners_of(shape: Geometry) -> np.ndarray:
 
 
 def slip_between(before: np.ndarray, after: np.ndarray) -> float:
-    """Return how far the corner that moved most, seen from either claw, has moved [m]."""
+    """Return the largest displacement of a corner in either claw's frame [m]."""
     return float(np.linalg.norm(after - before, axis=-1).max())

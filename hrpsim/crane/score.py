@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who lies in the goal of the crane game."""
+"""The score of the crane game: the bodies in the goal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UPRIGHT = 0.5  # least height of the unit normal of a contact that carries
 def in_goal(world) -> list[str]:
     """Return the names of the free bodies that lie in the goal, in the world's order.
 
-    They are carried by the fixed shape "goal", or by others that lie there, by the contacts of the
+    Supported by the fixed shape "goal", or by others that lie there, by the contacts of the
     last step, and the crane does not touch them.
     """
     carried_by: dict[str, set[str]] = {}

@@ -14,15 +14,15 @@ from hrpsim.control.framework.controller import Command, State
 from hrpsim.crane.control import Crane, Request
 
 _CLOSING = 18.0  # time that closing takes, times the grip's force [Ns]
-_RISE = 0.13  # how far above things the pads travel [m]
-_DROP = 0.004  # height from which things are let go [m]
+_RISE = 0.13  # clearance of the pads above objects [m]
+_DROP = 0.004  # height from which objects are released [m]
 _LOWEST = 0.027  # of the pads above the table [m]
 _ARRIVED = 1e-9  # [m, rad and their rates]
 
 
 @dataclass(frozen=True)
 class Go:
-    """Glide to the position (x, y, z) [m], turned to `yaw` [rad]; done at rest there."""
+    """Move to the position (x, y, z) [m], turned to `yaw` [rad]; done at rest there."""
 
     position: tuple[float, float, float]
     yaw: float = 0.0
@@ -30,7 +30,7 @@ class Go:
 
 @dataclass(frozen=True)
 class Grip:
-    """Close the claws, or open them, and give that `duration` [s]."""
+    """Close the claws, or open them, for `duration` [s]."""
 
     close: bool
     duration: float = 1.0
@@ -38,7 +38,7 @@ class Grip:
 
 @dataclass(frozen=True)
 class Wait:
-    """Stay as it is for `duration` [s]."""
+    """Stay for `duration` [s]."""
 
     duration: float
 
@@ -55,7 +55,7 @@ def fetching(bodies, goal, grip: float) -> list:
     """Return the moves that bring bodies one by one to places on a fixed shape.
 
     Each is gripped at its middle, across the world's y axis. The weaker the grip, the slower the
-    claws close, and the longer they are given.
+    claws close, and the longer the move.
 
     Args:
         bodies: in their order.
@@ -92,9 +92,9 @@ def _slots(goal, count: int) -> list[np.ndarray]:
 
 
 class ScriptedCrane(Crane):
-    """A crane that carries out `script`, a list of moves; `finished` once that is done.
+    """A crane that carries out `script`, a list of moves; `finished` at its end.
 
-    begun: the time [s] at which each move began, as far as the script has come.
+    begun: the start time [s] of each move so far.
     """
 
     def __init__(self, script):
@@ -110,7 +110,7 @@ class ScriptedCrane(Crane):
         self._close = False
 
     def control(self, state: State) -> Command:
-        """Wish what the present move needs, and glide on."""
+        """Request the velocity of the present move, and advance."""
         while not self.finished and self._is_done(state.time):
             if len(self.begun) == len(self.script):
                 self.finished = True
@@ -139,7 +139,7 @@ class ScriptedCrane(Crane):
         return np.array([*self.move.position, self.move.yaw]) - self.position
 
     def _motion(self) -> tuple[tuple[float, float, float], float]:
-        """Return velocity and turn that the present move needs in the next period."""
+        """Return the present move's velocity and turn in the next period."""
         if not isinstance(self.move, Go):
             return (0.0, 0.0, 0.0), 0.0
         return self.motion_along(self._way())

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tasks for learning: many humanoids in a Batch, as environments of gymnasium.
+"""Learning tasks: many humanoids in a Batch, as environments of gymnasium.
 
 `import hrpsim.learning` registers them where gymnasium is installed (pip install
-'hrpsim[learning]'); `Humanoids` needs NumPy alone.
+'hrpsim[learning]'); `Humanoids` needs NumPy only.
 """
 
 from __future__ import annotations

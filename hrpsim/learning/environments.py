@@ -6,8 +6,8 @@
     import gymnasium, hrpsim.learning
     envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=64)
 
-What is observed, what actions do and how a world begins stands in humanoids.py; rewards in
-tasks.py. Needs gymnasium: pip install 'hrpsim[learning]'.
+Observations, actions and initial states are described in humanoids.py, rewards in tasks.py. Needs
+gymnasium: pip install 'hrpsim[learning]'.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class HumanoidEnv(gymnasium.Env):
         self.observation_space, self.action_space = _spaces(self.humanoids)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
-        """Begin an episode; with a seed, the first one of it."""
+        """Start an episode; with a seed, its first one."""
         super().reset(seed=seed)
         if seed is not None:
             self.humanoids.seed(seed)
@@ -68,7 +68,7 @@ class HumanoidEnv(gymnasium.Env):
 class HumanoidVectorEnv(VectorEnv):
     """Many humanoids with a task, in one batch on all processors.
 
-    A world whose episode is over begins the next one in the following step, which ignores its
+    A world whose episode is over starts the next one in the following step, which ignores its
     action (gymnasium's next-step autoreset). World k with seed s has the episodes of a HumanoidEnv
     whose humanoids have seed s and number k.
 
@@ -97,7 +97,7 @@ class HumanoidVectorEnv(VectorEnv):
         self._over = np.zeros(num_envs, dtype=bool)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
-        """Begin an episode everywhere; with a seed, the first ones of it."""
+        """Start an episode in all worlds; with a seed, its first ones."""
         super().reset(seed=seed)
         if seed is not None:
             self.humanoids.seed(seed)
@@ -105,7 +105,7 @@ class HumanoidVectorEnv(VectorEnv):
         return self.humanoids.reset().astype(np.float32), {}
 
     def step(self, actions):
-        """Simulate one control period; worlds whose episode was over begin the next one."""
+        """Simulate one control period; worlds whose episode was over start the next one."""
         begins = np.flatnonzero(self._over)
         observed, reward, fell, over = self.humanoids.step(actions)
         if len(begins):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many hrp2_like robots that are commanded, observed and set back by themselves, in one Batch."""
+"""Many hrp2_like robots in one Batch, commanded, observed and reset independently."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Humanoids:
 
         gravity (3): the vertical in the base's frame; (0, 0, 1) upright
         velocity (3), rate (3): of the base in its own frame [m/s], [rad/s]
-        height (1): of the base over its height at first [m]
+        height (1): of the base above its initial height [m]
         positions (12): of the legs' joints from half-sitting [rad]; rates (12) [rad/s]
         action (12): the last one
         wanted (3): forward, sideways [m/s], turning [rad/s]; zeros for tasks without
 
-    Every episode of a world depends on the seed, the world's number and the episode's number alone.
+    Every episode depends only on the seed, the world's number and the episode's number.
 
     Args:
         task: "standing", "push_recovery", "walking", or a Task.
@@ -88,7 +88,7 @@ class Humanoids:
         return 10 + 3 * len(JOINTS) + 3
 
     def seed(self, seed: int) -> None:
-        """Begin anew, with other episodes; `reset` must follow."""
+        """Restart with other episodes; `reset` must follow."""
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise StateError(f"seed must be a whole number >= 0, got {shown_value(seed)}")
         self._seed, count = int(seed), len(self)
@@ -100,9 +100,9 @@ class Humanoids:
         self._pushes: list[np.ndarray] = [np.zeros((0, 4))] * count
 
     def reset(self, worlds: np.ndarray | None = None) -> np.ndarray:
-        """Begin new episodes in some worlds, by default in all; return observations.
+        """Start new episodes in some worlds, by default in all; return observations.
 
-        worlds: their numbers, or a truth value for each world.
+        worlds: their indices, or a truth value for each world.
         """
         chosen = self.batch.numbers(worlds)
         self.batch.reset(chosen)
@@ -117,7 +117,7 @@ class Humanoids:
         return self.observations()
 
     def _vary(self, k: int, generator: np.random.Generator) -> None:
-        """Make a world differ from the others."""
+        """Randomise the parameters of a world."""
         variation, world = self.task.variation, self.batch.worlds[k]
         robot = world.robots[_ROBOT]
         friction, mass, gain = (
@@ -135,7 +135,7 @@ class Humanoids:
             robot.q = q
 
     def _plan(self, k: int, generator: np.random.Generator) -> None:
-        """Decide what comes in an episode: rows of first period, last period, force x, y [N]."""
+        """Draw an episode's pushes: rows of first period, last period, force x, y [N]."""
         task = self.task
         self._wanted[k] = [
             generator.uniform(*e) for e in (task.forward, task.sideways, task.turning)
@@ -152,9 +152,9 @@ class Humanoids:
         self._pushes[k] = np.array(rows)
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Let one control period pass; return observations, rewards, terminated, truncated.
+        """Simulate one control period; return observations, rewards, terminated, truncated.
 
-        actions (count, 12). An episode that is over goes on until `reset`. Raises StateError for
+        actions (count, 12). An episode that is over continues until `reset`. Raises StateError for
         actions of another shape or that are not finite.
         """
         actions = np.asarray(actions, dtype=np.float64)
@@ -186,11 +186,11 @@ class Humanoids:
         return self._observed(state), reward, fell, (self._period >= self._periods) & ~fell
 
     def observations(self) -> np.ndarray:
-        """Return what is observed now (count, observation_size)."""
+        """Return the observations (count, observation_size)."""
         return self._observed(self._state())
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         self.batch.close()
 
     def _state(self) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What humanoids are to learn: tasks, their rewards, and how worlds differ."""
+"""Learning tasks of humanoids, their rewards, and the randomisation of worlds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Variation:
-    """How episodes differ: factors and coefficients are drawn evenly between two ends."""
+    """Randomisation of episodes: factors and coefficients are uniform between two bounds."""
 
     friction: tuple[float, float] = (0.8, 0.8)  # of the soles on the floor
     mass_factor: tuple[float, float] = (1.0, 1.0)  # of all links
@@ -25,10 +25,9 @@ class Variation:
 class Task:
     """A task: pushes, a velocity to walk at, and the reward of a control period.
 
-    push_impulse [Ns]: of pushes of 0.1 s on the waist, evenly between these, from any side, one
-    every `push_interval` [s] at a moment of its own in each world. forward, sideways [m/s], turning
-    [rad/s]: between which velocities are asked for, anew in each episode. duration [s]: of an
-    episode.
+    push_impulse [Ns]: of pushes of 0.1 s on the waist, uniform between these, from any side, one
+    every `push_interval` [s], at a different time in each world. forward, sideways [m/s], turning
+    [rad/s]: bounds of the target velocity, drawn in each episode. duration [s]: of an episode.
 
     Reward of a period, with g_z the cosine of the base's tilt, v and w velocities of the base in
     the frame of its heading, and a the action:
@@ -51,7 +50,7 @@ class Task:
 
     @property
     def walks(self) -> bool:
-        """Whether a velocity is asked for."""
+        """Whether the task has a target velocity."""
         return any(map(any, (self.forward, self.sideways, self.turning)))
 
     def reward(

@@ -3,8 +3,8 @@
 
 """The border between runs that end well and runs that do not, along one parameter.
 
-A bisection in each cell: the parameter is narrowed to an interval whose lower end ends well and
-whose upper end does not. Where the outcome changes more than once along the way, what is found is
+A bisection per cell: the parameter is narrowed to an interval whose lower end ends well and
+whose upper end does not. Where the outcome changes more than once along the way, the result is
 one of the borders.
 """
 
@@ -21,12 +21,12 @@ from hrpsim.values import is_number
 
 
 class BoundaryScenario(Scenario):
-    """Finds, in each cell, where along `parameter` the outcome `bad` becomes true (not zero).
+    """Find, per run, where along `parameter` the outcome `bad` becomes true (not zero).
 
-    between: (low, high) where it is looked for; to within `tolerance`. Outcomes: `survived` and
+    between: (low, high) of the search, to within `tolerance`. Outcomes: `survived` and
     `failed`, the ends of the last interval: NaN where already `low` ends badly or still `high`
     ends well; `border`, half-way between them, `low` or `high` in these two cases; `runs`.
-    Every run of a cell has the cell's seed.
+    All runs of one bisection have the same seed.
     """
 
     def __init__(
@@ -67,22 +67,22 @@ class BoundaryScenario(Scenario):
 
     @property
     def runs(self) -> str:
-        """How those of the scenario are run."""
+        """How the scenario is run."""
         return self.scenario.runs
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The border, and the interval that it is in."""
+        """The border, and the interval that contains it."""
         return self._outcomes
 
     def parameters(self) -> Mapping[str, Parameter]:
-        """Return those of the scenario, but the one that is looked along."""
+        """Return the scenario's parameters without the one of the search."""
         known = dict(self.scenario.parameters())
         del known[self.parameter]
         return known
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise what the scenario raises at either end."""
+        """Raise the scenario's errors at either end."""
         for end in self._between:
             try:
                 self.scenario.check({**values, self.parameter: end})
@@ -90,16 +90,16 @@ class BoundaryScenario(Scenario):
                 raise SweepError(f"find: {self.parameter} = {end:g}: {error}") from error
 
     def identity(self) -> Any:
-        """Return the scenario's, and what is looked for."""
+        """Return the scenario's identity and the settings of the search."""
         looked = [self.parameter, *self._between, self._tolerance, self.bad]
         return {"boundary": looked, "of": self.scenario.identity()}
 
     def probe(self) -> str:
-        """Return that of the scenario."""
+        """Return the scenario's hash."""
         return self.scenario.probe()
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Return the border in one cell."""
+        """Return the border at the given values."""
 
         def ends_badly(at: float) -> bool:
             found = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Running cells, here or in another process: what goes in, what comes out."""
+"""Do runs, here or in another process: their values and results."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Scenario
 
 DONE, FAILED, REFUSED = 1, 2, 3
-ERROR_LENGTH = 240  # characters of an error's text that are kept
-_REFUSAL_PAUSE = 0.5  # [s]: others take the cells that a process of other arithmetic cannot
+ERROR_LENGTH = 240  # characters of an error's text that are stored
+_REFUSAL_PAUSE = 0.5  # [s]: other processes take the runs that this one refuses
 
 
 class Cell(NamedTuple):
-    """One cell of a design."""
+    """One run of a design."""
 
     number: int
     values: dict[str, Any]
@@ -33,10 +33,10 @@ class Cell(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of a cell. `seconds` of this process's time are no part of the results."""
+    """The result of a run. `seconds`, of this process, are not stored."""
 
     number: int
-    status: int  # DONE, FAILED, or REFUSED: not run, because other bits would come of it
+    status: int  # DONE, FAILED, or REFUSED: not run, as the bits would differ
     outcomes: dict[str, Any]
     error: str = ""
     seconds: float = 0.0
@@ -48,15 +48,15 @@ _seen: dict[int, dict[str, str]] = {}  # this process's fingerprint, by the one 
 def run_cells(
     scenario: Scenario, cells: tuple[Cell, ...], expected: Mapping[str, str] | None
 ) -> list[Result]:
-    """Return the results of some cells; what goes wrong in one is its result.
+    """Return the results of some runs; an error in one is its result.
 
-    expected: the fingerprint of where the sweep began; in a process with another one no cell is
-    run. None: any will do.
+    expected: the fingerprint of the process that began the sweep; one that differs does no
+    run. None: any process does.
     """
     if expected is not None:
         try:
             problem = differences(_fingerprint(scenario, expected), dict(expected))
-        except HrpsimError as error:  # a file of the study is not there, say
+        except HrpsimError as error:  # for example, a file of the study is missing
             problem = f"{type(error).__name__}: {error}"
         if problem:
             time.sleep(_REFUSAL_PAUSE)
@@ -65,22 +65,22 @@ def run_cells(
 
 
 def problem_of_scenario(data: bytes) -> str:
-    """Return why a scenario that was sent to this process cannot be read, "" if it can."""
+    """Return why this process cannot read a scenario sent to it, "" if it can."""
     try:
         pickle.loads(data)
-    except Exception as error:  # of whatever it is made of
+    except Exception as error:  # of any of its parts
         return f"{type(error).__name__}: {error}"
     return ""
 
 
 def run_cell(scenario: Scenario, cell: Cell) -> Result:
-    """Return the result of one cell."""
+    """Return the result of one run."""
     begin = time.perf_counter()
     try:
         outcomes = checked_outcomes(scenario, scenario.run(cell.values, cell.seed))
-    except KeyboardInterrupt:  # is for the whole sweep
+    except KeyboardInterrupt:  # ends the whole sweep
         raise
-    except BaseException as error:  # whatever it is, the other cells can do without this one
+    except BaseException as error:  # any error: the other runs do not depend on this one
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
         if not isinstance(error, HrpsimError):
             last = traceback.extract_tb(error.__traceback__)[-1]
@@ -91,12 +91,12 @@ def run_cell(scenario: Scenario, cell: Cell) -> Result:
 
 
 def cut(text: str) -> str:
-    """Return what is kept of an error's text."""
+    """Return the part of an error's text that is stored."""
     return text if len(text) <= ERROR_LENGTH else f"{text[: ERROR_LENGTH - 4]} ..."
 
 
 def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
-    """Return what a run ended with as plain numbers, or lists of them where arrays are told."""
+    """Return a run's outcomes as plain numbers, or as lists where arrays are declared."""
     if not isinstance(found, Mapping):
         raise SweepError(f"a run ends with a mapping of outcomes, got {shown_value(found)}")
     missing = [name for name in scenario.outcomes if name not in found]
@@ -114,14 +114,14 @@ def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
             raise SweepError(f"outcome {name!r} is no number: {shown_value(found[name])}") from None
         if array.shape != tuple(outcome.shape):
             raise SweepError(
-                f"outcome {name!r} has shape {array.shape}, {tuple(outcome.shape)} was told"
+                f"outcome {name!r} has shape {array.shape}, {tuple(outcome.shape)} was declared"
             )
         plain[name] = array.tolist()
     return plain
 
 
 def _fingerprint(scenario: Scenario, expected: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's fingerprint, found once for the cells of a sweep."""
+    """Return this process's fingerprint, computed once per sweep."""
     key = hash(tuple(sorted(expected.items())))
     found = _seen.get(key)
     if found is None:

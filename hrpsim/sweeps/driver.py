@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Giving cells to an engine and taking their results, whatever happens to its processes."""
+"""Submit runs to an engine and collect their results, also when its processes end."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hrpsim.sweeps.cells import FAILED, REFUSED, Cell, Result, cut, problem_of_s
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Scenario
 
-_LOOK = 0.5  # [s]: so often progress is told and signals are served
-_MOST_REFUSALS = 50  # of a cell, by processes that compute otherwise, or cannot run it
-_MOST_LOSSES = 3  # of a cell's process, while no other cell ran
-# Raised where a scenario is sent or received, as cells themselves raise nothing: what it is made of
-# is not there, or cannot be sent.
+_LOOK = 0.5  # [s]: interval of progress reports and of handling signals
+_MOST_REFUSALS = 50  # of a run, by processes that compute otherwise, or cannot run it
+_MOST_LOSSES = 3  # of a run's process, without another run in it
+# Raised where a scenario is sent or received, as runs themselves raise nothing: a part of it
+# is missing, or cannot be sent.
 _NOT_ARRIVED = (ImportError, AttributeError, TypeError, pickle.PickleError, HrpsimError)
-_DEATHS = ("KilledWorker",)  # of Dask: errors that tell of a process that ended
-_WHERE = "a function has to stand in a module or a file that they can import"
+_DEATHS = ("KilledWorker",)  # of Dask: errors that report a process that ended
+_WHERE = "a function has to be in a module or a file that they can import"
 
 
 class _Task(NamedTuple):
@@ -35,7 +35,7 @@ class _Task(NamedTuple):
 
 
 class Driver:
-    """Runs cells by an executor, at most `in_flight` tasks of `per_task` cells at a time.
+    """Do runs by an executor, at most `in_flight` tasks of `per_task` runs at a time.
 
     make: returns an executor, and a new one after BrokenExecutor; `mended` says whether it does.
     """
@@ -56,17 +56,17 @@ class Driver:
         self._executor = make()
         self._pending: dict[Future, _Task] = {}
         self._ended: SimpleQueue = SimpleQueue()
-        self._jobs: list[Any] = []  # futures without callbacks, as submitit's
+        self._jobs: list[Any] = []  # futures without callbacks, such as submitit's
         self._waiting: deque[_Task] = deque()  # to be run before new ones
         self._suspects: deque[_Task] = deque()  # that were running as the pool broke
         self._has_arrived = False  # the scenario, in a process of the engine
         self.refused_by: set[str] = set()
 
-    def results(self, cells: Iterable[Cell], tell: Callable[[], Any]) -> Iterator[list[Result]]:
-        """Yield results in the order in which they come; `tell` is called every half second.
+    def results(self, cells: Iterable[Cell], report: Callable[[], Any]) -> Iterator[list[Result]]:
+        """Yield results in the order of completion; `report` is called every half second.
 
-        Whoever stops early lets what was begun come to nothing. SweepError where no process does
-        the arithmetic that the sweep began with, or the engine is gone.
+        Unfinished tasks are cancelled if the caller stops early. SweepError where no process does
+        the arithmetic that the sweep began with, or the engine has ended.
         """
         fresh = iter(cells)
         try:
@@ -78,14 +78,14 @@ class Driver:
                     future = self._ended.get(timeout=_LOOK)
                 except Empty:
                     self._look_at_jobs()
-                    tell()
+                    report()
                     continue
                 task = self._pending.pop(future, None)
                 if task is not None:
                     results = self._taken(future, task)
                     if results:
                         yield results
-                tell()
+                report()
         finally:
             for future in self._pending:
                 future.cancel()
@@ -122,7 +122,7 @@ class Driver:
             self._jobs.append(future)
 
     def _look_at_jobs(self) -> None:
-        """Find out which jobs have ended that do not tell by themselves."""
+        """Find the ended jobs among those that do not notify."""
         for job in [job for job in self._jobs if job.done()]:
             self._jobs.remove(job)
             self._ended.put(job)
@@ -147,9 +147,9 @@ class Driver:
         return results
 
     def _refused(self, task: _Task, why: str, paused: bool = False) -> list[Result]:
-        """Let others run a task that a process cannot run as the sweep began.
+        """Requeue a task that its process cannot run as the sweep began.
 
-        paused: that process has let others go first. One that cannot may answer at once, again and
+        paused: that process has waited. One that refuses may answer at once, again and
         again; this ends soon where no other answers at all.
         """
         self.refused_by.add(why)
@@ -160,9 +160,9 @@ class Driver:
         return []
 
     def _check_arrival(self) -> None:
-        """Raise SweepError if the pool's processes cannot read the scenario, or do not even begin.
+        """Raise SweepError if the pool's processes cannot read the scenario, or cannot start.
 
-        Either ends them as a cell does that ends its process.
+        Either looks the same as a run that ends its process.
         """
         for _ in range(_MOST_LOSSES):
             try:
@@ -171,8 +171,8 @@ class Driver:
                 self._executor = self._make()
                 continue
             if problem:
-                told = "other processes cannot read the scenario"
-                raise SweepError(f"{told}: {problem}; {_WHERE}")
+                reason = "other processes cannot read the scenario"
+                raise SweepError(f"{reason}: {problem}; {_WHERE}")
             self._has_arrived = True
             return
         raise SweepError(
@@ -181,7 +181,7 @@ class Driver:
         )
 
     def _lost(self, task: _Task, error: Exception, alone: bool) -> list[Result]:
-        """Deal with a task whose process ended before it."""
+        """Requeue or fail a task whose process ended before it."""
         losses = task.losses + alone
         if losses >= _MOST_LOSSES:
             text = f"its process ended {losses} times: {type(error).__name__}: {error}"
@@ -199,7 +199,7 @@ class Driver:
         return []
 
     def _mend(self, error: Exception, broken: bool = True) -> None:
-        """Make a new pool in place of one that is broken; what it was to run is suspect."""
+        """Replace a broken pool; its tasks are suspect."""
         if not broken:
             return
         if not self._mended:
@@ -214,7 +214,7 @@ class Driver:
 
 
 def _pickled(scenario: Scenario) -> bytes:
-    """Return what the pool's processes read; SweepError, as a pool hangs that cannot send it."""
+    """Return the pickled scenario; SweepError where it cannot be, as the pool would hang."""
     try:
         return pickle.dumps(scenario)
     except _NOT_ARRIVED as error:

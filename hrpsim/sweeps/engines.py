@@ -3,8 +3,8 @@
 
 """Engines that run cells: every one is a concurrent.futures.Executor.
 
-Here a pool of processes is made; Dask's scheduler, mpi4py.futures, executorlib and submitit offer
-the same interface for more than one machine.
+This module makes a pool of processes; Dask's scheduler, mpi4py.futures, executorlib and submitit
+offer the same interface for more than one machine.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from hrpsim.orphans import signal_at_parent_end
 from hrpsim.sweeps.framework.errors import SweepError, needed_package
 from hrpsim.sweeps.framework.scenario import function_called
 
-# One thread a process: those of BLAS would get in each other's way, and cells are what is parallel.
+# One thread per process: runs are parallel, and BLAS threads would compete with them.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(_THREADS, "1")
-_DASK_RETRIES = 3  # of a cell whose worker ended
+_DASK_RETRIES = 3  # of a run whose worker ended
 
 
 @contextmanager
 def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor]]:
-    """Within, give what makes a pool of spawned processes, one a processor by default.
+    """Yield a function that makes a pool of spawned processes, by default one per processor.
 
-    A pool of which a process was killed is no use any more; another is made in its place. The
+    A pool of which a process was killed is unusable; another replaces it. The
     processes end with this one, however it ends.
     """
     count = processes or len(os.sched_getaffinity(0))
@@ -50,7 +50,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
         return pool
 
     def close() -> None:
-        """End the pool, and give up what it has not begun."""
+        """End the pool and cancel its pending tasks."""
         for pool in made:
             pool.shutdown(wait=True, cancel_futures=True)
         made.clear()
@@ -69,14 +69,14 @@ def _begin_worker(driver: int) -> None:
     signal_at_parent_end(signal.SIGKILL)
     if os.getppid() != driver:  # which has ended before
         os._exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
 
 
 @contextmanager
 def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[], Executor]]:
-    """Within, give what makes an executor of the Dask scheduler at tcp://host:port.
+    """Yield a function that makes an executor of the Dask scheduler at tcp://host:port.
 
-    patience: how long it is waited for [s].
+    patience: longest wait for the scheduler [s].
     """
     distributed = needed_package("distributed", "--scheduler")
     try:
@@ -91,9 +91,9 @@ def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[],
 
 @contextmanager
 def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Executor]]:
-    """Within, give what makes the executor that "module:callable" or "file.py:callable" names.
+    """Yield a function that makes the executor named "module:callable" or "file.py:callable".
 
-    It is called without arguments, or with max_workers if a number of processes is given.
+    The callable gets no arguments, or max_workers if a number of processes is given.
     """
     try:
         make = function_called(name)
@@ -101,7 +101,7 @@ def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Ex
         raise SweepError(f"--engine {error}") from error
     try:
         executor = make(max_workers=processes) if processes else make()
-    except Exception as error:  # of whatever was named
+    except Exception as error:  # raised by the user's code
         raise SweepError(f"--engine {name}: {type(error).__name__}: {error}") from error
     if not hasattr(executor, "submit"):
         raise SweepError(f"{name} made no executor: a {type(executor).__name__} has no submit")

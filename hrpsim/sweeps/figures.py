@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures of a sweep: maps of a probability, curves of survival, and shares by parameter."""
+"""Figures of a sweep: probability maps, survival curves, and shares by parameter."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _SIZE = (8.0, 5.0)  # [inches]
 
 
 def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: str = "fell") -> None:
-    """Draw `outcome` against one parameter, or a map against two; the suffix says how (.png, .svg).
+    """Plot `outcome` against one parameter, or a map against two; the suffix sets the format.
 
     An outcome of 0 or 1 is drawn as its probability with a 95 % interval; others as their spread,
-    in a map as their mean. Cells whose outcome is not finite are left out.
+    in a map as their mean. Runs whose outcome is not finite are left out.
     """
     names = parameter_names(found)
     for name in (x, *([y] if y else [])):
@@ -92,7 +92,7 @@ def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: n
 
 
 def draw_survival(found: Any, path: str | Path, by: str) -> None:
-    """Draw how long runs last before a fall, one curve for each value of a parameter."""
+    """Plot the time until a fall, one survival curve for each value of a parameter."""
     for needed in ("time", "fell_at"):
         if needed not in found.data_vars:
             raise SweepError(f"a survival curve needs time and fell_at; {needed!r} is not here")

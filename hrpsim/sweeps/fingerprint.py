@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the bits of a result depend on besides its inputs: versions and the processor's arithmetic.
+"""Fingerprints of what the bits of a result depend on: versions and the processor's arithmetic.
 
-Compiled kernels use what the processor has (fused products and sums, wide registers), and so do
-NumPy's functions, BLAS and the C library. Two processes agree bit for bit if the same versions do
+Compiled kernels use the processor's instructions (fused multiply-add, wide registers), and so do
+NumPy, BLAS and the C library. Two processes agree bit for bit if the same versions do
 the same arithmetic; that is compared by hashes of some of it, not by the names of processors.
 """
 
@@ -28,13 +28,13 @@ _ABOVE = ("bag", "commands", "crane", "experiments", "ros", "viewer")  # no resu
 
 
 def fingerprint(scenario: Scenario) -> dict[str, str]:
-    """Return what must be the same wherever cells of a sweep are run, by name."""
+    """Return what must be equal in all processes of a sweep, by name."""
     return {**versions(), "arithmetic": _arithmetic(), "kernels": scenario.probe()}
 
 
 @lru_cache
 def versions() -> dict[str, str]:
-    """Return the versions of everything that computes; hrpsim's by a hash of its sources."""
+    """Return the versions of all packages that compute; hrpsim's is a hash of its sources."""
     found = {"hrpsim": _sources(), "python": platform.python_version()}
     for name in _PACKAGES:
         try:
@@ -45,7 +45,7 @@ def versions() -> dict[str, str]:
 
 
 def where() -> str:
-    """Return which process on which machine this is, for messages."""
+    """Return the machine and process, for messages."""
     return f"process {os.getpid()} on {platform.node()}"
 
 

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The journal of a sweep: one line for each finished cell, appended as soon as it is finished.
+"""The journal of a sweep: one line for each finished run, appended as soon as it is finished.
 
-Each line has a checksum. What a process that was killed left half written is cut off at the next
-start; every whole line is a finished cell. The arrays of the store are written from it.
+Each line has a checksum. A line left half written by a killed process is cut off at the next
+start; every whole line is a finished run. The arrays of the store are written from it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hrpsim.sweeps.framework.errors import SweepError
 
 
 class Journal:
-    """The file; held alone by the process that opened it. First stands a header."""
+    """The file, locked by the process that opened it; its first line is a header."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -35,12 +35,12 @@ class Journal:
             os.close(self._file)
             why = "another process is running this sweep"
             if not isinstance(error, BlockingIOError):
-                why = f"cannot be locked here ({error.strerror}), and two drivers would mix it up"
+                why = f"cannot be locked here ({error.strerror}), and two drivers would corrupt it"
             raise SweepError(f"{path}: {why}") from error
         self._end = 0
 
     def read(self) -> tuple[dict[str, Any] | None, list[Result]]:
-        """Return the header, None for a new file, and all results; cut off what is not whole."""
+        """Return the header, None for a new file, and all results; cut off an incomplete line."""
         header, results, self._end = read_journal(self.path)
         os.ftruncate(self._file, self._end)
         return header, results
@@ -56,16 +56,16 @@ class Journal:
             os.ftruncate(self._file, self._end)
             raise SweepError(
                 f"cannot write {self.path}: {error.strerror}; all cells before are kept, make "
-                "room and start again to go on"
+                "room and start again to continue"
             ) from error
         self._end += len(data)
 
     def sync(self) -> None:
-        """Have the file on the disk, against a loss of power."""
+        """Flush the file to the disk, against a loss of power."""
         os.fsync(self._file)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._file)
 
 
@@ -94,7 +94,7 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
 
 
 def kept(result: Result) -> dict[str, Any]:
-    """Return what is kept of a result: not how long it took."""
+    """Return a result's stored part: all but the time it took."""
     entry = result._asdict()
     del entry["seconds"]
     return entry
@@ -113,7 +113,7 @@ def _may_be_journal(first: bytes) -> bool:
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:
-    """Return what a line holds; None if it is not whole."""
+    """Return a line's content; None if it is incomplete."""
     try:
         if line[-1:] != b"\n" or int(line[:8], 16) != zlib.crc32(line[9:-1]):
             return None

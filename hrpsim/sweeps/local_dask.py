@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from hrpsim.sweeps.engines import ONE_THREAD, dask_executor
 from hrpsim.sweeps.framework.errors import needed_package
 
-# Dask watches its processes all the time, which takes time from walks. Here it samples no stacks,
-# and looks seldom at its loops, its memory and the machine.
+# Dask monitors its processes, which takes time from walks. Here it samples no stacks,
+# and seldom checks its loops, its memory and the machine.
 SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
@@ -25,16 +25,16 @@ SETTINGS = {
 
 
 def as_environment(settings: dict[str, object]) -> dict[str, str]:
-    """Return settings as variables of the environment, for `dask scheduler` and `worker`."""
+    """Return settings as environment variables, for `dask scheduler` and `worker`."""
     names = {key: key.upper().replace(".", "__").replace("-", "_") for key in settings}
     return {f"DASK_{names[key]}": str(value) for key, value in settings.items()}
 
 
 @contextmanager
 def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
-    """Within, give what makes an executor of a Dask cluster of this machine.
+    """Yield a function that makes an executor of a Dask cluster on this machine.
 
-    workers: processes of one thread, one a processor by default; one that ends is made anew. They
+    workers: processes of one thread, by default one per processor; one that ends is replaced. They
     end with this process, however it ends.
     """
     distributed = needed_package("distributed", "--scheduler local")

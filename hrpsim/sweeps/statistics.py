@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What samples say of probabilities and of times until a fall, with confidence intervals."""
+"""Estimate probabilities and times until a fall from samples, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONFIDENCE = 0.95
 
 
 class Share(NamedTuple):
-    """How often something was, of how many, and Wilson's interval of its probability."""
+    """Number of successes and trials, and Wilson's interval of the probability."""
 
     count: int
     total: int
@@ -27,12 +27,12 @@ class Share(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The observed share, NaN of none."""
+        """The observed share; NaN without trials."""
         return self.count / self.total if self.total else float("nan")
 
 
 def share(happened: np.ndarray) -> Share:
-    """Return how often something happened among independent trials (n,), true or not 0."""
+    """Return the share of independent trials (n,) that are true or not 0."""
     from scipy.stats import binomtest
 
     count, total = int(np.count_nonzero(happened)), len(happened)
@@ -43,7 +43,7 @@ def share(happened: np.ndarray) -> Share:
 
 
 class Survival(NamedTuple):
-    """A survival curve: times [s], the probability of standing beyond each, and its interval."""
+    """A survival curve: times [s], the probability of surviving each, and its interval."""
 
     times: np.ndarray
     probability: np.ndarray
@@ -52,7 +52,7 @@ class Survival(NamedTuple):
 
 
 def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
-    """Return Kaplan and Meier's curve of runs that fell at a time, or ended without (NaN) [s].
+    """Return the Kaplan-Meier curve of times of falls [s]; NaN: a run without one.
 
     The interval is Greenwood's, on the scale of log(-log).
     """
@@ -70,7 +70,7 @@ def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
 
 
 def levels(column: np.ndarray, most: int = 8) -> list[tuple[str, np.ndarray]]:
-    """Return (label, which cells) of each value of a parameter, or of bins with as many cells."""
+    """Return (label, mask of runs) of each value of a parameter, or of bins of equal count."""
     values = np.unique(column)
     if len(values) <= most or column.dtype.kind in "Ub":
         numbers = column.dtype.kind in "if"
@@ -81,7 +81,7 @@ def levels(column: np.ndarray, most: int = 8) -> list[tuple[str, np.ndarray]]:
 
 
 def summary(found: Any, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
-    """Return a row for each value, or bin, of each parameter: cells, failures, means of outcomes.
+    """Return a row for each value, or bin, of each parameter: runs, failures, means of outcomes.
 
     Outcomes that are 0 or 1 come with their interval, as `NAME_low` and `NAME_high`.
     """
@@ -96,19 +96,19 @@ def summary(found: Any, parameters: Mapping[str, Any] | None = None) -> list[dic
             row = {"parameter": name, "value": label, "cells": int((chosen & done).sum())}
             for outcome in outcomes:
                 values = found[outcome].values[chosen & done]
-                row.update(_told(outcome, values, yes_or_no(found, outcome)))
+                row.update(_summary(outcome, values, yes_or_no(found, outcome)))
             rows.append(row)
     return rows
 
 
 def yes_or_no(found: Any, outcome: str) -> bool:
-    """Return whether an outcome has no unit and is 0 or 1 in every cell that has one."""
+    """Return whether an outcome has no unit and is 0 or 1 in every finished run."""
     values = found[outcome].values[found["status"].values == DONE]
     values = values[~np.isnan(values)]
     return not found[outcome].attrs.get("units") and bool(np.isin(values, (0.0, 1.0)).all())
 
 
-def _told(outcome: str, values: np.ndarray, is_share: bool) -> dict[str, float]:
+def _summary(outcome: str, values: np.ndarray, is_share: bool) -> dict[str, float]:
     values = values[~np.isnan(values)]
     if is_share:
         found = share(values)
@@ -117,7 +117,7 @@ def _told(outcome: str, values: np.ndarray, is_share: bool) -> dict[str, float]:
 
 
 def outcome_names(found: Any) -> list[str]:
-    """Return the outcomes of a dataset that are one number a cell."""
+    """Return the outcomes of a dataset that are one number per run."""
     return [
         str(name)
         for name, variable in found.data_vars.items()

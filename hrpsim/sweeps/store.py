@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A sweep on disk: a zarr group that xarray opens, and beside it, until it is whole, its journal.
+"""A sweep on disk: a zarr group that xarray opens, and next to it, until it is complete, a journal.
 
-The journal has every finished cell as soon as it is finished; the arrays are written when the store
-is opened and closed. When the last cell is in the arrays the journal goes.
+A finished run is in the journal at once; the arrays are written when the store
+is opened and closed. When the last run is in the arrays the journal is removed.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from hrpsim.sweeps.framework.errors import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal
 from hrpsim.sweeps.table import Table
 
-_CHUNK = 1024  # cells
+_CHUNK = 1024  # runs
 _FORMAT = 2  # of zarr: texts of fixed width have a place in its specification
 _SYNC_PERIOD = 5.0  # [s]
 
 
 class Store:
-    """Keeps the results of a sweep in a folder `path`, whose journal is `path`.journal.
+    """Stores the results of a sweep in a folder `path`, whose journal is `path`.journal.
 
-    Opening one that is there goes on with it: results that it has are put into the table.
+    An existing one is continued: its results are put into the table.
     SweepError if it is another sweep's, of other versions, or cannot be written.
     """
 
@@ -65,7 +65,7 @@ class Store:
             raise
 
     def _take_over_arrays(self) -> None:
-        """Read a store whose sweep has ended, or whose journal is not there any more."""
+        """Read a store whose sweep has ended, or whose journal is missing."""
         found = open_store(self.path)
         self._compare(_identity_of(found))
         self._read(found)
@@ -84,7 +84,7 @@ class Store:
         self._write_arrays()
 
     def _compare(self, there: Mapping[str, Any]) -> None:
-        """Refuse what is another sweep's."""
+        """Raise SweepError for another sweep's store."""
         for name, value in self._identity.items():
             if name in ("versions", "run"):
                 continue
@@ -99,13 +99,13 @@ class Store:
         problem = differences(self._identity["versions"], there.get("versions") or {})
         if problem:
             raise SweepError(
-                f"{self.path} was begun with other versions or on another processor: {problem}; go "
-                "on with those, or begin another store"
+                f"{self.path} was begun with other versions or on another processor: {problem}; "
+                "continue with those, or begin another store"
             )
         if there.get("run") != self._identity["run"]:
             raise SweepError(
                 f"{self.path} was run {there.get('run')}, this sweep runs {self._identity['run']}: "
-                "go on as it began, or name another store"
+                "continue as it began, or name another store"
             )
 
     def _other_value(self) -> str:
@@ -129,7 +129,7 @@ class Store:
             table.errors[int(k)] = str(found["error"].values[k])
 
     def add(self, results: list[Result]) -> None:
-        """Keep results: once this returns, killing this process does not lose them."""
+        """Save results: once this returns, they survive the end of this process."""
         self._journal.append([kept(result) for result in results])
         for result in results:
             self._table.add(result)
@@ -138,9 +138,9 @@ class Store:
             self._last_sync = time.monotonic()
 
     def _write_arrays(self) -> None:
-        """Write the arrays beside their place, then put them there; the journal goes with the last.
+        """Write the arrays to a temporary folder, then rename it; at the end remove the journal.
 
-        SweepError for a disk that does not take them: the journal has everything.
+        SweepError if the disk refuses them: the journal has everything.
         """
         is_whole = self._table.finished == self._table.count
         whole = self._table.dataset({**self._attributes, "complete": "yes" if is_whole else "no"})
@@ -153,26 +153,26 @@ class Store:
             raise SweepError(f"{self.path} is no store of a sweep")
         try:
             with (
-                tempfile.TemporaryDirectory(prefix=".hrpsim_", dir=self.path.parent) as beside,
+                tempfile.TemporaryDirectory(prefix=".hrpsim_", dir=self.path.parent) as temporary,
                 warnings.catch_warnings(),
             ):
                 warnings.simplefilter("ignore")  # xarray's about parts of zarr's specification
-                new = Path(beside, "new")
+                new = Path(temporary, "new")
                 whole.to_zarr(new, zarr_format=_FORMAT, consolidated=False, encoding=chunks)
                 if self.path.exists():
-                    self.path.rename(Path(beside, "old"))
+                    self.path.rename(Path(temporary, "old"))
                 new.rename(self.path)
                 _sync_folder(self.path)
         except OSError as error:
             raise SweepError(
                 f"cannot write {self.path}: {error.strerror or error}; the finished cells are in "
-                f"{_journal_of(self.path)}, start again to go on"
+                f"{_journal_of(self.path)}, start again to continue"
             ) from error
         if is_whole:
             _journal_of(self.path).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Write all that is new; remove the journal if no cell is left to be run."""
+        """Write all that is new; remove the journal if all runs are finished."""
         if self._journal is not None:
             try:
                 self._write_arrays()
@@ -180,16 +180,16 @@ class Store:
                 self.abandon()
 
     def abandon(self) -> None:
-        """Let go of the store as it is: the journal has everything."""
+        """Close the store as it is: the journal has everything."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
 
 
 def open_store(path: str | Path) -> Any:
-    """Return the xarray.Dataset of a store, loaded; SweepError for what is none.
+    """Return the xarray.Dataset of a store, loaded; SweepError for anything else.
 
-    What stands in the journal alone is in it, too.
+    Results that only the journal has are included.
     """
     xarray = needed_package("xarray", "a store")
     needed_package("zarr", "a store")
@@ -209,7 +209,7 @@ def open_store(path: str | Path) -> Any:
 
 
 def _add_journal(found: Any, journal: Path) -> None:
-    """Put into a dataset what is in the journal, and not yet in the arrays."""
+    """Put the results that only the journal has into a dataset."""
     try:
         header, results, _ = read_journal(journal)
     except FileNotFoundError:

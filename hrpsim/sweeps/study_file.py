@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Study files: a YAML text that says what is run, over which values, and what is measured.
+"""Study files: YAML with a scenario, values of its parameters, and the measured outcomes.
 
 docs/reference/study_file.md lists the entries; `STUDY_FILE` is their schema.
 """
@@ -104,7 +104,7 @@ STUDY_FILE = schema.mapping(
 
 @dataclass(frozen=True)
 class Study:
-    """A study, ready to be run: `sweep(study.scenario, study.design, seed=study.seed)`."""
+    """A study, ready to run: `sweep(study.scenario, study.design, seed=study.seed)`."""
 
     title: str
     scenario: Scenario
@@ -113,7 +113,7 @@ class Study:
 
 
 def read_study(path: str | Path) -> Study:
-    """Return the study that a file describes; HrpsimError that names file, line and entry."""
+    """Read a study file; HrpsimError with file, line and entry."""
     path = Path(path).expanduser()
     text = read_yaml(path, SweepError, "study file")
     file, where, mistake = schema.first_mistake(STUDY_FILE, text.data)
@@ -191,9 +191,9 @@ def _called(study: Path, name: str) -> str:
 
 
 def _beside(study: Path, named: str) -> Path:
-    """Return a file that a study names: beside it, or one that hrpsim ships.
+    """Return a file that a study names: relative to the study, or one that hrpsim ships.
 
-    The path is whole: processes of an engine may stand in other folders.
+    The path is absolute: an engine's processes may have another working directory.
     """
     path = (study.parent / Path(named).expanduser()).absolute()
     try:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Running all cells of a design, keeping what comes of them, and running one of them again."""
+"""Do all runs of a design, store their results, and repeat one of them."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ Make = Callable[[], Executor]
 
 
 class Progress(NamedTuple):
-    """How far a sweep is."""
+    """The progress of a sweep."""
 
     cells: int
-    finished: int  # done or failed, of this run and those before
+    finished: int  # done or failed, in this call and those before
     failed: int
-    here: int  # finished in this run
-    wall: float  # time of this run [s]
-    busy: float  # time that this run's cells took, added up over all processes [s]
+    here: int  # finished in this call
+    wall: float  # time of this call [s]
+    busy: float  # time that the runs of this call took, added up over all processes [s]
 
     @property
     def left(self) -> float:
-        """Wall time that the rest takes at the rate of this run [s]; NaN before the first cell."""
+        """Wall time of the remaining runs at the present rate [s]; NaN before the first."""
         return (self.cells - self.finished) * self.wall / self.here if self.here else float("nan")
 
 
 class Replay(NamedTuple):
-    """A cell that was run again."""
+    """A repeated run."""
 
     values: dict[str, Any]
     outcomes: dict[str, Any]
@@ -60,7 +60,7 @@ class Replay(NamedTuple):
     differs: str  # from the store: scenario, versions and arithmetic, "" for nothing
 
 
-def sweep(  # many parameters: keywords, told by name
+def sweep(  # many parameters: keywords, passed by name
     scenario: Any,
     design: Design | Product,
     executor: Executor | None = None,
@@ -73,25 +73,25 @@ def sweep(  # many parameters: keywords, told by name
     per_task: int = 1,
     tell: Callable[[Progress], Any] | None = None,
 ) -> Any:
-    """Run a scenario in every cell of a design; return an xarray.Dataset of the results.
+    """Run a scenario with all values of a design; return the results as an xarray.Dataset.
 
-    Errors in a cell are results of it.
+    An error in a run is its result.
 
     Args:
         scenario: a Scenario, a function with an attribute `outcomes`, or its name.
-        design: the values of the parameters in each cell.
+        design: the values of the parameters in each run.
         executor: any concurrent.futures.Executor; by default a pool of processes.
-        store: a folder for the results, cell by cell; a sweep that was cut short continues there.
-        seed: of the whole sweep; each cell has a seed of its own, derived from it.
+        store: a folder for the results, saved run by run; an interrupted sweep continues there.
+        seed: of the whole sweep; each run has a seed of its own, derived from it.
         title: of the results.
-        processes: size of the pool; by default one a processor.
-        engine: in place of the executor, a context manager that yields a function that makes one.
-        per_task: number of cells that are sent together.
+        processes: size of the pool; by default one per processor.
+        engine: instead of an executor, a context manager that yields a function that makes one.
+        per_task: number of runs that are sent together.
         tell: called with the progress.
 
     Raises:
-        SweepError: with the cell, the parameter and the value, before anything runs; and where the
-            store or the engine fails. Finished cells are then in the store.
+        SweepError: with the run, the parameter and the value, before anything runs; and where the
+            store or the engine fails. Finished runs are then in the store.
     """
     for name, number in {"processes": processes, "per_task": per_task}.items():
         if number is not None and (type(number) is not int or number < 1):
@@ -122,7 +122,7 @@ def sweep(  # many parameters: keywords, told by name
 def planned(
     scenario: Scenario, design: Design | Product, seed: int
 ) -> tuple[Table, dict[str, Any]]:
-    """Return the table of all cells, none of them run, and what the results depend on."""
+    """Return the table of all runs, without results, and all that the results depend on."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
     if not isinstance(design, (Design, Product)):
@@ -151,7 +151,7 @@ def planned(
 
 
 def _check_columns(scenario: Scenario, columns: dict[str, list[Any]]) -> None:
-    """Refuse unknown paths, and values that cannot be, by cell."""
+    """Raise SweepError for unknown paths and impossible values, with their run."""
     known = scenario.parameters()
     for path, values in columns.items():
         if path not in known:
@@ -165,7 +165,7 @@ def _check_columns(scenario: Scenario, columns: dict[str, list[Any]]) -> None:
 
 
 def _check_cells(scenario: Scenario, columns: dict[str, list[Any]], count: int) -> None:
-    """Refuse values that do not go together, by cell."""
+    """Raise SweepError for values that contradict each other, with their run."""
     for cell in range(count):
         values = {path: column[cell] for path, column in columns.items()}
         try:
@@ -176,20 +176,20 @@ def _check_cells(scenario: Scenario, columns: dict[str, list[Any]], count: int) 
 
 
 def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
-    """Run what is left of a table."""
+    """Do the unfinished runs of a table."""
     begin, here, busy = time.monotonic(), 0, 0.0
 
     def left() -> Iterator[Cell]:
         for k in np.flatnonzero(table.status == 0):
             yield Cell(int(k), table.values(int(k)), int(table.seeds[k]))
 
-    def told() -> None:
+    def report() -> None:
         if tell is not None:
             failed = int(np.count_nonzero(table.status == FAILED))
             wall = time.monotonic() - begin
             tell(Progress(table.count, table.finished, failed, here, wall, busy))
 
-    for results in driver.results(left(), told):
+    for results in driver.results(left(), report):
         here += len(results)
         busy += sum(result.seconds for result in results)
         if store is not None:
@@ -197,19 +197,19 @@ def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
         else:
             for result in results:
                 table.add(result)
-    told()
+    report()
 
 
 def replay(scenario: Any, results: Any, cell: int) -> Replay:
-    """Run a cell of a sweep again, in this process.
+    """Repeat a run of a sweep in this process.
 
     Args:
         scenario: the one that the sweep ran.
         results: a store, or its dataset.
-        cell: number of the cell.
+        cell: number of the run.
 
     Raises:
-        SweepError: for a cell that does not exist.
+        SweepError: for a run that does not exist.
     """
     scenario = as_scenario(scenario)
     found = open_store(results) if isinstance(results, (str, Path)) else results
@@ -228,7 +228,7 @@ def replay(scenario: Any, results: Any, cell: int) -> Replay:
 
 
 def _differing(scenario: Scenario, found: Any, stored: Result) -> str:
-    """Return why a cell that is run again may end otherwise than in the store, "" for nothing."""
+    """Return why a repeated run may differ from the store, "" if nothing does."""
     if not stored.status:
         return "the store has no result of this cell yet"
     there = json.loads(found.attrs["scenario"])
@@ -238,7 +238,7 @@ def _differing(scenario: Scenario, found: Any, stored: Result) -> str:
 
 
 def cell_of(found: Any, cell: int) -> Cell:
-    """Return a cell of a dataset; SweepError if there is none of that number."""
+    """Return a run of a dataset; SweepError if there is none of that number."""
     count = found.sizes["cell"]
     if not 0 <= cell < count:
         raise SweepError(f"there is no cell {cell}: the sweep has cells 0 to {count - 1}")
@@ -248,9 +248,9 @@ def cell_of(found: Any, cell: int) -> Cell:
 
 
 def worst_cells(found: Any, outcome: str, count: int) -> list[int]:
-    """Return the cells with the largest outcome, the largest first; those without one are left out.
+    """Return the runs with the largest outcome, the largest first; those without one are left out.
 
-    A minus before the name asks for the smallest.
+    A minus before the name: the smallest.
     """
     name = outcome.removeprefix("-")
     if name not in found or found[name].dims != ("cell",):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The results of a sweep as arrays, a row a cell, and as an xarray.Dataset."""
+"""The results of a sweep as arrays, a row per run, and as an xarray.Dataset."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _RESERVED = ("cell", "seed", "status", "error")
 
 
 class Table:
-    """Values, seeds and results of all cells.
+    """Values, seeds and results of all runs.
 
-    columns: the values of the parameters. Outcomes of cells that are not done are NaN. Names of
+    columns: the values of the parameters. Outcomes of runs that are not done are NaN. Names of
     arrays are those of parameters and outcomes, which must differ.
     """
 
@@ -49,7 +49,7 @@ class Table:
         }
 
     def add(self, result: Result) -> None:
-        """Take in the result of a cell."""
+        """Store the result of a run."""
         self.status[result.number] = result.status
         if result.error:
             self.errors[result.number] = result.error
@@ -57,11 +57,11 @@ class Table:
             self.results[name][result.number] = value
 
     def values(self, cell: int) -> dict[str, Any]:
-        """Return the values of a cell's parameters."""
+        """Return the values of a run's parameters."""
         return {name: column[cell].item() for name, column in self.columns.items()}
 
     def result(self, cell: int) -> Result:
-        """Return the result of a cell that is finished."""
+        """Return the result of a finished run."""
         status, found = int(self.status[cell]), {}
         if status == DONE:
             found = {name: array[cell].tolist() for name, array in self.results.items()}
@@ -69,11 +69,11 @@ class Table:
 
     @property
     def finished(self) -> int:
-        """Number of cells that are done or failed."""
+        """Number of runs that are done or failed."""
         return int(np.count_nonzero(self.status))
 
     def dataset(self, attributes: Mapping[str, Any], cells: slice = slice(None)) -> Any:
-        """Return an xarray.Dataset of some cells, with units; dimension `cell`."""
+        """Return an xarray.Dataset of some runs, with units; dimension `cell`."""
         xarray = needed_package("xarray", "a dataset")
         numbers = np.arange(self.count)[cells]
         errors = np.array([self.errors.get(int(k), "") for k in numbers], dtype=f"U{ERROR_LENGTH}")
@@ -98,7 +98,7 @@ class Table:
 
 
 def _column(name: str, values: Sequence[Any]) -> np.ndarray:
-    """Return the values of a parameter; SweepError for those that an array cannot keep."""
+    """Return the values of a parameter; SweepError for those that an array cannot store."""
     try:
         column = column_array(values)
     except OverflowError:

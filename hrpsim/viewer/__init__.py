@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures: the browser's page, films, arrows of forces.
+"""Visualisation: the browser's page, films, arrows of forces.
 
-Only this room imports viser.
+Only this package imports viser.
 """
 
 from __future__ import annotations

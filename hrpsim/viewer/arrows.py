@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces as arrows: those of contacts, and what force sensors read."""
+"""Forces as arrows: those of contacts and of force sensors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
 
 
 def contact_arrows(contacts: list[Contact], scale: float) -> np.ndarray:
-    """Return start and tip (k, 2, 3) [m] of the forces, `scale` [m/N] long.
+    """Return start and tip (k, 2, 3) [m] of the forces' arrows, `scale` [m/N] long.
 
-    They are those on the first of the two bodies, or on the other where the first is the world's.
+    The forces act on the first of the two bodies, or on the other where the first is the world.
     """
     arrows = []
     for contact in contacts:
@@ -30,7 +30,7 @@ def contact_arrows(contacts: list[Contact], scale: float) -> np.ndarray:
 def wrench_arrows(sensors: list[SensorView], scale: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the arrows (k, 2, 3) [m] of forces and of torques that sensors read.
 
-    They begin at the sensors; a force is `scale` [m/N] long, a torque ten times that [m/Nm].
+    They start at the sensors; a force is `scale` [m/N] long, a torque ten times that [m/Nm].
     """
     forces, torques = [], []
     for sensor in sensors:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A chromium without a window, which draws by software where there is no graphics card."""
+"""A headless chromium, which renders by software without a graphics card."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OPTIONS = (
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
     "--ignore-gpu-blocklist",
-    "--disable-gpu-watchdog",  # what software draws slowly on a busy machine does not hang
+    "--disable-gpu-watchdog",  # slow rendering by software on a busy machine is no hang
     "--disable-hang-monitor",
     "--remote-debugging-port=0",
 )
@@ -47,9 +47,9 @@ def _end_with_parent() -> None:
 
 
 class Chromium:
-    """A browser of its own with `url` open, in a window of `size` pixels; ends with the `with`.
+    """A separate browser with `url` open, in a window of `size` pixels; ends with the `with`.
 
-    devtools_port: where its DevTools protocol is served on 127.0.0.1; None until it has begun.
+    devtools_port: port of its DevTools protocol on 127.0.0.1; None until it has started.
     """
 
     def __init__(self, url: str, size: tuple[int, int] = (1280, 800)):
@@ -84,7 +84,7 @@ class Chromium:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process lives."""
+        """Whether the process runs."""
         return self._process.poll() is None
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The panel beside the picture: run, look back, choose what is drawn and plotted."""
+"""The viewer's panel: run, look back, choose what is drawn and plotted."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ _PLOT_COLOR = "#2b6cb0"
 class Controls:
     """Buttons and sliders of a viser server.
 
-    A person's requests come in threads of the server; `process_requests` carries them out in the
-    caller's.
-    `arrows` has the boxes that a person ticks for each kind of arrow.
+    The user's requests arrive in threads of the server; `process_requests` carries them out in the
+    caller's. `arrows` has the check boxes of each kind of arrow.
     """
 
     def __init__(self, server, session: Session, drawing: Drawing, follow: str = ""):
@@ -49,7 +48,7 @@ class Controls:
         self._add_plot(gui)
 
     def process_requests(self) -> None:
-        """Carry out what was asked for since the last call; what makes no sense is left out."""
+        """Carry out the requests since the last call; failing ones are reported and skipped."""
         for _ in range(len(self._requests)):
             request = self._requests.popleft()
             try:
@@ -58,11 +57,11 @@ class Controls:
                 page_faults.note(error)
 
     def request(self, deed: Callable[[], None]) -> None:
-        """Let `deed` be done by `process_requests`; for any thread. The latest 1000 count."""
+        """Queue `deed` for `process_requests`; for any thread. The latest 1000 count."""
         self._requests.append(deed)
 
     def update(self) -> None:
-        """Show the state of the run; to be called once a frame."""
+        """Show the state of the run; call once per frame."""
         self._frames += 1
         if self._session.looking_back == 0.0:
             self._history.add(self._session.world.time)
@@ -97,11 +96,11 @@ class Controls:
         with gui.add_folder("Look back"):
             self.back = gui.add_slider("Back [s]", min=0.0, max=1.0, step=0.01, initial_value=0.0)
             if session.motion.rewinds:
-                go_on = gui.add_button("Go on from here")
-                go_on.on_click(lambda _: self.request(session.go_on_from_here))
+                resume = gui.add_button("Continue from here")
+                resume.on_click(lambda _: self.request(session.go_on_from_here))
 
         def look(event) -> None:
-            if event.client is not None:  # not when the program itself moves the slider
+            if event.client is not None:  # not when the program moves the slider
                 self.request(lambda: session.look_back(self.back.value))
 
         self.back.on_update(look)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A damped spring between a point of a body and the hand of a person: an external wrench."""
+"""A damped spring between a point of a body and the user's hand: an external wrench."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MOST_DAMPED = 0.5  # damping times period over that mass, likewise
 
 
 class Grip:
-    """Pulls a point of a body, fixed in the body, towards `target` [m] in the world.
+    """Pull a point of a body, fixed in the body, towards `target` [m] in the world.
 
-    The spring carries all that the entity weighs at 1.5 Hz, critically damped, and is softer where
+    The spring carries the entity's whole mass at 1.5 Hz, critically damped, and is softer where
     the dragged part alone is too light for that at this period. `period` [s] is how long each call
     of `pull` lasts. Raises WorldError for a link that is fixed to the world.
     """
@@ -46,7 +46,7 @@ class Grip:
         self._last_point: np.ndarray | None = None
 
     def move_to(self, target) -> None:
-        """Let the hand be at `target` (3,) [m]; WorldError for what is no place within FARTHEST."""
+        """Set the hand's position `target` (3,) [m]; WorldError if it is not within FARTHEST."""
         target = np.asarray(target, dtype=np.float64)
         if target.shape != (3,) or not (np.abs(target) <= FARTHEST).all():
             raise WorldError(f"a hand can be {FARTHEST:g} m from the origin at most, got {target}")
@@ -54,7 +54,7 @@ class Grip:
 
     @property
     def point(self) -> np.ndarray:
-        """Where the gripped point is in the world (3,) [m]."""
+        """Position of the gripped point in the world (3,) [m]."""
         origin, R = self._pose()
         return origin + R @ self.local_point
 
@@ -79,7 +79,7 @@ class Grip:
 
 
 class Grabbing:
-    """What a session's hand does with what it has grabbed."""
+    """The user's hand with the grabbed body."""
 
     grip: Grip | None = None
 
@@ -89,5 +89,5 @@ class Grabbing:
             self.grip.move_to(target)
 
     def release(self) -> None:
-        """Let go of what is held."""
+        """Release the grabbed body."""
         self.grip = None

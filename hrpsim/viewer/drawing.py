@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draws a world into a viser scene, once, and then moves what has moved."""
+"""Draw a world into a viser scene once, then update the poses."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Drawing:
     """The nodes of a world in the scene of a viser server.
 
     Links are the nodes "/robot/link", free bodies "/body/body", fixed shapes "/world/name".
-    `left_out` says of each mesh that cannot be drawn why. `parts` has the nodes that a person can
-    take hold of, as (entity name, link name, node). `arrow_size` is how thick arrows are, 1 for
+    `left_out` has each mesh that cannot be drawn, with the cause. `parts` has the nodes that a user
+    can grab, as (entity name, link name, node). `arrow_size` is the thickness of arrows, 1 for
     scenes as large as a robot.
     """
 
@@ -39,7 +39,7 @@ class Drawing:
         self._bodies: dict[str, object] = {}
         self._sent: dict[int, np.ndarray] = {}
         self._arrows: dict[str, object] = {}
-        self._roots: list = []  # nodes that have no parent of ours
+        self._roots: list = []  # nodes without a parent of ours
         self._fixed: list[tuple[str, object]] = []  # names and nodes of fixed shapes
         self._paints: dict[str, tuple[int, int, int]] = {}
         self.arrow_size = 1.0
@@ -55,7 +55,7 @@ class Drawing:
         self.update()
 
     def update(self) -> None:
-        """Move everything to where the world has it now."""
+        """Move everything to the world's present poses."""
         for name, nodes in self._frames:
             robot = self._world.robots[name]
             positions, orientations = robot.link_poses()
@@ -68,12 +68,12 @@ class Drawing:
         self._draw_arrows()
 
     def remove(self) -> None:
-        """Take everything out of the scene again."""
+        """Remove everything from the scene."""
         for node in (*self._roots, *self._arrows.values()):
             node.remove()
 
-    def anew(self) -> Drawing:
-        """Return a drawing of what is in the world now, with the same colours and arrows."""
+    def redrawn(self) -> Drawing:
+        """Return a drawing of the world's present contents, with the same colours and arrows."""
         drawing = Drawing(self._server, self._world)
         drawing.shows, drawing.arrow_size = self.shows, self.arrow_size
         for name, color in self._paints.items():
@@ -81,7 +81,7 @@ class Drawing:
         return drawing
 
     def paint(self, name: str, color: tuple[int, int, int]) -> None:
-        """Give the free bodies and fixed shapes of that name, if there are any, a colour."""
+        """Set the colour of the free bodies and fixed shapes of that name, if any."""
         self._paints[name] = color
         bodies = [(entity, node) for entity, _, node in self.parts if entity in self._bodies]
         for entity, node in (*bodies, *self._fixed):
@@ -89,9 +89,9 @@ class Drawing:
                 node.color = color
 
     def see_through(self, wanted: bool) -> None:
-        """Draw robots and bodies translucent, so that the arrows inside them are seen, or not."""
+        """Draw robots and bodies translucent, to show arrows inside them, or opaque."""
         for _, _, node in self.parts:
-            if hasattr(node, "opacity"):  # a mesh file brings its own
+            if hasattr(node, "opacity"):  # a mesh file has its own
                 node.opacity = _SEEN_THROUGH if wanted else None
 
     def _add_robot(self, robot) -> None:
@@ -125,7 +125,7 @@ class Drawing:
             return self._add_geometry(name, visual.geometry, visual.placement, visual.color)
         try:
             mesh = load_mesh(model, visual.geometry)
-        except Exception as cause:  # readers of mesh formats raise whatever they like
+        except Exception as cause:  # readers of mesh formats raise any exception
             self.left_out.append(f"{model.name}/{visual.link}: {visual.geometry.uri}: {cause}")
             return None
         return self._scene.add_mesh_trimesh(name, mesh, **_pose(visual.placement))

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures and films of a world without a window: what the page shows, drawn by a headless browser.
+"""Pictures and films of a world without a window: the page, rendered by a headless browser.
 
-The browser is chromium, which draws by software where there is no graphics card, so that pictures
-are what people see. A film needs imageio-ffmpeg, which brings its own encoder.
+The browser is chromium, which renders by software without a graphics card, so that pictures
+equal the page. A film needs imageio-ffmpeg, which has its own encoder.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ __getattr__ = old_names(__name__)
 SUFFIXES = (".mp4", ".png")
 FRAME_RATE = 25  # of films, simulated time [Hz]
 SIZE = (960, 544)  # [pixels], multiples of 16 for encoders
-_WINDOW = (320, 240)  # of the page, which is drawn all the time beside the pictures [pixels]
-_PICTURE_LIMIT = 64_000_000  # of what the page sends for a picture [bytes]
+_WINDOW = (320, 240)  # of the page, which is also drawn between the pictures [pixels]
+_PICTURE_LIMIT = 64_000_000  # of the page's message with a picture [bytes]
 _TIMEOUT = 300.0  # for the page to open, and for each picture [s]
 
 
@@ -41,7 +41,7 @@ def make_film(
     size: tuple[int, int] = SIZE,
     prepare: Callable[[Viewer], None] | None = None,
 ) -> int:
-    """Simulate a time span and write a film of it, or a picture of its end.
+    """Simulate a duration and write a film of it, or a picture of its end.
 
     Args:
         world: the world.
@@ -49,7 +49,7 @@ def make_film(
         duration: [s].
         motion: advances time; by default the world's own steps.
         size: width and height [pixels].
-        prepare: called with the viewer before it begins, to turn the camera or choose arrows.
+        prepare: called with the viewer before the start, to turn the camera or choose arrows.
 
     Returns:
         The number of pictures.

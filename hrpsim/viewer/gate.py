@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The gate of the viewer's page: a server of `websockets` in front of viser's, in a thread.
+"""The viewer's gate: a proxy server of `websockets` in front of viser's, in a thread.
 
-viser's server does not look at where a request comes from, so it listens where only this machine
-finds it. The gate answers in its place: a request of a page of another site (Origin), by a foreign
-name (Host: DNS rebinding), or without the token is refused; what others ask and say is passed on.
+viser's server does not check the origin of a request, so it listens where only this machine finds
+it. The gate refuses requests of a page of another site (Origin), by a foreign name (Host: DNS
+rebinding), or without the token; it passes on all others.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from websockets.http11 import Request, Response
 
 from hrpsim.errors import HrpsimError
 
-_MOST_PAGES = 8  # that are shown the world at a time: each costs a share of every frame
+_MOST_PAGES = 8  # that see the world at the same time: each costs a share of every frame
 _PAUSE = 0.008  # after each message of a page, which sends some 80 a second when it drags [s]
 _TIME_LIMIT = 5.0  # for viser to answer [s]
 _CLOSE_TIME = 1.0  # for pages to answer when the gate closes [s]
-_PORTS = 1000  # that are tried, from the wanted one on
+_PORTS = 1000  # that are tried, from the requested one on
 _HEADERS = {
     "X-Frame-Options": "DENY",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -44,10 +44,10 @@ _HEADERS = {
 
 
 class Gate:
-    """Serves viser's page on `host` and `port`, or the next free port.
+    """Serve viser's page on `host` and `port`, or the next free port.
 
-    Who calls it by a name of the loopback address comes in where `host` is such an address; else
-    the token must be shown, in the address or as a cookie.
+    If `host` is a loopback address, requests by a loopback name are accepted; else they need the
+    token, in the address or as a cookie.
     inside: viser's own address (host, port). message_limit: largest message of a page [bytes].
     Raises HrpsimError where no port is free or `host` is no address of this machine.
     """
@@ -70,7 +70,7 @@ class Gate:
         self.port: int = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:
-        """Let nobody in any more and end all connections."""
+        """Stop accepting connections and end all."""
         self._run(self._end_connections())
         self._stop()
 
@@ -102,7 +102,7 @@ class Gate:
         raise HrpsimError(f"the viewer cannot listen on {host!r}, port {port}: {cause}") from cause
 
     async def _end_connections(self) -> None:
-        """Close the pages; who has only opened a connection is not waited for."""
+        """Close the pages, without waiting for connections that sent nothing."""
         self._server.close()
         await asyncio.wait([asyncio.create_task(self._server.wait_closed())], timeout=_CLOSE_TIME)
         others = asyncio.all_tasks() - {asyncio.current_task()}
@@ -111,7 +111,7 @@ class Gate:
         await asyncio.gather(*others, return_exceptions=True)
 
     async def _answer(self, page: ServerConnection, request: Request) -> Response | None:
-        """Return the response to a request, None for a websocket to open."""
+        """Return the response to a request; None: open a websocket."""
         if why := self._why_refused(request):
             return page.respond(403, f"hrpsim: {why}\n")
         if request.headers.get("Upgrade", "").lower() != "websocket":
@@ -121,7 +121,7 @@ class Gate:
         return None
 
     def _why_refused(self, request: Request) -> str:
-        """Return why a request is not served, "" for one that is; an error for two hosts, say."""
+        """Return why a request is refused, "" if it is not; raise for a malformed one."""
         host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
         if origin not in (None, f"http://{host}", f"https://{host}"):
             return "a page of another site cannot use this viewer"
@@ -139,7 +139,7 @@ class Gate:
         return any(secrets.compare_digest(text.encode(), self.token.encode()) for text in shown)
 
     def _file(self, request: Request) -> Response:
-        """Return what viser answers, with the token as a cookie where the address held it."""
+        """Return viser's response, with the token as a cookie if the address had it."""
         viser = http.client.HTTPConnection(*self._inside, timeout=_TIME_LIMIT)
         with contextlib.closing(viser):
             wanted = {"Accept-Encoding": request.headers.get("Accept-Encoding", "identity")}
@@ -152,7 +152,7 @@ class Gate:
             return Response(answer.status, answer.reason, headers, answer.read())
 
     async def _show(self, page: ServerConnection) -> None:
-        """Pass messages between a page and viser until one of the two leaves."""
+        """Forward messages between a page and viser until either disconnects."""
         host, port = self._inside
         async with connect(
             f"ws://{host}:{port}/",
@@ -166,7 +166,7 @@ class Gate:
 
 
 async def _pass_on(source: Connection, target: Connection, pause: float = 0.0) -> None:
-    """Pass messages on until `source` leaves, then close `target`; what is full is waited for."""
+    """Forward messages until `source` disconnects, then close `target`; wait for full buffers."""
     with contextlib.suppress(ConnectionClosed):
         async for message in source:
             await target.send(message)
@@ -175,7 +175,7 @@ async def _pass_on(source: Connection, target: Connection, pause: float = 0.0) -
 
 
 def _is_loopback(host: str) -> bool:
-    """Return whether a host is this machine, as only this machine reaches it."""
+    """Return whether a host is a loopback address or name."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What pages send that viser cannot deal with: a line of the log in place of a traceback."""
+"""Messages of pages that viser cannot handle: log one line instead of a traceback."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import sys
 import time
 
 _PERIOD = 1.0  # between two lines [s, wall]
-_LOGGERS = ("websockets.server", "asyncio")  # where viser's server says what a page has broken
+_LOGGERS = ("websockets.server", "asyncio")  # loggers of viser's server that report faults of pages
 
 
 class PageFaults(logging.Filter):
-    """Counts the faults of pages and says so, a line a second at most; `install` it once."""
+    """Count and log the faults of pages, at most one line per second; `install` once."""
 
     def __init__(self):
         super().__init__()
@@ -22,12 +22,12 @@ class PageFaults(logging.Filter):
         self._next = 0.0
 
     def install(self) -> None:
-        """Let the loggers of viser's server pass here first."""
+        """Filter the loggers of viser's server."""
         for name in _LOGGERS:
             logging.getLogger(name).addFilter(self)
 
     def note(self, error: BaseException) -> None:
-        """Count a fault, and say so unless that was done within the last second."""
+        """Count a fault, and log it unless one was logged within the last second."""
         self.count += 1
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _PERIOD
@@ -36,11 +36,11 @@ class PageFaults(logging.Filter):
             print(line, file=sys.stderr, flush=True)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is for others; those about pages are told here."""
+        """Return whether other handlers get a record; those about pages are logged here."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None or not (record.name == _LOGGERS[0] or _is_of_viser(error)):
             return True
-        if not type(error).__name__.startswith("ConnectionClosed"):  # it just left
+        if not type(error).__name__.startswith("ConnectionClosed"):  # it only disconnected
             self.note(error)
         return False
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The last stretch of a run as snapshots of the world, so that one can look back."""
+"""Snapshots of the last part of a run, to look back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Recording:
-    """Keeps the newest snapshots, `limit` [bytes] of them at most, and always at least one."""
+    """Store the newest snapshots, at most `limit` [bytes] but at least one."""
 
     def __init__(self, limit: int = 128 * 2**20):
         self.limit = limit
@@ -44,7 +44,7 @@ class Recording:
     def at(self, time: float) -> dict[str, Any]:
         """Return the last snapshot not later than `time` [s], the first one if all are later.
 
-        LookupError where nothing was recorded.
+        LookupError if nothing was recorded.
         """
         if not self._entries:
             raise LookupError("nothing was recorded yet")

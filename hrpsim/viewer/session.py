@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world that a person plays, pauses, rewinds and drags. Knows nothing of browsers."""
+"""A world that a user plays, pauses, rewinds and drags. Independent of browsers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hrpsim.errors import HrpsimError
 from hrpsim.viewer.dragging import Grabbing, Grip
 from hrpsim.viewer.recording import Recording
 
-_SHARE_OF_FRAME = 0.7  # of a frame's wall time that steps may take: the rest is for drawing
+_SHARE_OF_FRAME = 0.7  # share of a frame's wall time for steps: the rest is for drawing
 
 
 @dataclass
 class Motion:
-    """How time goes on: `tick` advances the world by `period` [s].
+    """The advance of time: `tick` advances the world by `period` [s].
 
-    rewinds: whether the world's snapshot is all that the future depends on, so that one may go on
-    from the past; a controller has a memory of its own.
+    rewinds: whether the future depends on the world's snapshot only, so that the run can continue
+    from the past; a controller has a state of its own.
     """
 
     period: float
@@ -31,10 +31,10 @@ class Motion:
 
 
 class Session(Grabbing):
-    """Plays a world at `speed` simulated seconds a second, frame by frame.
+    """Play a world at `speed` simulated seconds per second, frame by frame.
 
-    All methods are for the thread that calls `frame`. `looking_back` is how far [s] what is shown
-    lies before the present; the present is kept and comes back with `play` or `step`.
+    All methods are for the thread that calls `frame`. `looking_back` is how far [s] the shown state
+    is before the present; the present is saved and returns with `play` or `step`.
     """
 
     keeps_past = True
@@ -51,7 +51,7 @@ class Session(Grabbing):
         self.recording = Recording()
         self.playing = False
         self.looking_back = 0.0
-        self.problem = ""  # why time does not go on
+        self.problem = ""  # why time has stopped
         self._present = None
         self._clock = clock
         self._pacer = Pacer(self.motion.period, 1.0, clock=clock)
@@ -59,7 +59,7 @@ class Session(Grabbing):
 
     @property
     def speed(self) -> float:
-        """Simulated seconds a wall second; assign to change it."""
+        """Simulated seconds per wall second; assign to change it."""
         return self._pacer.real_time_factor
 
     @speed.setter
@@ -67,14 +67,14 @@ class Session(Grabbing):
         self._pacer.real_time_factor = factor
 
     def play(self) -> None:
-        """Let time go on, from the present."""
+        """Run, from the present."""
         self._return_to_present()
         self.problem = ""
         self.playing = True
         self._pacer.start()
 
     def pause(self) -> None:
-        """Let time stand still."""
+        """Pause."""
         self.playing = False
 
     def step(self) -> None:
@@ -85,7 +85,7 @@ class Session(Grabbing):
         self._record()
 
     def reset(self) -> None:
-        """Return to the beginning; the recording is dropped. Playing goes on, paused it stays."""
+        """Return to the start and drop the recording; a running session keeps running."""
         self._present, self.looking_back, self.grip, self.problem = None, 0.0, None, ""
         self.world.reset()
         self.recording.clear()
@@ -106,22 +106,22 @@ class Session(Grabbing):
         self.looking_back = now - self.world.time
 
     def go_on_from_here(self) -> None:
-        """Make the shown past the present, bit for bit, and forget what came after it.
+        """Make the shown past the present, bit for bit, and drop later snapshots.
 
-        HrpsimError where a controller moves the world: it would remember what did not happen.
+        HrpsimError with a controller: its state cannot be rewound.
         """
         if not self.motion.rewinds:
-            raise HrpsimError("a controller cannot go back in time; reset lets it begin anew")
+            raise HrpsimError("a controller cannot go back in time; reset starts it again")
         self._present, self.looking_back, self.problem = None, 0.0, ""
         self.recording.forget_after(self.world.time)
 
     def grab(self, entity: str, link: str, point) -> None:
-        """Let a spring hold `point` [m], in the world, of a link or body, where it is now."""
+        """Attach a spring to `point` [m], in the world, of a link or body, where it is now."""
         self._return_to_present()
         self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
 
     def frame(self, duration: float) -> int:
-        """Make the steps that are due, in a part of `duration` [s, wall]; return the periods."""
+        """Make the due steps, within a part of `duration` [s, wall]; return the periods made."""
         made, end = 0, self._clock() + _SHARE_OF_FRAME * duration
         while self.playing and self._pacer.steps_due(most=1):
             self._tick()

@@ -17,7 +17,7 @@ _AXES = {"z": 2, "x": 0, "y": 1}  # in the order of the list
 
 
 def signals_of(world) -> dict[str, Callable[[], float]]:
-    """Return what can be plotted: name with unit, and a function that reads it now."""
+    """Return the signals that can be plotted: name with unit, and a function that reads it."""
     found: dict[str, Callable[[], float]] = {}
     for name, robot in world.robots.items():
         for sensor in robot.sensors.values():
@@ -41,7 +41,7 @@ def moves_freely(entity: Entity) -> bool:
 
 
 class History:
-    """The last `duration` [s] of one signal; starts anew where time goes back."""
+    """The last `duration` [s] of one signal; restarts where time goes back."""
 
     def __init__(self, read: Callable[[], float], duration: float = 10.0):
         self._read = read

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A running world in a browser: the server, the loop, and hands that drag."""
+"""A running world in a browser: the server, the loop, and dragging by users."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ DEFAULT_PORT = 8080
 _EVERYWHERE = ("0.0.0.0", "::", "")
 _MESSAGE_LIMIT = 1_000_000  # of a page to the world [bytes]
 _FRAME = 1.0 / 40.0  # [s, wall]
-_PICTURES = 120.0  # that all pages together are sent a second: each costs time of this process
+_PICTURES = 120.0  # sent per second to all pages together: each costs time of this process
 _CAMERA = np.array([2.2, 2.4, 0.8])  # from the middle, for things within 1 m of it [m]
 _FIELD_OF_VIEW = 0.85  # upright [rad]
-_FOLLOWS_FROM = 2e-3  # a following camera stays for less [m]
+_FOLLOWS_FROM = 2e-3  # a following camera ignores less [m]
 _LINE_COLOR = (250, 170, 30)
 
 
 class Viewer:
-    """Serves a world at `url` and plays it, from the thread that calls `run`.
+    """Serve a world at `url` and play it, from the thread that calls `run`.
 
     Args:
         world: the world.
@@ -72,7 +72,7 @@ class Viewer:
         page_faults.install()
         self.session = session or Session(world, motion)
         inside = _hidden_address()
-        with redirect_stdout(StringIO()):  # it would tell an address that is not for people
+        with redirect_stdout(StringIO()):  # it would print an address that is not for users
             self.server = viser.ViserServer(host=inside, port=0, label="hrpsim", verbose=False)
         self.host = host
         try:
@@ -82,7 +82,7 @@ class Viewer:
         except BaseException:
             self.server.stop()
             raise
-        # Nobody may lead the page through a public relay, with the button or without it.
+        # The page must not be shared through a public relay, with the button or without it.
         self.server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self.server.scene.set_up_direction("+z")
@@ -93,7 +93,7 @@ class Viewer:
         self.controls = Controls(self.server, self.session, self.drawing, follow)
         self.frame_count = 0
         self._next_picture = 0.0  # [s, wall]
-        self.panels: list = []  # what else is updated once a frame
+        self.panels: list = []  # other objects updated once per frame
         self._line = None
         self._followed_to: np.ndarray | None = None
         self._visited = False
@@ -102,7 +102,7 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Where the page is, with the token that opens it."""
+        """Address of the page, with its token."""
         host = socket.gethostname() if self.host in _EVERYWHERE else self.host
         host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{self.gate.port}/?token={self.gate.token}"
@@ -115,7 +115,7 @@ class Viewer:
     def run(self, duration: float = float("inf")) -> None:
         """Serve for `duration` [s, wall], or until the process is interrupted.
 
-        Time stands still until somebody opens the page for the first time.
+        Time is paused until a page is opened for the first time.
         """
         self.server.on_client_connect(lambda _: self.controls.request(self._welcome))
         end = time.monotonic() + duration
@@ -129,7 +129,7 @@ class Viewer:
         time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
 
     def show(self) -> None:
-        """Do what was asked for on the page, make the steps that are due, and show the world."""
+        """Carry out the page's requests, make the due steps, and show the world."""
         self.frame_count += 1
         self.controls.process_requests()
         self.session.frame(_FRAME)
@@ -140,13 +140,13 @@ class Viewer:
         self._next_picture = now + pages / _PICTURES - 0.1 * _FRAME
         try:
             self._draw()
-        except Exception as error:  # a page may have said nonsense about its camera, say
+        except Exception as error:  # for example, a page may send an invalid camera
             page_faults.note(error)
 
     def _draw(self) -> None:
         with self.server.atomic():
             if self._drawn != tuple(self.session.world.entities):
-                self._draw_anew()
+                self._redraw()
             self.drawing.update()
             self._follow()
             self._draw_spring()
@@ -162,19 +162,19 @@ class Viewer:
     def stop(self) -> None:
         """Close the page."""
         self.gate.close()
-        with redirect_stdout(StringIO()):  # viser says so, where JSON may be printed
+        with redirect_stdout(StringIO()):  # viser prints a message, which would break printed JSON
             self.server.stop()
 
-    def _draw_anew(self) -> None:
-        """Draw what came into the world, and no longer what left it."""
+    def _redraw(self) -> None:
+        """Draw added objects, and remove those that left the world."""
         self.drawing.remove()
-        self.drawing = self.drawing.anew()
+        self.drawing = self.drawing.redrawn()
         self.controls.drawing = self.drawing
         self._drawn = tuple(self.session.world.entities)
         self._let_drag()
 
     def _follow(self) -> None:
-        """Move every visitor's camera along with what is followed."""
+        """Move every user's camera with the followed entity."""
         entity = self.session.world.entities.get(self.controls.followed)
         place = None if entity is None else entity.q[:3].copy()
         if place is not None and self._followed_to is not None:
@@ -187,7 +187,7 @@ class Viewer:
 
     def _let_drag(self) -> None:
         for entity, link, node in self.drawing.parts:
-            # A coroutine, for viser keeps the order of its calls only then.
+            # A coroutine, as viser keeps the order of its calls only then.
             async def drag(event, entity=entity, link=link) -> None:
                 start, target = np.array(event.start_position), np.array(event.end_position)
                 if event.phase == "start":

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is to be drawn of a robot, a body or a fixed shape: geometry, its place and its colour."""
+"""The visuals of a robot, a body or a fixed shape: geometry, pose and colour."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GREY = (190, 195, 205)
 
 
 class MeshFile(NamedTuple):
-    """A mesh of a description: the file's URI and how much it is scaled along x, y, z."""
+    """A mesh of a description: the file's URI and its scale along x, y, z."""
 
     uri: str
     scale: tuple[float, ...]
@@ -53,7 +53,7 @@ def visuals_of_model(model: Model) -> list[Visual]:
             name = None if material is None else material.get("name")
             shape = element.find("geometry")[0]
             if not all(_numbers(" ".join(shape.get(key, "1") for key in _SIZES))):
-                continue  # a size of 0: there is nothing to see
+                continue  # a size of 0: nothing is visible
             geometry = _geometry(shape)
             found.append(Visual(link.get("name"), placement, geometry, colors.get(name, GREY)))
     return found or [
@@ -98,7 +98,7 @@ def load_mesh(model: Model, mesh: MeshFile):
     """Return a mesh of a description as a trimesh.Scene [m], scaled, with its colours.
 
     Raises OSError, ValueError or ModelError where the file is missing, unreadable, or trimesh or
-    what trimesh needs for that format is not installed.
+    its reader of that format is not installed.
     """
     folder = Path(model.source).parent if Path(model.source).is_file() else None
     loaded = read_scene(Resources(folder).locate(mesh.uri), materials=True)

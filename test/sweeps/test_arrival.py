@@ -50,7 +50,7 @@ def test_a_function_typed_at_a_prompt_cannot_be_read_elsewhere(tmp_path):
     end = told_by(tmp_path, "-c", SCRIPT + CALL)
     assert end.returncode == 1
     assert "other processes cannot read the scenario: AttributeError" in end.stderr
-    assert "has to stand in a module or a file" in end.stderr
+    assert "has to be in a module or a file" in end.stderr
 
 
 class Broken(Executor):

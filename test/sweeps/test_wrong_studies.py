@@ -97,7 +97,7 @@ def values(text):
         (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: '{MASS}' is the name of two columns"),
         (
             f"{BOX}design: {{table: cells.csv, parameters: {{{MASS}: 1}}}}",
-            f"'{MASS}' stands in the table and beside it",
+            f"'{MASS}' is in the table and outside it",
         ),
         (f"{BOX}design: {{table: .}}", "Is a directory"),
         ("world: .\nduration: 1\ndesign: {}", "Is a directory"),

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an experiment is, and what it returns: rows to compare, notes, and data for a figure.
+"""Experiments and their results: rows to compare, notes, and data for a figure.
 
     def run(options: Options) -> Result: ...
     def draw(result: Result, figure) -> None: ...   # on a matplotlib figure
@@ -29,7 +29,7 @@ _BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 class MeasurementsAbsent(HrpsimError):
-    """Measurements that an experiment needs are not on this machine; the message says which."""
+    """Measurements that an experiment needs are not on this machine; the message names them."""
 
 
 NOT_INSTALLED = "not installed"
@@ -39,7 +39,7 @@ Value = float | int | str | None
 
 @dataclass(frozen=True)
 class Target:
-    """What our value of a row has to satisfy, in words and as a test."""
+    """The condition on our value of a row, as text and as a test."""
 
     text: str
     holds: Callable[[Any], bool]
@@ -47,9 +47,9 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: ours beside the source document's, theory's and another engine's.
+    """One result: ours, the source document's, theory's and another engine's.
 
-    `unit` is SI ("" for counts and ratios). None stands for a value that does not exist. Without
+    `unit` is SI ("" for counts and ratios). None: there is no such value. Without
     a `target` the row is for information.
     """
 
@@ -73,10 +73,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Options:
-    """How an experiment is to run: `quick` takes fewer or shorter cases, same targets.
+    """Options of an experiment: `quick` takes fewer or shorter cases, same targets.
 
     `data` is the folder of measurements (`measurements` says what None is); with `fit`
-    parameters are fitted to them anew, which takes long.
+    parameters are fitted to them again, which takes long.
     """
 
     quick: bool = False
@@ -177,8 +177,8 @@ def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco
 def measurements(folder: Path | None, names: tuple[str, ...], source: str) -> list[Path]:
     """Return the files `names` of `folder`.
 
-    None stands for the folder that the variable HRPSIM_MEASUREMENTS names, or else for
-    ../shared/data beside the checkout. Raises MeasurementsAbsent, with `source`, where a file is
+    None is the folder that the variable HRPSIM_MEASUREMENTS names, or else
+    ../shared/data next to the checkout. Raises MeasurementsAbsent, with `source`, where a file is
     not there.
     """
     named = os.environ.get(VARIABLE)

@@ -19,7 +19,7 @@ _EDGE = "#2b2f38"
 
 
 def draw_film_strip(axes, model: Model, frames, labels, view, *, spacing: float = 0.8) -> None:
-    """Draw configurations `frames` (k, nq) beside each other on a floor at height 0.
+    """Draw configurations `frames` (k, nq) side by side on a floor at height 0.
 
     view: horizontal direction (2,) in the world that points to the right in the picture. The base
     of each robot stands `spacing` [m] to the right of the one before. Meshes are left out.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fits parameters of a simulation to measurements, the same way for every engine.
+"""Fit parameters of a simulation to measurements, the same way for every engine.
 
 Where bodies collide the loss is rough: a toss that comes to lie on another face changes it by a
 jump. So no gradients are taken, every engine gets the same number of runs, and errors are reported
@@ -28,7 +28,7 @@ GENERATIONS = 9  # after the first
 
 @dataclass(frozen=True)
 class Parameter:
-    """What may be fitted: bounds, and whether orders of magnitude are searched."""
+    """A parameter to fit: bounds, and whether the search is logarithmic."""
 
     low: float
     high: float
@@ -149,7 +149,7 @@ def undecided(
 
 @dataclass(frozen=True)
 class Contestant:
-    """A simulation and what of it is fitted.
+    """A simulation and its fitted parameters.
 
     `errors(values, trials)` simulates these trials (a list of their indices) and returns an error
     (trials, kinds) of each kind; `loss(errors)` is what the fit makes least, (trials,).
@@ -166,7 +166,7 @@ class Contestant:
         return self.loss(self.errors(values, trials))
 
     def fitted(self, count: int, folds: int) -> list[Values]:
-        """Fit to `count` trials without those that each fold holds out; return what each found."""
+        """Fit to `count` trials without those that each fold holds out; return each result."""
         return cross_validate(self.losses, self.parameters, self.start, count, folds)
 
     def held_out_errors(self, found: Sequence[Values], count: int) -> np.ndarray:
@@ -187,7 +187,7 @@ def values_of(
     folds: int,
     result: Result,
 ) -> dict[str, list[Values]]:
-    """Return each contestant's values, fold by fold: those stored, or fitted anew if asked for.
+    """Return each contestant's values, fold by fold: stored ones, or with `fit` new ones.
 
     Notes say what they are. Raises KeyError for a contestant that is not stored.
     """

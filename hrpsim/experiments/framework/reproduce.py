@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `hrpsim reproduce` does: run, print, write, and say by the exit status how it went."""
+"""`hrpsim reproduce`: run experiments, print and write results, and set the exit status."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def as_page(outcome: Outcome, folder: Path) -> str:
 
 
 def as_data(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return what --json prints: met, versions, and each experiment with its rows."""
+    """Return the data of --json: met, versions, and each experiment with its rows."""
     return {
         "met": all(outcome.met for outcome in outcomes),
         "versions": versions(),
@@ -232,7 +232,7 @@ def _row_data(row: Row) -> dict[str, Any]:
 
 
 def _plain(value: Value) -> Value:
-    """Return a value that JSON has: what is not finite becomes text, numpy's numbers Python's."""
+    """Return a value for JSON: infinities and NaN as text, numpy's numbers as Python's."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
@@ -241,7 +241,7 @@ def _plain(value: Value) -> Value:
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of what took part; None for what is not installed."""
+    """Return the versions of the packages used; None if not installed."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     for name in ("hrpsim", "numba", "numpy", "mujoco", "matplotlib"):
         try:

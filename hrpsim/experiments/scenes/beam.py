@@ -31,7 +31,7 @@ class DenseBeam:
     (n, 3) along the world's axes, `impulse` (rows,) of the last step [Ns or Nms].
     """
 
-    def __init__(  # many parameters: keywords, told by name
+    def __init__(  # many parameters: keywords, passed by name
         self,
         x: np.ndarray,
         v: np.ndarray,
@@ -123,7 +123,7 @@ class DenseBeam:
             self._drift()
 
     def _drift(self) -> None:
-        """Move for half a step with the velocities as they are."""
+        """Integrate positions for half a step at constant velocities."""
         half = 0.5 * self.time_step
         self.x = self.x + half * self.v
         self.R = Rotation.from_rotvec(half * self.omega).as_matrix() @ self.R

@@ -49,7 +49,7 @@ _SLANTED = 0.1  # least part along x of that of a contact with a wall of the not
 
 @dataclass
 class Hooked:
-    """What became of a solid that was gripped, lifted and held.
+    """The result for a solid that was gripped, lifted and held.
 
     lifted: how far it rose [m]. below: how far its middle is below that of the pads [m].
     lift_slip: what it slipped in the claws on the way up [m]. carried: force of the pads under its
@@ -129,7 +129,7 @@ def add(result: Result, rate: int, duration: float) -> None:
 
 
 def slip_row(case: str, how: str, held: Watched) -> Row:
-    """Return the row that says how far what was held slipped at most."""
+    """Return the row of the largest slip of the held solid."""
     what = f"{case}: {how}: largest slip in {held.times[-1]:.0f} s of holding"
     largest = float(held.slips.max())
     return Row(what, "m", largest, at_most(scene.LARGEST_SLIP), analytic=0.0)

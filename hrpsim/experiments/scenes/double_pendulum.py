@@ -48,7 +48,7 @@ class Lagrange:
         self.count = len(self.start)
 
     def _equations(self, angles, rates):
-        """Return the mass matrix and the torques that the rest asks of the joints."""
+        """Return the mass matrix and the torques of the remaining terms."""
         weight = MASS * GRAVITY
         if self.count == 1:
             return np.array([[self.inertia]]), weight * CENTRE * np.sin(angles)
@@ -83,7 +83,7 @@ class Lagrange:
         return acceleration, torque
 
     def _signs(self, state, standing):
-        """Return how joints move next, those `standing` being at rest now."""
+        """Return the signs of the joints' next motion, those `standing` being at rest now."""
         n = self.count
         known = np.sign(state[n:])
         choices = [(0, 1, -1) if k in standing else (int(known[k]),) for k in range(n)]
@@ -121,7 +121,7 @@ class Lagrange:
                     standing.add(k)
 
     def _part(self, state, signs, now: float, end: float):
-        """Integrate until a moving joint stops or a held one is torn loose."""
+        """Integrate until a moving joint stops or a held one slips."""
         n = self.count
 
         def flow(_, y):
@@ -267,5 +267,5 @@ def swing(model, duration: float) -> np.ndarray:
 
 
 def times(time_step: float, duration: float) -> np.ndarray:
-    """Return when `swing` looks [s]."""
+    """Return the times at which `swing` samples [s]."""
     return np.arange(round(duration / time_step) + 1) * time_step

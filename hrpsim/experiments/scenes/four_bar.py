@@ -135,7 +135,7 @@ def exact_motion(duration: float):
 
 
 def loop_gap(angles: np.ndarray) -> np.ndarray:
-    """Return how far the coupler's end is from the rocker's tip [m]."""
+    """Return the distance of the coupler's end from the rocker's tip [m]."""
     theta, phi, psi = angles
     apart = CRANK * _along(theta) + COUPLER * _along(phi) - ROCKER * _along(psi)
     apart[0] -= GROUND
@@ -143,7 +143,7 @@ def loop_gap(angles: np.ndarray) -> np.ndarray:
 
 
 def urdf() -> str:
-    """Return the open tree: the coupler on the crank, the rocker beside them."""
+    """Return the open tree: the coupler on the crank, and the rocker."""
     at = {"crank": ("ground", 0.0), "coupler": ("crank", CRANK), "rocker": ("ground", GROUND)}
     parts = ['<link name="ground"/>']
     for name, length, mass, spin in zip(NAMES, LENGTHS, MASSES, SPINS, strict=True):
@@ -214,7 +214,7 @@ class Bars:
         self._turns = angles.copy()
 
     def look(self) -> np.ndarray:
-        """Return angles, continued without jumps if looked at often, and rates (2, 3)."""
+        """Return angles, unwrapped if called often enough, and rates (2, 3)."""
         new = np.array([-2.0 * math.atan2(b.orientation[1], b.orientation[3]) for b in self.bars])
         self._turns += np.remainder(new - self._turns + math.pi, 2.0 * math.pi) - math.pi
         return np.array([self._turns, [-b.angular_velocity[1] for b in self.bars]])
@@ -234,7 +234,7 @@ class Bars:
 def mujoco_linkage(mujoco, time_step: float, integrator: str = "Euler", stiff: bool = False):
     """Return (MjModel, MjData) of the tree of `urdf`, closed by MuJoCo's equality of two points.
 
-    `stiff` asks for the loop's error back within two steps, MuJoCo's least, instead of 20 ms.
+    `stiff` corrects the loop's error within two steps, MuJoCo's least, instead of 20 ms.
     """
     start = angles_of(START)
     keep_ground = '<mujoco><compiler fusestatic="false"/></mujoco></robot>'

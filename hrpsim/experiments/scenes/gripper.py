@@ -5,8 +5,8 @@
 
 The hand moves sideways (x) and up (z) on velocity motors. Two fingers close along y: one has a
 motor with a limited force, the other mimics it, so that each pad presses with half of that force.
-The hand closes on the box where it stands, drags it along the floor, lifts it and shakes it along
-its pads. Boxes, cylinders and balls fall on the same floor in two heaps beside it.
+The hand grips the box on the floor, drags it along the floor, lifts it and shakes it along
+its pads. Boxes, cylinders and balls fall on the same floor in two heaps next to it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _bell(time: float, begin: float, end: float) -> float:
 
 
 def margin() -> float:
-    """Return how many times the friction that the pads can give is what lifting or shaking needs.
+    """Return the largest friction of the pads over that needed for lifting or shaking.
 
     Both pads together, in the cone, against the largest acceleration of the hand with gravity.
     """
@@ -70,7 +70,7 @@ def margin() -> float:
 
 
 def urdf() -> str:
-    """Return the hand: two sliders, a palm, and two fingers of which the right mimics the left."""
+    """Return the hand: two sliders, a palm, and two fingers; the right mimics the left."""
     start = EDGE / 2 + PAD[1] / 2 + OPEN
     links = [_link("carriage", CARRIAGE), _link("palm", HAND - CARRIAGE)]
     links += [_link(name, FINGER, PAD) for name in FINGERS]
@@ -109,7 +109,7 @@ def _joint(name, parent, child, axis, origin, mimics: str = "") -> str:
 
 @dataclass(frozen=True)
 class Thing:
-    """An object on the floor: its shape, mass [kg] and where it is let go [m, quaternion xyzw]."""
+    """An object on the floor: its shape, mass [kg] and initial pose [m, quaternion xyzw]."""
 
     shape: object
     mass: float
@@ -128,7 +128,7 @@ def rim() -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def things(count: int = OBJECTS) -> list[Thing]:
-    """Return objects in two heaps beside the hand's path, turned at random and clear of others."""
+    """Return objects in two heaps next to the hand's path, turned at random and clear of others."""
     random = np.random.default_rng(14)
     found = []
     for k in range(count):
@@ -206,7 +206,7 @@ class Scene:
         return self.world.time
 
     def steer(self) -> None:
-        """Ask the hand's motors for the speed at the end of the next step."""
+        """Set the hand's motors to the speed at the end of the next step."""
         self.robot.drive(list(SLIDERS), hand_speeds(self.time + TIME_STEP), MOTOR_LIMIT)
 
     def step(self) -> None:
@@ -223,7 +223,7 @@ class Scene:
         return bool(self.box.position[2] < EDGE / 2 + 1e-7)
 
     def pad_forces(self) -> list[float]:
-        """Return what each pad presses the box with [N]."""
+        """Return the normal force of each pad on the box [N]."""
         pads = [self.robot.contact_arrays(finger) for finger in FINGERS]
         return [float(np.sum(pad.forces * pad.normals)) for pad in pads]
 
@@ -249,7 +249,7 @@ class MujocoScene:
         return float(self.data.time)
 
     def steer(self) -> None:
-        """Give the actuators their targets."""
+        """Set the actuators' targets."""
         self.data.ctrl[:2] += np.multiply(hand_speeds(self.time + TIME_STEP), TIME_STEP)
 
     def step(self) -> None:

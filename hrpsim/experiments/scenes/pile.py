@@ -40,7 +40,7 @@ FENCES = (  # centre and edge lengths, x downhill, z off the slope [m]
 
 
 class Boxes(NamedTuple):
-    """Boxes at one moment, or as they are let go: everything in world axes, SI units."""
+    """The state of boxes at one time, or at first: everything in world axes, SI units."""
 
     lengths: np.ndarray  # (n, 3)
     positions: np.ndarray  # (n, 3)
@@ -83,7 +83,7 @@ def our_world(boxes: Boxes, integrator: str, solver: str | None = None) -> World
 
 
 def our_boxes(world: World, start: Boxes) -> Boxes:
-    """Return where the boxes of `our_world(start, ...)` are now."""
+    """Return the present state of the boxes of `our_world(start, ...)`."""
     bodies = list(world.bodies.values())
     return Boxes(
         start.lengths,
@@ -121,7 +121,7 @@ def mujoco_pile(mujoco, boxes: Boxes):
 
 
 def mujoco_boxes(data, start: Boxes) -> Boxes:
-    """Return where MuJoCo's boxes are now."""
+    """Return the present state of MuJoCo's boxes."""
     q, v = data.qpos.reshape(-1, 7), data.qvel.reshape(-1, 6)
     orientations = q[:, [4, 5, 6, 3]]
     spin = [rotation_matrix(o) @ w for o, w in zip(orientations, v[:, 3:], strict=True)]

@@ -33,7 +33,7 @@ WAIST = "CHEST_JOINT1"
 
 
 class Mode(NamedTuple):
-    """How the slowest mode moves: "oscillates", "creeps back" (overdamped) or "falls" (unstable).
+    """The kind of the slowest mode: "oscillates", "creeps back" (overdamped) or "falls" (unstable).
 
     `period` [s] is the damped one; it and the damping ratio are nan unless the mode oscillates.
     """
@@ -73,7 +73,7 @@ class Chain(NamedTuple):
 
 
 class Sway:
-    """The linear motion of a chain about the posture it stands in, springs holding it there."""
+    """The linear motion of a chain about its equilibrium posture, held by springs."""
 
     def __init__(self, chain: Chain):
         n = len(chain.mass)

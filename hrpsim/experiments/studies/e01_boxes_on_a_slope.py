@@ -29,10 +29,10 @@ SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
 
 class Drop:
-    """One engine's drop: `energy`, `depth` and `cost` at each look, and how it ended."""
+    """One engine's drop: `energy`, `depth` and `cost` at each sample, and the final state."""
 
     def __init__(self, duration: float, step, boxes):
-        """Call `step(n)` until `duration` [s]; `boxes()` says where they are."""
+        """Call `step(n)` until `duration` [s]; `boxes()` returns their state."""
         wider_searches = round(duration / pile.TIME_STEP / LOOK)
         self.time = np.arange(1, wider_searches + 1) * LOOK * pile.TIME_STEP
         self.energy, self.depth, self.cost = (

@@ -34,10 +34,10 @@ PEER_METHOD = {"rk4": "RK4", "semi_implicit": "Euler"}
 
 
 class Motion:
-    """A linkage's motion, looked at after every step.
+    """A linkage's motion, sampled after every step.
 
-    `time` (n,) [s], `gap` (n,) [m], `angles` and `rates` (3, n) of the bars. It ends early, and
-    `diverged` says so, where the engine could not go on.
+    `time` (n,) [s], `gap` (n,) [m], `angles` and `rates` (3, n) of the bars. It ends early, with
+    `diverged` set, where the engine could not continue.
     """
 
     def __init__(self, time_step: float, duration: float, step, look, gap):
@@ -117,7 +117,7 @@ def our_motions(kind, duration: float, steps: tuple[float, ...]) -> dict:
 
 
 def run(options: Options) -> Result:
-    """Let the linkage swing: as a tree, as three free bodies, and MuJoCo's."""
+    """Simulate the linkage: as a tree, as three free bodies, and MuJoCo's."""
     mujoco = mujoco_module()
     duration = 1.0 if options.quick else 10.0
     exact = four_bar.exact_motion(duration)
@@ -187,7 +187,7 @@ def _energy_row(kind: str, integrator: str, motions: dict, peer: Motion | None) 
 
 
 def _angle_rows(integrator: str, tree: dict, exact, peer: Motion | None) -> list[Row]:
-    """The crank's angle beside the exact one, and how its error falls with the step."""
+    """The crank's angle and the exact one, and how the error falls with the step."""
     rows = []
     name = f"tree, {integrator}: crank's angle from theta(t)"
     for h in HALVINGS:

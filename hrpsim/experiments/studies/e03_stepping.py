@@ -99,7 +99,7 @@ def away_from(changes: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def fast_part(signal: np.ndarray, time_step: float) -> np.ndarray:
-    """Return what a signal (n, ...) holds above CUTOFF, without delay: Butterworth, both ways."""
+    """Return a signal (n, ...) above CUTOFF, without delay: Butterworth, both ways."""
     sections = butter(4, CUTOFF, "high", fs=1.0 / time_step, output="sos")
     return sosfiltfilt(sections, signal, axis=0)
 
@@ -185,7 +185,7 @@ def _worst(signals: np.ndarray) -> float:
 
 
 def _weight_rows(name: str, model: Model, done: Stepping) -> list[Row]:
-    """The sum of both feet beside the momentum, and its mean beside m g."""
+    """Compare the sum of both feet with the momentum, and its mean with m g."""
     weight = weight_of(model)
     total = done.wrenches[:, :, 2].sum(axis=1)
     error = (total[2:] - momentum_force(model, done.motion, done.time_step)) / weight
@@ -221,7 +221,7 @@ def _notes(changes: np.ndarray, runs: dict[str, Stepping]) -> list[str]:
         "nothing out",
         f"shares of the roll moment are of the weight times half a sole's width, {HALF_WIDTH:g} m",
         f"a foot leaves the floor or comes down where its force passes {100 * LOADED:g} % of the "
-        f"weight; the pattern asks for {len(changes)} such changes, and chatter would add to them",
+        f"weight; the pattern has {len(changes)} such changes, and chatter would add to them",
         "a is that of all that the sensors carry, from the positions of three steps; the soles are "
         "below the sensors and their weight is tared away",
         "hard soles, without bushes, are there for comparison and not judged",

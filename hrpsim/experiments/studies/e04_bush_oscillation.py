@@ -51,7 +51,7 @@ PEER_REST = 20.0  # so long mujoco's robot stands before it is tilted [s]
 
 
 class Swing(NamedTuple):
-    """What was measured after letting go."""
+    """Measurements after the release."""
 
     time: np.ndarray  # (count,) [s]
     moment: np.ndarray  # pitch moment of the left foot, less that at rest (count,) [Nm]
@@ -117,7 +117,7 @@ def _peak(values: np.ndarray) -> float:
 
 
 def our_swing(model: Model, duration: float, **options) -> Swing:
-    """Let our robot go; options of World. Raises WorldError where the integrator does not hold."""
+    """Release our robot; options of World. Raises WorldError where the integrator is unstable."""
     world, robot = our_standing(model, **options)
     world.step()
     rest = robot.sensors["lfsensor"].wrench[4]
@@ -134,7 +134,7 @@ def our_swing(model: Model, duration: float, **options) -> Swing:
 
 
 def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> Swing:
-    """Let MuJoCo's robot go: the moment of its left bush, less that at rest.
+    """Release MuJoCo's robot; return the moment of its left bush, less that at rest.
 
     contact_time: the first number of solref [s], 0.02 by default there, at least two steps.
     """
@@ -196,7 +196,7 @@ def run(options: Options) -> Result:
 
 
 def _rows(name: str, swing: Swing, estimate: Mode, peer: Swing | None) -> list[Row]:
-    """The mode beside the estimate."""
+    """Compare the mode with the estimate."""
     ours, other = swing.mode, peer.mode if peer else Mode("", None, None)
     rows = []
     for what, unit in (("period", "s"), ("damping_ratio", "")):
@@ -232,7 +232,7 @@ def _semi_implicit_rows(bush_set: str, swing: Swing, sway: Sway, peer: Swing | N
 
 
 def _divergence_rows() -> list[Row]:
-    """What rk4 does at TIME_STEP with the sets that it needs smaller steps for."""
+    """Results of rk4 at TIME_STEP for the sets that need smaller steps."""
     rows = []
     for bush_set in RK4_STEPS:
         try:

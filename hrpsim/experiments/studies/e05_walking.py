@@ -163,7 +163,7 @@ def _bush_rows(pattern: WalkingPattern, bush_set: str) -> list[Row]:
 
 
 def _plain_rows(pattern: WalkingPattern, name: str, gains) -> list[Row]:
-    """What becomes of (a) and (b) with servos that are fed no torques, and with other gains."""
+    """Results of (a) and (b) with servos without feedforward torques, and with other gains."""
     plain = {"feed_forward": False}
     return [
         Row(

@@ -41,14 +41,14 @@ TOLERANCE = 1e-3
 # Measured on the development machine, in other runs than ours: microseconds at 8, 16, 32, 64 points
 CHOREONOID_CONVERGED = {8: 23, 16: 43, 32: 107, 64: 334}
 OPENHRP3_FORCED = {8: 118, 16: 340, 32: 1055, 64: 4138}
-AIM_8, AIM_GROWTH, AIM_FORCED_64 = 0.5, 3.5, 1.0  # the first and last beside MuJoCo's step
+AIM_8, AIM_GROWTH, AIM_FORCED_64 = 0.5, 3.5, 1.0  # the first and last relative to MuJoCo's step
 MUJOCO_SOLVERS = ("Newton", "CG", "PGS")
 
 
 def force_sweeps(world, sweeps: int) -> None:
-    """Let every step of `world` do exactly so many sweeps, converged or not.
+    """Make every step of `world` do exactly so many sweeps, converged or not.
 
-    World promises to stop early, so this is written where only the compiled step looks.
+    World stops early, so this sets the settings that only the compiled step reads.
     """
     world.scene.settings["sweep_limit"] = sweeps
     world.scene.settings["tolerance"] = -1.0
@@ -199,7 +199,7 @@ def _notes(worlds: dict) -> list[str]:
         "hrp2_like with bushes (36 joints), PD standing at rest, 1 ms, whole steps with collision "
         "detection and sensors; processor time, medians of turns of 20 ms, all cases in turn",
         "the parts are repeated in place, each the least of five times",
-        f"mujoco beside {SWEEPS} sweeps, best turn, is its PGS, which stops when it has converged",
+        f"mujoco next to {SWEEPS} sweeps, best turn, is its PGS, which stops when it has converged",
         "sweeps when converged: " + ", ".join(f"{n} at {p} points" for p, n in sweeps.items()),
         "source: Choreonoid's semi-implicit step, converged, and OpenHRP3 with 120 sweeps, as "
         "measured on the development machine in other runs; the paper's Fig. 7 (Pentium D 940) is "
@@ -269,7 +269,7 @@ def _repeat(s, phase, n):
 
 
 def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str, float]:
-    """Return the processor time [us] of each phase of a step; `world` is left as it was.
+    """Return the processor time [us] of each phase of a step; `world` is unchanged.
 
     It is the least of `rounds`. "rows" is without the blocks, the responses of the loaded links
     that it begins with. Phases are repeated in place, so their sum differs from a step, whose

@@ -262,7 +262,7 @@ def run(options: Options) -> Result:
         "swing a little may let it go",
         "the threshold found is the force that moves the box 0.1 m in 15 s: 4.9012 N in theory",
         "over the headings dt is 1/100 s, mujoco's 1/400 s; thresholds found to 5e-5 N and 5e-4 N",
-        "mujoco beside the pyramid is its pyramidal cone, whose axes are the plane's (in theory "
+        "mujoco next to the pyramid is its pyramidal cone, whose axes are the plane's (in theory "
         "sqrt(2) - 1); ours draws the axes at random for each contact point, as the LCP paper does",
         "creep at 0.9 of the threshold, other engines, measured earlier: drake TAMSI 9.5e-4 m, "
         "bullet 1.3e-4 m, dart 4e-7 m",

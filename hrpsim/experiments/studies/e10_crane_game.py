@@ -173,7 +173,7 @@ def slide_theory() -> tuple[float, float]:
 
 
 def hold(time_step: float, duration: float) -> dict:
-    """Grip, lift and hold the box; return what it slipped and what the pads pressed with."""
+    """Grip, lift and hold the box; return its slip and the pads' normal forces."""
     run = CraneScene(time_step, [*lifting(), Wait(duration)])
     run.play_until(3)
     gripped, seen = run.corners(), [run.posture()]
@@ -191,7 +191,7 @@ def hold(time_step: float, duration: float) -> dict:
 
 
 def carry(time_step: float) -> dict:
-    """Carry the lifted box to the goal and let it go; return who lies there."""
+    """Carry the lifted box to the goal and release it; return the bodies there."""
     x, y = scene.GOAL
     down = scene.EDGE / 2 + scene.GOAL_SIZE[2]
     moves = [

@@ -104,7 +104,7 @@ def drift(found: Trajectory, link: str) -> tuple[float, float]:
 
 
 def run(options: Options) -> Result:
-    """Plan the motion, find the fixed feet, analyse it, and time that beside Pinocchio."""
+    """Plan the motion, find the fixed feet, analyse it, and compare the time with Pinocchio's."""
     model = humanoid()
     pinocchio = pinocchio_module()
     result = Result(peer=peer_name(pinocchio, "rnea in a loop", "pinocchio"))
@@ -173,7 +173,7 @@ def _timings(analyser, motion, found, pinocchio: ModuleType | None, options) -> 
         theirs = oracle.torques()
         error = np.abs(theirs - found.tau).max(axis=1) / np.abs(theirs).max(axis=1)
         rows.append(
-            Row("torques beside Pinocchio's, relative", "", float(error.max()), at_most(1e-9))
+            Row("torques against Pinocchio's, relative", "", float(error.max()), at_most(1e-9))
         )
     return rows
 

@@ -51,7 +51,7 @@ class Ride:
 
 
 class OurBeam:
-    """Our beam under a load, warmed up; every ride starts anew."""
+    """Our beam under a load, warmed up; every run restarts it."""
 
     def __init__(self, load: str, **options):
         self.load, self.world = load, beam.our_beam(load, **options)
@@ -59,13 +59,13 @@ class OurBeam:
         self.world.step()
 
     def ride(self, steps: int = beam.STEPS) -> Ride:
-        """Return a ride of `steps` steps from the start."""
+        """Return a run of `steps` steps from the start."""
         self.world.restore(self.start)
         return Ride(self.load, self.world.step, lambda: beam.our_positions(self.world), steps)
 
 
 def mujoco_ride(mujoco, load: str, solver: str = "Newton", iterations: int = 100) -> Ride | None:
-    """Return MuJoCo's ride, None without MuJoCo."""
+    """Return MuJoCo's run, None without MuJoCo."""
     if mujoco is None:
         return None
     model, data = beam.mujoco_beam(mujoco, load, solver, iterations)
@@ -162,7 +162,7 @@ def relative_differences(world: World, dense: DenseBeam) -> dict[str, float]:
 
 
 def compliant_rows(steps: int, rides: dict) -> list[Row]:
-    """The source's springs, beside the dense solution of the same equations."""
+    """Compare the source's springs with the dense solution of the same equations."""
     rows = []
     for load in beam.LOADS[1:]:
         ours, dense = OurBeam(load, solver="direct", spring=beam.SOURCE_SPRING), dense_beam(load)

@@ -52,7 +52,7 @@ SWINGING_COARSELY = Case("swinging by 30 deg, 100 000 kg", 1e5, "ball", ANGLE, C
 
 
 class Motion:
-    """How a chain moved, looked at about 60 times a second: `time` [s], `gap`, `energy`, `line`.
+    """A chain's motion, sampled about 60 times a second: `time` [s], `gap`, `energy`, `line`.
 
     gap (k,) [m] and energy (k,) [J] are None where the engine has none; line (k, n, 2) x and z of
     the centres [m]; `end` [s] is the end, or when it diverged.
@@ -74,7 +74,7 @@ class Motion:
 
     @property
     def largest_gap(self) -> float:
-        """The largest gap at any look [m]; inf if it diverged."""
+        """The largest sampled gap [m]; inf if it diverged."""
         return math.inf if self.diverged else float(self.gap.max())
 
     @property

@@ -34,7 +34,7 @@ TUMBLING = (0.2, gripper.CLOSED)  # [s]
 
 
 class Run:
-    """What one scene does: `cost` [us] of each step, `slip` [m] after it.
+    """The run of one scene: `cost` [us] of each step, `slip` [m] after it.
 
     Slip counts from `held_from` [s] on, and is NaN before.
     """
@@ -46,7 +46,7 @@ class Run:
         self.held = None
 
     def advance(self) -> None:
-        """Do one turn of steps; processor time counts, for the step alone."""
+        """Do one turn of steps; measure the processor time of the steps only."""
         scene = self.scene
         for k in range(self.done, min(self.done + TURN, len(self.cost))):
             scene.steer()

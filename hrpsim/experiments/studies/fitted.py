@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What R1 and R2 fitted to real measurements, fold by fold.
+"""Values that R1 and R2 fitted to real measurements, fold by fold.
 
-`hrpsim reproduce R1 R2 --fit` fits anew, and its notes have these numbers.
+`hrpsim reproduce R1 R2 --fit` fits again, and its notes have these numbers.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
 
 
 def run(options: Options) -> Result:
-    """Judge each contestant on tosses that its fit has not seen, and say what the data decide."""
+    """Evaluate each contestant on held-out tosses, and report what the data decide."""
     (path,) = measurements(options.data, ("cube_tosses.npz",), SOURCE)
     tosses = read_tosses(path)[: 32 if options.quick else None]
     mujoco = mujoco_module()

@@ -109,7 +109,7 @@ def contestants(landings: Sequence[Landing], model: Model, mujoco=None) -> list[
 
 
 def run(options: Options) -> Result:
-    """Judge each contestant on landings that its fit has not seen, beside simpler predictions."""
+    """Evaluate each contestant on held-out landings, and compare with simpler predictions."""
     names = ("cassie_landings.npz", "cassie_v2.urdf")
     data, description = measurements(options.data, names, SOURCE)
     model = cassie_model(description)

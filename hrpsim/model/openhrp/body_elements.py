@@ -67,7 +67,7 @@ class YamlFiles:
         """Return the contents of a file; ModelError names file, line and what is wrong."""
         if path not in self._read:
             text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
-            found = parse_yaml(text, str(path), ModelError, repeated=True, beside=self._main)
+            found = parse_yaml(text, str(path), ModelError, repeated=True, anchors_of=self._main)
             self._read[path] = found.data
             self._note_repeats(found)
         return self._read[path]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a sweep is made of: scenarios with parameters and outcomes, designs of values.
+"""The parts of a sweep: scenarios with parameters and outcomes, designs of values.
 
-Errors and requests for packages that only sweeps need are here as well.
+Errors, and imports of packages that only sweeps need, are here as well.
 """

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Designs of experiments: which values the parameters have in each cell.
+"""Designs of experiments: the values of the parameters in each run.
 
     Design({"friction.sole-floor.static": {"values": [0.3, 0.8]}}, "grid")
     Design({"pushes.1.impulse": {"uniform": [0, 60]}}, "sobol", count=1024)
-    product(first, second)    every cell of the first with every cell of the second
+    product(first, second)    every run of the first with every run of the second
 
 The random methods are numpy's generator and the engines of scipy.stats.qmc.
 """
@@ -41,8 +41,8 @@ class Design:
     """Values of parameters, by path.
 
     parameters: a value each, or a distribution (see distributions.py). method: one of METHODS.
-    count: the number of cells, of random methods. rows: of a table, one mapping a cell. repeat: how
-    often each cell is there, every time with another seed. Raises SweepError.
+    count: the number of runs, of random methods. rows: of a table, one mapping per run. repeat:
+    how often each run is made, every time with another seed. Raises SweepError.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Design:
             self._refuse(path, distribution)
 
     def _refuse(self, path: str, distribution: Levels | Continuous) -> None:
-        """Raise SweepError for values that the method cannot go over."""
+        """Raise SweepError for values that the method cannot sample."""
         if self.method == "grid" and not isinstance(distribution, Levels):
             raise SweepError(
                 f"parameter {path!r}: a grid needs values, steps or integers, not "
@@ -82,9 +82,9 @@ class Design:
             )
         if self.method == "table":
             if not isinstance(distribution, Levels) or len(distribution.levels) != 1:
-                raise SweepError(f"parameter {path!r}: beside a table stand single values only")
+                raise SweepError(f"parameter {path!r}: with a table only single values go")
             if path in self.rows[0]:
-                raise SweepError(f"parameter {path!r} stands in the table and beside it")
+                raise SweepError(f"parameter {path!r} is in the table and outside it")
 
     @cached_property
     def _distributions(self) -> dict[str, Levels | Continuous]:
@@ -102,7 +102,7 @@ class Design:
         return [*self.parameters, *(map(str, self.rows[0]) if self.rows else ())]
 
     def columns(self, seed: int) -> dict[str, Column]:
-        """Return the values of every parameter, cell by cell; the same for the same seed."""
+        """Return the values of every parameter, run by run; the same for the same seed."""
         columns = {
             "grid": self._grid,
             "table": self._table,
@@ -146,17 +146,17 @@ class Design:
 
 @dataclass(frozen=True)
 class Product:
-    """Every cell of the first design with every cell of the next, and so on."""
+    """Every run of the first design with every run of the next, and so on."""
 
     designs: tuple[Design, ...]
 
     def columns(self, seed: int) -> dict[str, Column]:
-        """Return the values of every parameter, cell by cell; the same for the same seed."""
+        """Return the values of every parameter, run by run; the same for the same seed."""
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
         names = [name for part in parts for name in part if name]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
-            raise SweepError(f"parameter {sorted(twice)[0]!r} stands in two of the designs")
+            raise SweepError(f"parameter {sorted(twice)[0]!r} is in two of the designs")
         sizes = [len(next(iter(part.values()))) for part in parts]
         _refuse_large(int(np.prod(np.array(sizes, dtype=object))))
         places = np.indices(sizes).reshape(len(sizes), -1)
@@ -169,7 +169,7 @@ class Product:
 
 
 def product(*designs: Design) -> Product:
-    """Return the design of all combinations of cells."""
+    """Return the design of all combinations of runs."""
     return Product(designs)
 
 
@@ -191,13 +191,13 @@ def read_table(path: Path) -> list[dict[str, Any]]:
 
 
 def seed_of(seed: int, cell: int) -> int:
-    """Return the seed of a cell: independent of other cells', the same in every run."""
+    """Return the seed of a run: reproducible, and independent of other runs' seeds."""
     sequence = np.random.SeedSequence(seed, spawn_key=(cell,))
     return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def _points(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:
-    """Return points (count, dimensions) of the unit cube."""
+    """Return points (count, dimensions) in the unit cube."""
     generator = np.random.default_rng(seed)
     if method == "random":
         return generator.random((count, dimensions))
@@ -207,7 +207,7 @@ def _points(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:
 
     engines = {"latin_hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
     with warnings.catch_warnings():
-        # A count that is no power of two costs Sobol's points some balance, nothing else.
+        # A count that is no power of two costs Sobol's points some balance only.
         warnings.filterwarnings("ignore", "The balance properties of Sobol", UserWarning)
         return engines[method](dimensions, seed=generator).random(count)
 
@@ -218,7 +218,7 @@ def _refuse_large(size: int) -> None:
 
 
 def _number_or_text(text: str) -> Any:
-    for kind in (int, float) if "_" not in text else ():  # 1_0 is a number to Python alone
+    for kind in (int, float) if "_" not in text else ():  # 1_0 is a number in Python only
         try:
             return kind(text)
         except ValueError:

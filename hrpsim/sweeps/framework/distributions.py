@@ -4,7 +4,7 @@
 """Values of one parameter: a number, a list, a range or a distribution.
 
     0.5                                     one value
-    {values: [0.3, 0.5, 0.8]}               these, each as often as the others
+    {values: [0.3, 0.5, 0.8]}               these, equally often
     {steps: [0.0, 1.0, 5]}                  five, evenly spaced, both ends among them
     {integers: [0, 4]}                      whole numbers, both ends among them
     {uniform: [0.0, 60.0]}
@@ -12,7 +12,7 @@
     {normal: [1.0, 0.05], within: [0.8, 1.2]}   mean, standard deviation; `within` cuts it off
 
 A distribution is given by its quantile function, so that a point of the unit cube, wherever it
-comes from, becomes a cell.
+comes from, gives the values of a run.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class Continuous:
-    """A distribution over numbers: kind, its two numbers, and where it is cut off."""
+    """A distribution over numbers: kind, its two parameters, and its truncation."""
 
     kind: str
     a: float
@@ -70,7 +70,7 @@ class Continuous:
 
 
 def read_distribution(given: Any) -> Levels | Continuous:
-    """Return what a number, a text or a mapping means; SweepError that says what is wrong."""
+    """Parse a number, a text or a mapping; SweepError with the mistake."""
     if not isinstance(given, Mapping):
         if not isinstance(given, (str, bool, int, float, np.generic)):
             raise SweepError(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The errors of sweeps, what they say of unknown parameters, and requests for packages."""
+"""The errors of sweeps: unknown parameters and missing packages."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from types import ModuleType
 from hrpsim.errors import HrpsimError, shown_value, unknown_name
 from hrpsim.limits import SHOWN_LENGTH
 
-_FEW = 12  # parameters that an error can name all
+_FEW = 12  # up to so many parameters an error lists all
 _NEAR = 4
 
 
 class SweepError(HrpsimError, ValueError):
-    """A sweep that cannot be run, kept or gone on with; what was finished before is kept."""
+    """A sweep cannot be run, stored or continued; finished runs stay in the store."""
 
 
 def unknown_parameter(given: str, available: Iterable[str]) -> str:
-    """Return what an error says of a path that does not exist: the nearest, and how to list all."""
+    """Return the message for an unknown path: the nearest ones, and how to list all."""
     paths = list(available)
     if len(paths) <= _FEW:
         return unknown_name("parameter", given, paths)
@@ -42,7 +42,7 @@ def unknown_parameter(given: str, available: Iterable[str]) -> str:
 
 
 def needed_package(name: str, purpose: str, extra: str = "sweep") -> ModuleType:
-    """Return a package; SweepError that says how to install it where it is missing."""
+    """Import a package; SweepError with how to install it where it is missing."""
     try:
         return import_module(name)
     except ImportError as error:

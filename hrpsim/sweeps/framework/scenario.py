@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is run in every cell: a scenario says which parameters and outcomes it has."""
+"""Scenarios: a simulation to be run many times, with its parameters and outcomes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hrpsim.user_modules import module_in_file
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter may be: its kind (hrpsim.schema) and its unit."""
+    """The kind (hrpsim.schema) and unit of a parameter."""
 
     kind: Kind
     unit: str = ""
@@ -42,7 +42,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A number that every run of a scenario ends with, or an array of numbers of one shape."""
+    """A result of every run: a number, or an array of numbers of one shape."""
 
     unit: str = ""
     about: str = ""
@@ -50,10 +50,10 @@ class Outcome:
 
 
 class Scenario(ABC):
-    """What is run in every cell. It is sent to other processes, so it must be possible to pickle.
+    """A simulation to run many times. It is sent to other processes, so it must be picklable.
 
-    A run must depend on its values and its seed alone: not on the runs before it. `runs` says how
-    cells are run, for those who read the results.
+    A run must depend on its values and its seed only, not on the runs before it. `runs` describes
+    how runs are made, for readers of the results.
     """
 
     runs = "in process"
@@ -61,34 +61,34 @@ class Scenario(ABC):
     @property
     @abstractmethod
     def outcomes(self) -> Mapping[str, Outcome]:
-        """What a run ends with, by name."""
+        """The outcomes of a run, by name."""
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Parameter]:
-        """Return what may be varied, by path."""
+        """Return the parameters that may be varied, by path."""
 
     @abstractmethod
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
-        """Return the outcomes of one cell; NaN where there is none."""
+        """Return the outcomes of one run; NaN for a missing one."""
 
     @abstractmethod
     def identity(self) -> Any:
-        """Return, as JSON has it, all that results depend on besides values, seed and versions."""
+        """Return, as JSON data, all that results depend on except values, seed and versions."""
 
     def check(self, values: Mapping[str, Any]) -> None:  # noqa: B027
-        """Raise HrpsimError for values that do not go together."""
+        """Raise HrpsimError for values that contradict each other."""
 
     def probe(self) -> str:
-        """Return a hash of some of its arithmetic, to compare processors by; "" for nothing."""
+        """Return a hash of sample results, to compare processors; "" for no comparison."""
         return ""
 
 
 class FunctionScenario(Scenario):
-    """A plain function of named parameters, and of a `seed` if it asks for one.
+    """A plain function of named parameters, and of a `seed` if it has such a parameter.
 
-    It is given itself, or as "module:function" or "path/to/file.py:function", by which other
+    It is given as such, or as "module:function" or "path/to/file.py:function", by which other
     processes find it. It returns a mapping of the outcomes that `outcomes` names with their units;
-    these may stand in an attribute `outcomes` of the function.
+    these may be in an attribute `outcomes` of the function.
 
         def slide(speed, friction=0.5):
             ...
@@ -119,13 +119,13 @@ class FunctionScenario(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """What the function returns."""
+        """The outcomes that the function returns."""
         return self._outcomes
 
     def parameters(self) -> dict[str, Parameter]:
         """Return the parameters of the function; those with a default may be left out.
 
-        A number as default asks for numbers, a text for texts, a truth value for truth values.
+        A default sets the kind: numbers, texts or truth values.
         """
         found = {}
         for key, given in inspect.signature(self.function).parameters.items():
@@ -150,7 +150,7 @@ class FunctionScenario(Scenario):
                 raise SweepError(f"{_called(self.function)} needs a value of {key!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out a function that is found by its name."""
+        """Leave out a function that can be found by its name."""
         return self.__dict__ | ({"function": None} if self.name else {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -166,9 +166,9 @@ class FunctionScenario(Scenario):
         return self.function(**values)
 
     def identity(self) -> dict[str, Any]:
-        """Return the name of the function and a hash of the text that it stands in.
+        """Return the name of the function and a hash of its source file.
 
-        Of its bytecode, where it was typed at a prompt and no file has the text.
+        Of its bytecode, where it was typed at a prompt and no file has it.
         """
         for where in (inspect.getmodule(self.function), self.function):
             try:
@@ -200,7 +200,7 @@ def as_scenario(given: Any) -> Scenario:
 
 @lru_cache
 def function_called(name: str) -> Callable[..., Any]:
-    """Return what "module:function" or "path/to/file.py:function" names; SweepError for none."""
+    """Import "module:function" or "path/to/file.py:function"; SweepError if there is none."""
     place, separator, attribute = name.rpartition(":")
     if not (separator and place and attribute):
         raise SweepError(f"{name!r}: module:function or path/to/file.py:function is needed")
@@ -209,7 +209,7 @@ def function_called(name: str) -> Callable[..., Any]:
         raise SweepError(f"{name!r}: there is no file {place}")
     try:
         module = module_in_file(path) if path else importlib.import_module(place)
-    except (Exception, SystemExit) as error:  # of whatever stands in it
+    except (Exception, SystemExit) as error:  # raised by the user's module
         raise SweepError(f"{name!r}: {type(error).__name__}: {error}") from error
     found = getattr(module, attribute, None)
     if not callable(found):

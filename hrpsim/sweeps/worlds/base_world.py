@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Worlds that are read and settled once, and lent to one cell after another."""
+"""Worlds that are read and settled once, and reused by one run after another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hrpsim.world.world import World
 
 
 class BaseWorld:
-    """A world as its file, with some values of its own, describes it, settled.
+    """A settled world, as its file with some other values describes it.
 
     model: of the robot, as described.
     """
@@ -25,7 +25,7 @@ class BaseWorld:
 
     @contextmanager
     def lent(self) -> Iterator[World]:
-        """Give a copy that is the next one's after the block: to go back is faster than to copy."""
+        """Yield a copy, restored and reused after the block: restoring is faster than copying."""
         try:
             world, start = self._returned.pop()
         except IndexError:

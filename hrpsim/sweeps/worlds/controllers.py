@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The controllers that a study names: our own by one word, others by where they stand."""
+"""The controllers that a study names: ours by one word, others by module or file."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def controller_class(name: str) -> type[Controller]:
         return find_controller(name)
     except HrpsimError:
         raise
-    except (Exception, SystemExit) as error:  # of whatever stands in it
+    except (Exception, SystemExit) as error:  # raised by the user's module
         raise SweepError(f"controller {name!r}: {type(error).__name__}: {error}") from error

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller whose sensors are noisy, and whose measurements and commands come late."""
+"""A controller with sensor noise and delays of measurements and commands."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 
 
 class DisturbedController(Controller):
-    """Hands a controller what it would measure on a worse robot, and passes on its commands.
+    """Adds noise and delay to a controller's measurements, and delay to its commands.
 
     levels: noise of force sensors and IMUs. sensing_delay, command_delay: in control periods. Late
-    measurements carry the present time, as of a controller that does not know of the delay; at the
-    start they are those of the first tick. The first command is held until it has arrived.
+    measurements carry the present time, as the controller does not know of the delay; at the
+    start they are those of the first tick. The first command is held during its delay.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class DisturbedController(Controller):
 
     @property
     def signals(self) -> Mapping[str, Any]:
-        """What the controller's last tick found."""
+        """The diagnostics of the controller's last tick."""
         return getattr(self.controller, "signals", {})
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
@@ -62,7 +62,7 @@ class DisturbedController(Controller):
         self._noise = {s.name: noise for s, noise in zip(model.sensors, sensors) if noise.is_on}
 
     def initialize(self, state: State) -> None:
-        """Begin with what the first tick measures."""
+        """Start with the measurements of the first tick."""
         self._tick = 0
         measured = self._measured(state)
         self._measurements = deque([measured] * (self._sensing_delay + 1), self._sensing_delay + 1)

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters that change a world as it stands: friction, masses, gains, joints, rough ground.
+"""Parameters that change a loaded world: friction, masses, gains, joints, rough ground.
 
-A world file is read, and what is in it settled, once; what stands here is changed in a copy.
+A world file is read and settled once; these parameters are changed in a copy.
 """
 
 from __future__ import annotations

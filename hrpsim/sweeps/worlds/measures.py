@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is measured of a world from tick to tick, whoever steps it."""
+"""Measure a world from tick to tick, independent of who steps it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ ENTITY_OUTCOMES = {
 
 
 class Measures:
-    """Watches a world, and its robot called `robot`, None for none; `period` is a tick's [s].
+    """Measures a world and its robot `robot` (None: no robot); `period` of a tick [s].
 
-    Made at the beginning of a run, it is told each tick that has passed. Raises SweepError for a
-    robot that lies already: such a run would end before its first tick. measured: the outcomes that
-    are asked for, by default all; `largest_effort` is NaN where it is not.
+    Made at the beginning of a run; `tick` must be called after each tick. Raises SweepError for a
+    robot that lies already: such a run would end before its first tick. measured: the requested
+    outcomes, by default all; `largest_effort` is NaN if not requested.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Measures:
             f"{self._watch.largest_tilt:.2f} rad"
         )
         if not np.any(self._robot.gains[0]):
-            said += ": its joints have no gains, which stand in the world file under `gains`"
+            said += ": its joints have no gains, which are in the world file under `gains`"
         return said
 
     @property
@@ -92,7 +92,7 @@ class Measures:
         return not math.isnan(self._fell_at)
 
     def tick(self) -> None:
-        """Take in the state at the end of one more tick."""
+        """Measure the state at the end of one more tick."""
         self.ticks += 1
         if self._robot is not None:
             self._note()
@@ -109,7 +109,7 @@ class Measures:
             np.maximum(self._efforts, self._effort, out=self._efforts)
 
     def outcomes(self) -> dict[str, float]:
-        """Return all but those of a walk, as far as the run has come."""
+        """Return the outcomes so far, without those of a walk."""
         unconverged = float(self._world.stats.since_reset.unconverged)
         found = {"time": self.ticks * self._period, "unconverged": unconverged}
         for name, entity in self._world.entities.items():
@@ -151,7 +151,7 @@ def larger_dcm_error(largest: float, controller: Controller | None) -> float:
 def walk_outcomes(
     ends: Sequence[float] | None, found: Mapping[str, Any], largest_dcm_error: float
 ) -> dict[str, float]:
-    """Return the outcomes of a walk whose steps end at `ends`, beside what else was found."""
+    """Return the outcomes of a walk whose steps end at `ends`, from the other outcomes."""
     if ends is None:
         return {}
     fell = found["fell"] > 0.0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces that push an entity for a while, with exact impulses however long the periods are."""
+"""Forces that push an entity for a time, with exact impulses for any length of the periods."""
 
 from __future__ import annotations
 

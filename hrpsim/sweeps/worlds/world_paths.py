@@ -24,14 +24,14 @@ from hrpsim.world.file.world_schema import WORLD_FILE
 
 _NOT_VARIED = ("about",)
 _ARGUMENT = re.compile(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)")
-# Settings of a world that a file may leave out and a study may vary all the same.
+# Settings of a world that a file may leave out but a study may vary.
 _SETTINGS = ("time_step", "tolerance", "contact_margin", "correction_rate", "correction_speed")
 _SETTINGS += ("slop", "slip_threshold", "restitution_threshold")
 _SETTINGS += ("integrator", "solver", "sweep_limit", "friction_model", "impact_law")
 
 
 def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any, ...]]:
-    """Return where each path leads, as keys and indices, in the data of a world file.
+    """Return the keys and indices of each path in the data of a world file.
 
     descriptions: the files of robots by name, whose xacro arguments are parameters too.
     """
@@ -48,7 +48,7 @@ def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any
 
 
 def changed(data: Any, places: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> Any:
-    """Return a copy of a world file's data with other values; SweepError for what it refuses."""
+    """Return a copy of a world file's data with other values; SweepError for invalid ones."""
     new = copy.deepcopy(data)
     for path, value in values.items():
         if path not in places:
@@ -79,7 +79,7 @@ def _leaves(data: Any, path: str, keys: tuple[Any, ...]) -> Iterator[tuple[str, 
 
 
 def _label(k: int, entry: Any, entries: list[Any]) -> str:
-    """Return what an entry of a list is called: what is its own alone, else its number."""
+    """Return the label of an entry of a list: its unique name, else its number."""
     own = _own_label(entry)
     return own if own and [_own_label(each) for each in entries].count(own) == 1 else str(k)
 
@@ -93,7 +93,7 @@ def _own_label(entry: Any) -> str:
 
 
 def _arguments(description: Path | None) -> list[str]:
-    """Return the names of the arguments that a xacro file declares itself."""
+    """Return the names of the arguments that a xacro file declares."""
     if description is None or not description.is_file():
         return []
     text = description.read_text(encoding="utf-8", errors="replace")

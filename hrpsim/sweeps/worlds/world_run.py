@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One run of a world with its controller and pushes, tick by tick, and what comes of it."""
+"""One run of a world with its controller and pushes, tick by tick, and its outcomes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from hrpsim.world.world import World
 
 
 class WorldRun:
-    """A run that goes on tick by tick; `outcomes` says what came of it so far.
+    """A run, tick by tick; `outcomes` returns its results so far.
 
-    controller: of the robot called `robot`, None for a robot or a world that is left to itself.
-    told: what the controller is told of the robot. period [s]: of a tick, where there is no
-    controller. measured: the outcomes that are asked for, by default all.
+    controller: of the robot `robot`; None: no controller.
+    description: the robot model that the controller gets. period [s]: of a tick, where there is no
+    controller. measured: the requested outcomes, by default all.
     """
 
-    def __init__(  # many parameters: keywords, told by name
+    def __init__(  # many parameters: keywords, passed by name
         self,
         world: World,
         *,
@@ -40,7 +40,7 @@ class WorldRun:
         robot: str | None = None,
         controller: Controller | None = None,
         parameters: Mapping[str, Any] | None = None,
-        told: Model | None = None,
+        description: Model | None = None,
         period: float = 0.005,
         measured: Collection[str] | None = None,
     ):
@@ -48,7 +48,7 @@ class WorldRun:
         self.robot = None if robot is None else world.robots[robot]
         self._loop: ControlLoop | None = None
         if controller is not None:
-            self._loop = ControlLoop(self.robot, controller, parameters, model=told)
+            self._loop = ControlLoop(self.robot, controller, parameters, model=description)
             period = controller.period
             self._steps = self._loop.steps_per_period
         else:
@@ -65,7 +65,7 @@ class WorldRun:
         return self._measures.ticks >= self._ticks or done or self._measures.fell
 
     def tick(self) -> None:
-        """Let one period pass."""
+        """Simulate one period."""
         now = self._measures.ticks * self.period
         for push in self._pushes:
             push.apply(self.world, now, self.period)
@@ -78,11 +78,11 @@ class WorldRun:
 
     @property
     def left(self) -> float:
-        """Simulated time until its end, if nothing ends it before [s]."""
+        """Simulated time until its planned end [s]."""
         return (self._ticks - self._measures.ticks) * self.period
 
     def go_on(self) -> None:
-        """Tick; once it is finished the world goes on with its last commands, to be looked at."""
+        """Tick; after the end the world continues with its last commands, for the viewer."""
         if self.finished:
             self.world.step(self._steps)
         else:
@@ -103,7 +103,7 @@ class WorldRun:
             self._loop.stop()
 
     def outcomes(self) -> dict[str, float]:
-        """Return all that may be asked for, as far as the run has come."""
+        """Return all outcomes of the run so far."""
         found = self._measures.outcomes()
         return found | walk_outcomes(planned_steps(self.controller), found, self._dcm_error)
 

@@ -44,7 +44,7 @@ from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load import build_world, described_robots, open_world
 from hrpsim.world.world import World
 
-_WORLDS_KEPT = 8  # in a process, each as a file with some values of its own describes it
+_WORLDS_KEPT = 8  # in a process, each of a file with some other values
 _DELAYS = {"sensing": 0, "command": 0}  # [control periods]
 _NOISE = {
     "gyro": "rad/s",
@@ -61,21 +61,21 @@ _bases: OrderedDict[str, BaseWorld] = OrderedDict()
 
 
 class WorldScenario(Scenario):
-    """A world file, and what happens in it for `duration` [s].
+    """A world file, with a controller and pushes, simulated for `duration` [s].
 
-    robot: the one that is controlled and watched; by default the only one. controller: "walk",
+    robot: the one that is controlled and measured; by default the only one. controller: "walk",
     "module:Class" or "file.py:Class", with `parameters`; None: the robot holds its commands.
     pushes: mappings of `link` (or `entity` of a free body), `impulse` [Ns], `heading` [rad],
     `begin` and `duration` [s]. sensors: standard deviations of noise; delay: `sensing` and
     `command` in control periods; terrain: `slope`, `slope_heading` [rad], `roughness` [m].
-    measured: names of the outcomes to keep, by default all. period [s]: how often it is looked at
+    measured: names of the outcomes to store, by default all. period [s]: between measurements
     where there is no controller.
 
-    The controller is told of the robot as its file describes it with the values of the cell, not
-    of factors of masses, gains, joints.
+    The controller gets the robot as its file describes it with the values of the run, without
+    the factors of masses, gains, joints.
     """
 
-    def __init__(  # many parameters: keywords, told by name
+    def __init__(  # many parameters: keywords, passed by name
         self,
         world: str | Path,
         *,
@@ -149,7 +149,7 @@ class WorldScenario(Scenario):
         return [str(entry.get("name", k)) for k, entry in enumerate(robots)]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is found anew, and the places in the file's text."""
+        """Leave out what is recomputed, and the positions in the file's text."""
         state = {k: v for k, v in self.__dict__.items() if k not in ("_live", "_known", "_sound")}
         content = self._reader.content._replace(root=None)
         return state | {"_reader": FileReader(self._reader.path, content)}
@@ -209,7 +209,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _sound(self) -> set[str]:
-        """Which structural values `check` has found possible; "" stands for the pushes."""
+        """The structural values that `check` has accepted; "" is for the pushes."""
         return set()
 
     def _check_pushes(self) -> None:
@@ -224,7 +224,7 @@ class WorldScenario(Scenario):
                 raise SweepError(f"pushes[{k}]: {unknown_name('link', link, links)}")
 
     def _structural(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those of the values for which the world is built anew."""
+        """Return those of the values that require building the world again."""
         settings = {**self._settings, **values}
         found = {k: v for k, v in values.items() if k in self._places and k not in self._live}
         normal = slope_normal(settings)
@@ -244,7 +244,7 @@ class WorldScenario(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """What is measured."""
+        """The measured outcomes."""
         return self._measured
 
     def _chosen(self, names: Sequence[str] | None) -> dict[str, Outcome]:
@@ -266,11 +266,11 @@ class WorldScenario(Scenario):
     # -- running ---------------------------------------------------------------------------------
 
     def start(self, values: Mapping[str, Any], seed: int) -> WorldRun:
-        """Return a run at its beginning, in a world of its own."""
+        """Return a new run in a world of its own."""
         return self._start(*self.world_of(values, seed), values, seed)
 
     def world_of(self, values: Mapping[str, Any], seed: int) -> tuple[World, Model | None]:
-        """Return the world of a cell at its beginning, and the robot as controllers are told it."""
+        """Return the initial world of a run, and the robot model for its controller."""
         base = self._base(self._structural(values))
         world = base.world.copy()
         change_world(world, self._pairs, {**self._settings, **values}, seed)
@@ -287,17 +287,17 @@ class WorldScenario(Scenario):
             robot=self.robot,
             controller=controller,
             parameters=parameters,
-            told=model,
+            description=model,
             period=self.period,
             measured=self._measured,
         )
 
     def duration_of(self, values: Mapping[str, Any]) -> float:
-        """Return how long a cell lasts if nothing ends it before [s]."""
+        """Return the planned duration of a run [s]."""
         return values.get("duration", self.duration)
 
     def pushes_of(self, world: World, values: Mapping[str, Any]) -> list[Push]:
-        """Return the pushes of a cell."""
+        """Return the pushes of a run."""
         pushes = []
         for k, push in enumerate(self.pushes):
             own = {name: values.get(f"pushes.{k}.{name}", push[name]) for name in PUSH}
@@ -310,7 +310,7 @@ class WorldScenario(Scenario):
     def controller_of(
         self, values: Mapping[str, Any], seed: int
     ) -> tuple[Controller | None, dict[str, Any]]:
-        """Return the controller of a cell, not yet configured, and its parameters."""
+        """Return the controller of a run, not yet configured, and its parameters."""
         if self.controller is None:
             return None, {}
         parameters = dict(self.controller_parameters)
@@ -328,7 +328,7 @@ class WorldScenario(Scenario):
         return DisturbedController(controller, NoiseLevels(seed=seed, **levels), *delays)
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Return what is measured in one cell."""
+        """Return the outcomes of one run."""
         base = self._base(self._structural(values))
         with base.lent() as world:
             change_world(world, self._pairs, {**self._settings, **values}, seed)
@@ -342,7 +342,7 @@ class WorldScenario(Scenario):
             return _bases[key]
         content = self._reader.content._replace(data=self._changed_data(structural))
         world = build_world(FileReader(self._reader.path, content))
-        world.scene  # noqa: B018  makes it, so that copies need not
+        world.scene  # noqa: B018  made once, for all copies
         model = None if self.robot is None else world.robots[self.robot].model
         _bases[key] = base = BaseWorld(world, model)
         while len(_bases) > _WORLDS_KEPT:
@@ -356,7 +356,7 @@ class WorldScenario(Scenario):
         world = self._base({}).world
         source, called = "", self.controller
         if self.controller is not None:
-            called = Path(self.controller).name  # of a file: a study may move
+            called = Path(self.controller).name  # of a file: a study may be moved
             module = inspect.getmodule(controller_class(self.controller))
             text = inspect.getsource(module or controller_class(self.controller))
             source = hashlib.sha256(text.encode()).hexdigest()
@@ -376,7 +376,7 @@ class WorldScenario(Scenario):
         }
 
     def probe(self) -> str:
-        """Return a hash of the world's state after some steps, of the first one's file."""
+        """Return a hash of the world's state after some steps, with the file's values."""
         world = self._base({}).world.copy()
         world.step(_PROBE_STEPS)
         state = hashlib.sha256()
