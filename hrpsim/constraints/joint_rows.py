@@ -24,7 +24,7 @@ from hrpsim.constraints.rows import (
     wanted_correction,
 )
 from hrpsim.constraints.solver_table import choose_solver
-from hrpsim.dynamics.joint_forces import law_effort, limited
+from hrpsim.dynamics.joint_forces import BY_ROW, law_effort, limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # Of each row of a joint, from LOWER_LIMIT on: its name, and the kind of constraint that it is of.
@@ -68,8 +68,10 @@ JOINT_HOLD = np.dtype(
 )
 
 
-@inner_kernel
-def mark_joint_bodies(forest, q, velocity, time_step, control, holds, impulses, constrained_out):
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def mark_joint_bodies(
+    forest, q, velocity, time_step, control, holds, frictions, impulses, constrained_out
+):
     """Mark the degrees of freedom that joint constraints push; return the number of their rows."""
     of_dof = constrained_out.of_dof
     for k in range(of_dof.shape[0]):
@@ -85,7 +87,7 @@ def mark_joint_bodies(forest, q, velocity, time_step, control, holds, impulses, 
             wanted += 1
         if near_upper_limit(dof, q[dof.q_index], velocity[k], time_step, impulses[k]):
             wanted += 1
-        if dof.friction > 0.0:
+        if dof.friction > 0.0 and frictions[k].mark == BY_ROW:
             wanted += 1
         if dof.mimic_dof >= 0:
             wanted += 1
@@ -133,6 +135,7 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
     settings,
     parameters,
     holds,
+    frictions,
     impulses,
     constrained,
     first,
@@ -168,7 +171,7 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             _limit(dof.upper - position, -rate, -acceleration[k], lead, settings, limit, row)
             _start_from(impulse, UPPER_LIMIT, row)
             number += 1
-        if dof.friction > 0.0:
+        if dof.friction > 0.0 and frictions[k].mark == BY_ROW:
             row, own = rows[number], parameters[k, FRICTION_PARAMETERS]
             used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
             row.upper = min(row.upper, dof.friction * time_step)
@@ -332,14 +335,16 @@ def _hold(error, rate, lead, settings, own, row):
 
 
 @inner_kernel
-def remember_joint_impulses(forest, rows, first, row_count, impulses_out):
-    """Store the impulses of the joint rows for the next step's warm start."""
+def remember_joint_impulses(forest, rows, first, row_count, frictions, impulses_out):
+    """Store the impulses of joint constraints: the next step starts from them."""
     for place in range(forest.joints.shape[0]):
         k = forest.joints[place]
         if k >= impulses_out.shape[0]:
             break
         for kind in range(JOINT_ROW_COUNT):
             impulses_out[k, kind] = 0.0
+        if forest.dofs[k].friction > 0.0 and frictions[k].mark != BY_ROW:
+            impulses_out[k, JOINT_FRICTION - LOWER_LIMIT] = frictions[k].impulse
     for number in range(first, row_count):
         row = rows[number]
         if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -27,6 +29,16 @@ CONTROL = np.dtype(
         ("limiting", "i8"),  # +1, -1: at this velocity limit it does not follow its law
         ("mark", "i8"),  # `saturated`, as the last step left it
         ("limiting_mark", "i8"),  # the same of `limiting`
+    ]
+)
+
+# A joint's dry friction in a step: by a row, or as predicted (hrpsim.step.rows.joint_friction).
+BY_ROW, STICKS = 0, 2
+FRICTION = np.dtype(
+    [
+        ("mark", "i8"),  # BY_ROW, STICKS, or 1 or -1: slides in that direction
+        ("bound", "f8"),  # of the predicted friction [Nm or N]
+        ("impulse", "f8"),  # of the predicted friction [Nms or Ns]
     ]
 )
 
@@ -97,6 +109,17 @@ def joint_forces(
             if not follows:
                 damped = damping_inertia(dof.damping + actuator.kd, dof.own_inertia, horizon)
             actuator_inertia_out[k] = _actuator_inertia(dof, actuator, damped, horizon)
+
+
+@inner_kernel
+def apply_frictions(frictions, effort, joint_inertia):
+    """Add sliding friction to the efforts (nv,); give locked joints an infinite inertia."""
+    for k in range(frictions.shape[0]):
+        mark = frictions[k].mark
+        if mark == STICKS:
+            joint_inertia[k] = math.inf
+        elif mark != BY_ROW:
+            effort[k] -= mark * frictions[k].bound
 
 
 @inlined_kernel

@@ -22,7 +22,7 @@ from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.constraints.rows import Rows
 from hrpsim.dynamics.articulated import ARTICULATED
 from hrpsim.dynamics.constraint_bodies import ConstraintBodies
-from hrpsim.dynamics.joint_forces import CONTROL
+from hrpsim.dynamics.joint_forces import CONTROL, FRICTION
 from hrpsim.jit.fields import Axis, Life, array, constant, part, state
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import KINEMATICS
@@ -58,6 +58,7 @@ class Work(NamedTuple):
     applied: np.ndarray = array("what actuators deliver [N or Nm]", "f8", Axis.DOF)
     joint_inertia: np.ndarray = array("rotors' and implicit gains' [kg or kg m^2]", "f8", Axis.DOF)
     actuator_inertia: np.ndarray = array("the gains' share [kg or kg m^2]", "f8", Axis.DOF)
+    friction: np.ndarray = array("dry friction of joints, by a row or not", FRICTION, Axis.DOF)
     dv: np.ndarray = array("acceleration without constraints", "f8", Axis.DOF)
     constraint_effort: np.ndarray = array("efforts of joint constraints [N or Nm]", "f8", Axis.DOF)
     change: np.ndarray = array("acceleration that constraints add", "f8", Axis.DOF)

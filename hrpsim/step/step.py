@@ -35,6 +35,11 @@ from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import restore_start, save_start
 from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
+from hrpsim.step.rows.joint_friction import (
+    forget_frictions,
+    predict_frictions,
+    revise_frictions,
+)
 from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.rows.worst import keep_worst
 from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
@@ -51,6 +56,9 @@ from hrpsim.step.sleep_detection import detect_rest, wake_touched
 # An actuator at its limit may take others to theirs, and off them. Number of such revisions in a
 # step; none is taken off its limit in the second half of them.
 _REVISIONS = 6
+
+# Revisions after which every joint with dry friction has a row.
+_PREDICTED = 2
 
 # A call of `advance` returns after so long, so that Python can handle signals [s].
 LONGEST_CALL = 0.05
@@ -155,7 +163,11 @@ def solve_constraints(s):
 
     Repeated from the same start where it takes actuators to their limits or off them.
     """
-    revisions = 0
+    revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
+    if frictions:
+        status = predict_frictions(s)
+        if status != DONE:
+            return status
     while True:
         status = prepare_constraints(s)
         if status != DONE:
@@ -165,8 +177,13 @@ def solve_constraints(s):
             return status
         if s.impacts.state[0].had_impacts or revisions == _REVISIONS:
             return DONE  # the impacts of a step happen once
-        if not revise_actuators(s, 2 * revisions < _REVISIONS):
+        changed = revise_actuators(s, 2 * revisions < _REVISIONS)
+        if frictions:
+            changed = revise_frictions(s) != 0 or changed
+        if not changed:
             return DONE
+        if revisions == _PREDICTED:
+            forget_frictions(s.work.friction)
         status = match_contacts_again(s)
         if status != DONE:
             return status
@@ -216,6 +233,7 @@ def prepare_constraints(s):
             if status == LOOK_FURTHER:
                 return status
             if status == RESOLVED:
+                forget_frictions(s.work.friction)
                 continue
         if not lands:
             return DONE
@@ -298,7 +316,9 @@ def store_for_next_step(s):
     Writes: collision, connections, control, counts, joint_impulses, past_accelerations, sensors,
     spins.
     """
-    remember_impulses(s.counts[0], s.forest, s.joint_impulses, s.collision, s.connections, s.rows)
+    remember_impulses(
+        s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows
+    )
     remember_acceleration(s.work, s.past_accelerations)
     if s.lazy_kernels[0].turn_freely != 0:
         remember_moments(s.forest, s.past_accelerations, s.connections, s.spins)

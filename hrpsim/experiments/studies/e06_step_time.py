@@ -262,7 +262,13 @@ def _repeat(s, phase, n):
         elif phase == _SENSORS:
             read_sensors(s)
             remember_impulses(
-                s.counts[0], s.forest, s.joint_impulses, s.collision, s.connections, s.rows
+                s.counts[0],
+                s.forest,
+                s.work.friction,
+                s.joint_impulses,
+                s.collision,
+                s.connections,
+                s.rows,
             )
         elif phase == _INTEGRATE:
             integrate(s)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.dynamics.articulated import accelerations, factorise, start_bodies
-from hrpsim.dynamics.joint_forces import joint_forces
+from hrpsim.dynamics.joint_forces import apply_frictions, joint_forces
 from hrpsim.dynamics.spin import free_acceleration, spin_acceleration
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
@@ -41,6 +41,8 @@ def find_acceleration(s, horizon):
         work.joint_inertia,
         work.actuator_inertia,
     )
+    if horizon > 0.0 and s.lazy_kernels[0].predict_frictions != 0:
+        apply_frictions(work.friction, work.effort, work.joint_inertia)
     status = accelerate(s, horizon)
     if s.lazy_kernels[0].turn_freely != 0 and s.settings[0].integrator != EULER:
         turn_freely(s, s.settings[0].time_step)

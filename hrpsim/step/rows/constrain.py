@@ -180,7 +180,7 @@ def clear_constraint_motion(settings, stats, kinematics, articulated, rk4, work)
 
 
 @inlined_kernel
-def remember_impulses(counts, forest, joint_impulses, collision, connections, rows):
+def remember_impulses(counts, forest, frictions, joint_impulses, collision, connections, rows):
     """Store the impulses of this step for the next one's warm start."""
     contacts, previous = collision.contacts, collision.previous
     counts.previous_count = counts.contact_count
@@ -195,6 +195,5 @@ def remember_impulses(counts, forest, joint_impulses, collision, connections, ro
     for c in range(counts.contact_count):  # apart: a copy would wait for what was just written
         previous[c] = contacts[c]
     remember_connection_impulses(rows.rows, connections)
-    remember_joint_impulses(
-        forest, rows.rows, 3 * counts.contact_count, counts.row_count, joint_impulses
-    )
+    first = 3 * counts.contact_count
+    remember_joint_impulses(forest, rows.rows, first, counts.row_count, frictions, joint_impulses)

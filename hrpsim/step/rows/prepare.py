@@ -85,6 +85,7 @@ def _count_rows(s):
         time_step,
         s.control,
         s.joint_holds,
+        s.work.friction,
         s.joint_impulses,
         s.constrained,
     )
@@ -241,6 +242,7 @@ def write_joints(s, first, used):
         settings,
         s.joint_parameters,
         s.joint_holds,
+        s.work.friction,
         s.joint_impulses,
         s.constrained,
         first,

@@ -29,6 +29,11 @@ def has_connections(scene: Any) -> bool:
     return len(scene.connections) > 0
 
 
+def has_joint_friction(scene: Any) -> bool:
+    """Return whether a joint has dry friction."""
+    return bool((scene.forest.dofs["friction"] > 0.0).any())
+
+
 def has_free_bodies(scene: Any) -> bool:
     """Return whether there is a body that may sleep."""
     return bool(scene.rests["may_sleep"].any())

@@ -51,8 +51,6 @@ STEP_STATS = np.dtype(
         ("newton_islands", "i8"),  # solved by Newton's method
         ("newton_factorisations", "i8"),
         ("handed_over", "i8"),  # islands that another solver than the chosen one solved
-        ("descent_steps", "i8"),  # steps of the steepest descent
-        ("residual_deficit", "f8"),  # furthest that it left a row short of its velocity [m/s]
         ("asleep", "i8"),  # free bodies that sleep
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
         ("impacts_lowered", "i8"),  # rounds with less restitution, as friction would give energy

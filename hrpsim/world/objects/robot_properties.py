@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import WorldError
+from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.system import System
 from hrpsim.values import LARGEST, not_negative
@@ -126,4 +127,5 @@ class RobotProperties:
             *("stiffness", "damping", "friction"),
         ):
             scene.forest.dofs[field][at] = self.forest.dofs[field]
+        provide_used(scene)
         self.forget_momentum_of(before)
