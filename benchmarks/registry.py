@@ -16,6 +16,7 @@ _FILES = {
     "algorithms": "rigid_body_algorithms",
     "standing": "standing_step",
     "swaying": "swaying_step",
+    "friction": "joint_friction",
     "trees": "trees",
     "piles": "piles",
     "convergence": "convergence",
