@@ -131,7 +131,8 @@ def _model_of(
     key = ""
     if srdf is None:
         key = key_of(urdf.text, base, accept_nonphysical_inertia, meshes)
-    model, notes = recall(key), []
+    model = recall(key)
+    notes: list[str] = []
     if model is None:
         from hrpsim.model.from_urdf import read_model
 

@@ -192,7 +192,8 @@ def _add_robot(
         )
         for name, gains in entry.get("gains", {}).items():
             with reader.at(f"{where}.gains.{name}"):
-                robot.set_gains(*gains, names=robot.joint_index.matching(name))
+                kp, kd = gains
+                robot.set_gains(kp, kd, names=robot.joint_index.matching(name))
         constrain_joints(reader, robot, where, entry)
         robot.command(positions=robot.joint_positions)
         robot.keep_as_initial()
