@@ -36,8 +36,7 @@ def listed(kind="continuous", link="", joint="", robot=""):
         ),
         (
             {"robot": '<gazebo reference="a"><mu1>1</mu1></gazebo>' * 2},
-            "<mu1> of <gazebo> (2: a, a): friction is of pairs of materials (<material> of"
-            " <hrpsim>)",
+            "<mu1> of <gazebo> (2: a): friction is of pairs of materials (<material> of <hrpsim>)",
         ),
         (
             {"robot": '<gazebo><plugin name="p" filename="f"/></gazebo>'},

@@ -22,7 +22,7 @@ class Notes:
         """Return "element (count: names): why" for each."""
         found = []
         for (element, why), names in self._names.items():
-            named = [name for name in names if name]
+            named = [name for name in dict.fromkeys(names) if name]
             shown = ", ".join(named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")
             count = str(len(names)) + (f": {shown}" if shown else "")
             found.append(f"{element} ({count}): {why}")
