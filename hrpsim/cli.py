@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import re
+import select
 import signal
 import sys
 import time
@@ -17,7 +19,7 @@ from pathlib import Path
 from hrpsim.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands import view
 from hrpsim.commands.output import pairs, print_report
-from hrpsim.errors import HrpsimError
+from hrpsim.errors import HrpsimError, suggestion, unknown_name
 from hrpsim.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.limits import MESSAGE_LENGTH
 
@@ -52,11 +54,15 @@ def main(arguments: list[str] | None = None) -> int:
     """
     gc.set_threshold(_YOUNG)
     given = sys.argv[1:] if arguments is None else arguments
-    options = _parser(given[0] if given else "").parse_args(given)
+    options = _parsed(given)
     try:
         with ends_while_computing(), signals_raise():
-            return options.run(options)
+            status = options.run(options)
+            sys.stdout.flush()
+            return status
     except (HrpsimError, OSError) as error:
+        if isinstance(error, BrokenPipeError) and _output_is_closed():
+            return 128 + signal.SIGPIPE
         text = " ".join(str(error).split())
         if "accept_nonphysical_inertia" in options:  # an argument in Python, an option here
             text = text.replace("accept_nonphysical_inertia=True", "--accept-nonphysical-inertia")
@@ -76,6 +82,30 @@ def main(arguments: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
+
+
+def _parsed(given: list[str]) -> argparse.Namespace:
+    """Return the options; wrong usage ends the program, with names that are similar."""
+    parser = _parser(given[0] if given else "")
+    commands = parser.get_default("commands")
+    if given and not given[0].startswith("-") and given[0] not in commands:
+        parser.error(unknown_name("command", given[0], commands, limit=len(commands)))
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        known = dict.fromkeys(re.findall(r"--[\w-]+", commands[given[0]].format_help()))
+        hints = [suggestion(word, known) for word in unknown if word.startswith("-")]
+        commands[given[0]].error(f"unrecognized arguments: {' '.join(unknown)}{''.join(hints)}")
+    return options
+
+
+def _output_is_closed() -> bool:
+    """Return whether nothing reads the standard output any more; the rest of it is then dropped."""
+    output = select.poll()
+    output.register(sys.stdout.fileno(), 0)
+    is_closed = any(event & select.POLLERR for _, event in output.poll(0))
+    if is_closed:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return is_closed
 
 
 class _PrintVersion(argparse.Action):
@@ -124,6 +154,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     again.add_argument("--pages", type=Path, metavar="FOLDER", help="a page of each, such as e7.md")
     again.add_argument("--json", action="store_true", help="print JSON")
     again.set_defaults(run=reproduce_experiments)
+    parser.set_defaults(commands=commands.choices)
     return parser
 
 

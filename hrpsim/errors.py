@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from reprlib import Repr
+from typing import NoReturn, TypeVar
 
 from hrpsim.limits import MESSAGE_LENGTH, SHOWN_LENGTH
+
+_Part = TypeVar("_Part")
 
 _SEARCHED = 2000  # most names that are searched for a similar one
 _brief = Repr()
@@ -21,7 +25,7 @@ class HrpsimError(Exception):
     """Base of every error that hrpsim raises on purpose; its text is one line of limited length."""
 
     def __str__(self) -> str:
-        text = super().__str__()
+        text = Exception.__str__(self)  # that of KeyError adds quotes
         if len(text) > MESSAGE_LENGTH:
             end = MESSAGE_LENGTH // 3
             left_out = len(text) - MESSAGE_LENGTH
@@ -43,6 +47,10 @@ class StateError(WorldError):
     """A state, command or wrench of the wrong shape or with values that are not finite."""
 
 
+class UnknownNameError(WorldError, KeyError):
+    """A name that a mapping of a world's or a robot's parts does not have."""
+
+
 class ModelWarning(UserWarning):
     """A part of a file was corrected, replaced or ignored; the message names file and cause."""
 
@@ -58,16 +66,32 @@ def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 1
     """Return "joint 'x' does not exist; did you mean ...; available: ..." for an error message."""
     names = [str(name) for name in available]
     given = str(given)
-    close = []
-    if len(given) <= SHOWN_LENGTH:
-        from difflib import get_close_matches
-
-        close = get_close_matches(given, names[:_SEARCHED], n=3)
-    hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
+    hint = suggestion(given, names)
     shown = ", ".join(name[:SHOWN_LENGTH] for name in names[:limit]) + (
         f", ... ({len(names)} in all)" if len(names) > limit else ""
     )
     return f"{kind} {shown_value(given)} does not exist{hint}; available: {shown or 'none'}"
+
+
+def suggestion(given: str, available: Iterable[str]) -> str:
+    """Return "; did you mean 'a', 'b'?" for an error message, "" where no name is similar."""
+    if len(given) > SHOWN_LENGTH:
+        return ""
+    from difflib import get_close_matches
+
+    close = get_close_matches(given, list(islice(available, _SEARCHED)), n=3)
+    return f"; did you mean {', '.join(map(repr, close))}?" if close else ""
+
+
+class NamedParts(dict[str, _Part]):
+    """Parts by name; UnknownNameError, which names those of the `kind` that exist, for others."""
+
+    def __init__(self, kind: str, parts: Mapping[str, _Part]):
+        super().__init__(parts)
+        self._kind = kind
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise UnknownNameError(unknown_name(self._kind, str(name), self))
 
 
 def shown_value(value: object) -> str:

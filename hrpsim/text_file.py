@@ -9,6 +9,14 @@ from pathlib import Path
 
 from hrpsim.errors import HrpsimError
 
+_POINTER = b"version https://git-lfs.github.com/spec/"  # how Git LFS's pointers begin
+
+
+def refuse_pointer(path: Path, head: bytes, error: type[HrpsimError]) -> None:
+    """Raise `error` for a file that begins as what Git LFS has in place of one."""
+    if head.startswith(_POINTER):
+        raise error(f"{path}: is a pointer of Git LFS, not the file itself: git lfs pull gets it")
+
 
 def read_text(
     path: Path, error: type[HrpsimError], size: int, limit: str, what: str = "file"
@@ -22,6 +30,7 @@ def read_text(
             data = file.read(size + 1)
     except (OSError, ValueError) as cause:  # ValueError: a name with a null character
         raise error(f"{what} {path}: {getattr(cause, 'strerror', None) or cause}") from cause
+    refuse_pointer(path, data, error)
     if len(data) > size:
         raise error(f"{path}: over {size} bytes, the limit of such files ({limit})")
     try:

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -199,3 +201,31 @@ def test_a_command_imports_no_other():
         with pytest.raises(SystemExit) as ended:
             _parser(name).parse_args([name, "--help"])
         assert ended.value.code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, named",
+    [
+        (["wlak"], "command 'wlak' does not exist; did you mean 'walk'?"),
+        (["walk", "--patern", "forward"], "--patern forward; did you mean '--pattern'"),
+        (["check-model", "x.urdf", "--slef-collisions"], "did you mean '--self-collisions'"),
+    ],
+)
+def test_a_misspelt_command_or_option_is_wrong_usage_with_the_right_name(arguments, named, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert named in capsys.readouterr().err
+
+
+def test_a_reader_that_ends_is_no_error():
+    """`hrpsim ... | head` ends as programs do that SIGPIPE ends, without a word."""
+    command = [sys.executable, "-m", "hrpsim", "check-model", "--json"]
+    command.append(str(share_path("urdf/hrp2_like.urdf.xacro")))
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
         choices=("free", "fixed"),
-        help="whether its base may move (as the description says; URDF: free)",
+        help="whether its base may move (free; fixed where the root link is called world)",
     )
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     parser.add_argument(

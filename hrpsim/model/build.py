@@ -153,10 +153,13 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
         return
     link, name = tree.bodies[unresisted[0]].link, _joint_of(tree, unresisted[0])
     if name in tree.description.joints:
+        mimic = tree.description.joints[name].mimic
+        law = f"; following {mimic.joint!r} is a constraint, not an inertia" if mimic else ""
         tree.description.fail_at_joint(
             name,
-            f"no inertia resists this joint, so its acceleration is undefined: give link {link!r},"
-            " or one beneath it, an <inertial>, or the joint a rotor inertia (<hrpsim>, <rotor>);"
+            f"no inertia resists this joint, so its acceleration is undefined{law}: give link"
+            f" {link!r}, or one beneath it, an <inertial>, or the joint a rotor inertia (<hrpsim>,"
+            " <rotor>);"
             " accept_nonphysical_inertia=True loads it as it is, for gains or damping to resist it",
         )
     tree.description.fail_at_link(

@@ -14,11 +14,12 @@ from lxml import etree
 
 from hrpsim.model.build import build_model, stated_base
 from hrpsim.model.extension import DescribedKeyframe, read_extension
+from hrpsim.model.formats.urdf_versions import read_urdf
 from hrpsim.model.link_shapes import POINT_RADIUS, read_shapes
 from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.model.unread import unread_parts
 from hrpsim.model.urdf.description import UNSTATED, Description, is_void, read_description
-from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.source import UrdfText
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.model.urdf.xacro_text import NAMESPACES
@@ -36,13 +37,13 @@ def read_model(
 ) -> tuple[Model, list[str]]:
     """Return the model of URDF text and the warnings about it.
 
-    Arguments and errors are those of `load_model`; `base` None: as the text says, by default free.
+    Arguments and errors are those of `load_model`.
     """
-    document = Document(urdf.text, urdf.label, urdf.has_lines)
+    document = read_urdf(urdf.text, urdf.label, urdf.has_lines)
     description = read_description(document)
     extension = read_extension(description)
     if base is None:
-        base = stated_base(description) if urdf.states_base else "free"
+        base = stated_base(description)
     model, odd = build_model(description, extension, base, accept_nonphysical_inertia)
     shapes, uses = read_shapes(description, extension, model.frames, urdf.resources, meshes)
     disabled, notes = extension.stay_apart(description), [*odd, *_surprises(uses)]
@@ -57,6 +58,7 @@ def read_model(
         meshes=uses,
         disabled_collisions=disabled,
         keyframes=keyframe_configurations(model, extension.keyframes.values()),
+        not_simulated=unread_parts(document),
     )
     return model, notes
 
@@ -107,6 +109,11 @@ def readings(description: Description) -> list[str]:
             _where(joints, _unstated),
         ),
         (
+            "limits that are equal hold a joint in place; lower and upper are 0 where <limit> does"
+            " not state them: state both, or make the joint continuous",
+            _where(joints, _immobile),
+        ),
+        (
             "parts of a colour beyond 0 to 1 are drawn as 0 or 1",
             [
                 (_material(color), color)
@@ -152,6 +159,11 @@ def _unstated(joint) -> bool:
     limit = joint.find("limit")
     given = [] if limit is None else [limit.get("effort"), limit.get("velocity")]
     return any(value is not None and float(value) == UNSTATED for value in given)
+
+
+def _immobile(joint) -> bool:
+    limit = joint.find("limit") if joint.get("type") in ("revolute", "prismatic") else None
+    return limit is not None and float(limit.get("lower", 0)) == float(limit.get("upper", 0))
 
 
 def _odd(color) -> bool:

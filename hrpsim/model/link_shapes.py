@@ -49,9 +49,8 @@ def read_shapes(
             if box is not None and is_void(box):
                 continue
             if mesh is None:
-                geometry = _primitive(
-                    collision.geometry, collision.name in extension.capsules.get(link_name, ())
-                )
+                is_inside = collision.name in extension.capsules.get(link_name, ())
+                geometry = _primitive(collision.geometry, element, is_inside)
             else:
                 wanted = extension.meshes.get(link_name, meshes)
                 found, use = _mesh(description, resources, link_name, mesh, wanted)
@@ -112,12 +111,15 @@ def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tup
     return hull, "hull", (f"{why}; its convex hull is used",)
 
 
-def _primitive(described, as_capsule: bool) -> Geometry:
+def _primitive(described, element, is_inside: bool) -> Geometry:
+    """Return a shape; `is_inside`: in place of a cylinder the capsule inside it."""
     kind = type(described).__name__
     if kind == "Box":
         return Box(tuple(described.size))
     if kind == "Sphere":
         return Sphere(described.radius or POINT_RADIUS)
-    if as_capsule:
+    if element.find("geometry/capsule") is not None:
+        return Capsule(described.radius, described.length)
+    if is_inside:
         return Capsule(described.radius, described.length - 2.0 * described.radius)
     return Cylinder(described.radius, described.length)

@@ -158,15 +158,15 @@ class LinkTree:
         dof.rotor_inertia = self.extension.rotor_inertia.get(joint.name, 0.0)
 
     def link_mimics(self) -> None:
-        """Point each degree of freedom that follows another at its leader."""
+        """Point each degree of freedom that follows another at the first one that follows none."""
         v_index = {joint.name: joint.v_index for joint in self.joints}
         for name, joint in self.description.joints.items():
-            if joint.mimic is not None and name in v_index:
-                dof = self.dofs[v_index[name]]
-                ratio, offset = joint.mimic.multiplier, joint.mimic.offset
-                dof.mimic_dof = v_index[joint.mimic.joint]
-                dof.mimic_ratio = 1.0 if ratio is None else ratio
-                dof.mimic_offset = 0.0 if offset is None else offset
+            while joint.mimic is not None and name in v_index:
+                dof, mimic = self.dofs[v_index[name]], joint.mimic
+                dof.mimic_offset += dof.mimic_ratio * (mimic.offset or 0.0)
+                dof.mimic_ratio *= 1.0 if mimic.multiplier is None else mimic.multiplier
+                dof.mimic_dof = v_index[mimic.joint]
+                joint = self.description.joints[mimic.joint]
 
 
 def _stated(limit: float) -> float:

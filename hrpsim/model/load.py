@@ -36,9 +36,6 @@ from hrpsim.model.urdf.xacro_text import expand, is_xacro
 
 if TYPE_CHECKING:
     from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
-if TYPE_CHECKING:
-    from hrpsim.model.formats.robot_data import RobotData
-
 READ_FORMATS = "URDF, xacro, MJCF (.xml), Choreonoid .body and OpenHRP .wrl"
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*>", re.DOTALL)
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
@@ -70,8 +67,8 @@ def load_model(  # many parameters: keyword arguments
 
     Xacro is recognised by its file name or its namespace, MJCF by its root element <mujoco> (the
     package mujoco reads it), .body and .wrl by their names. These are turned into a URDF first,
-    which `Model.urdf` has, with their meshes in files of the cache folder; `Model.not_simulated`
-    and a ModelWarning list their elements that are not simulated.
+    which `Model.urdf` has, with their meshes in files of the cache folder. `Model.not_simulated`
+    and a ModelWarning list the elements of any format that are not simulated or not known.
 
     An effort or velocity limit of 0 or -1 means, as in most published descriptions, no limit: it
     becomes inf. A sphere that collides and has no radius is a point. <dynamics> of a
@@ -81,8 +78,8 @@ def load_model(  # many parameters: keyword arguments
 
     Args:
         source: a path, or XML text.
-        base: "free", or "fixed" to hold the root link in the world; by default a URDF is free, and
-            other formats are as the description says.
+        base: "free", or "fixed" to hold the root link in the world; by default it is fixed if it
+            is called "world" and more than a floating base hangs on it.
         package_paths: where package:// looks first: {package: folder}, or folders that are packages
             or hold packages; then AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the
             file.
@@ -119,7 +116,7 @@ def load_robot_data(robot: RobotData, path: Path) -> Model:
     ModelError names what is invalid.
     """
     resources = Resources(path.parent)
-    urdf = UrdfText(_urdf_of(robot), path, False, resources, states_base=True)
+    urdf = UrdfText(_urdf_of(robot), path, False, resources)
     return _model_of(urdf, None, False, "hull", None)
 
 
@@ -133,18 +130,21 @@ def _model_of(
     """Return the model of URDF text; arguments and errors are those of `load_model`."""
     key = ""
     if srdf is None:
-        key = key_of(urdf.text, base, urdf.states_base, accept_nonphysical_inertia, meshes)
-    model, notes = recall(key), list(urdf.notes)
+        key = key_of(urdf.text, base, accept_nonphysical_inertia, meshes)
+    model = recall(key)
+    notes: list[str] = []
     if model is None:
         from hrpsim.model.from_urdf import read_model
 
-        model, more = read_model(urdf, base, accept_nonphysical_inertia, meshes, srdf)
-        notes += more
-        if not more and not model.meshes:
+        model, notes = read_model(urdf, base, accept_nonphysical_inertia, meshes, srdf)
+        if not notes and not model.meshes:
             model = keep(key, model)
+    not_simulated = (*urdf.not_simulated, *model.not_simulated)
+    if not_simulated:
+        notes.insert(0, f"{urdf.label}: not simulated as it says: {'; '.join(not_simulated)}")
     for note in notes:
         warnings.warn(note, ModelWarning, stacklevel=3)
-    return replace(model, not_simulated=urdf.not_simulated, urdf=urdf.text, source=urdf.label)
+    return replace(model, not_simulated=not_simulated, urdf=urdf.text, source=urdf.label)
 
 
 def expand_xacro(
@@ -190,7 +190,7 @@ def _urdf_text(
     robot = read_foreign(text, path, resources)
     if robot is None:
         return UrdfText(text, path, True, resources)
-    return UrdfText(_urdf_of(robot), path, False, resources, tuple(robot.notes), True)
+    return UrdfText(_urdf_of(robot), path, False, resources, tuple(robot.notes))
 
 
 def _urdf_of(robot: RobotData) -> str:

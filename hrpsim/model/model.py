@@ -116,7 +116,7 @@ class Model:
     meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted
     keyframes: dict[str, np.ndarray] = field(default_factory=dict)  # posture -> q (nq,)
-    not_simulated: tuple[str, ...] = ()  # elements of other formats that have no effect
+    not_simulated: tuple[str, ...] = ()  # elements that have no effect
     urdf: str = ""  # the text that was read
     source: str = "<text>"  # path of the description
 

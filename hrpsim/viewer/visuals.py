@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
+from hrpsim.model.formats.urdf_versions import read_urdf
 from hrpsim.model.model import CollisionShape, Model
-from hrpsim.model.shapes.geometry import Box, Cylinder, Geometry, Sphere
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from hrpsim.model.shapes.mesh_files import read_scene
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.resources import Resources
@@ -41,7 +42,7 @@ _SIZES = ("size", "radius", "length")
 
 def visuals_of_model(model: Model) -> list[Visual]:
     """Return the <visual> elements; where there is none, the collision shapes."""
-    root = etree.fromstring(model.urdf.encode())
+    root = read_urdf(model.urdf, model.source, False).root
     colors, found = material_colors(root), []
     for link in root.findall("link"):
         for element in link.findall("visual"):
@@ -80,8 +81,9 @@ def _geometry(element) -> Geometry | MeshFile:
         return Box(_numbers(element.get("size")))
     if element.tag == "sphere":
         return Sphere(float(element.get("radius")))
-    if element.tag == "cylinder":
-        return Cylinder(float(element.get("radius")), float(element.get("length")))
+    if element.tag in ("cylinder", "capsule"):
+        kind = Cylinder if element.tag == "cylinder" else Capsule
+        return kind(float(element.get("radius")), float(element.get("length")))
     return MeshFile(element.get("filename"), _numbers(element.get("scale", "1 1 1")))
 
 

@@ -115,11 +115,15 @@ def test_feet_can_be_named():
             "5 joints",
         ),
         (
+            re.sub('(name="(left|right)_2" type=)"revolute"', r'\1"fixed"', biped()),
+            "5 joints below the base, .*; walking needs 6 joints a leg: hip 3, knee 1, ankle 2",
+        ),
+        (
             biped().replace('lower="-0.1" upper="2.4"', 'lower="-2.4" upper="0.1"', 1),
             r"knees 'left_3' \(-2.400 to 0.100 rad\) and 'right_3' .* do not bend the same way",
         ),
     ],
-    ids=["no sole", "no shapes", "no pitch", "no roll", "five joints", "knees"],
+    ids=["no sole", "no shapes", "no pitch", "no roll", "five joints", "five each", "knees"],
 )
 def test_what_is_missing_is_named(text, message):
     with pytest.raises(hrpsim.ModelError, match=message):

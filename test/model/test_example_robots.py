@@ -20,7 +20,8 @@ MIMIC_ROBOT_COUNT = 4
 def robot(request):
     """The same description on a free base, in hrpsim and in Pinocchio."""
     path = EXAMPLE_ROBOTS[request.param]
-    model = load_model(path, accept_nonphysical_inertia=request.param in NONPHYSICAL_ROBOTS)
+    accepted = request.param in NONPHYSICAL_ROBOTS
+    model = load_model(path, base="free", accept_nonphysical_inertia=accepted)
     oracle = pinocchio.buildModelFromUrdf(str(path), pinocchio.JointModelFreeFlyer())
     return model, oracle
 

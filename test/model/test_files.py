@@ -9,6 +9,7 @@ import pytest
 
 from hrpsim import ModelError, load_model
 from hrpsim.model.load import expand_xacro
+from hrpsim.world.file.load_shapes import read_table
 
 INERTIAL = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -229,3 +230,33 @@ def test_the_declared_encoding_is_read(tmp_path, encoding):
     path.write_bytes(text.encode(encoding))
     assert load_model(path).name == "é"
     assert load_model(text).name == "é"
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345\n"
+MJCF = """<mujoco><asset><mesh name="m" file="{}"/></asset><worldbody><body><freejoint/>
+  <geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("kind", ["stl", "dae", "obj", "ply", "urdf", "npy", "mjcf"])
+def test_what_git_lfs_has_in_place_of_a_file_is_named_with_the_cure(tmp_path, kind):
+    """A clone without Git LFS has such pointers; what reads them names their format otherwise."""
+    path = tmp_path / f"shell.{'stl' if kind == 'mjcf' else kind}"
+    path.write_text(POINTER)
+    text = body_with_mesh(str(path))
+    if kind == "mjcf":
+        pytest.importorskip("mujoco", reason="no mujoco")
+        text = MJCF.format(path)
+    with pytest.raises(ModelError, match=f"{path}.*pointer of Git LFS.*git lfs pull"):
+        if kind == "npy":
+            read_table(path)
+        else:
+            load_model(path if kind == "urdf" else text)
+
+
+@pytest.mark.parametrize("uri", ["Shell.STL", TOY_MESH.replace("shell", "SHELL")])
+def test_a_name_that_differs_by_case_is_named(package, urdf, uri):
+    """File systems of other computers do not tell the two apart."""
+    path = urdf(body_with_mesh(uri), "toy-main")
+    (path.parent / "shell.stl").write_text(TETRAHEDRON)
+    with pytest.raises(ModelError, match=r"there is 'shell\.stl': the case of letters counts"):
+        load_model(path, package_paths={"toy": package})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from model.urdf_text import joint, robot, zero_posture
 
-from hrpsim import ModelError, load_model
+from hrpsim import ModelError, World, load_model
 from hrpsim.model.shapes.placement import quaternion_of, rotation_from_rpy, rotation_with_z_along
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 
@@ -198,6 +198,75 @@ def test_a_mimic_joint_keeps_its_place_and_knows_its_leader():
     assert (system.mimic_ratio[6], system.mimic_offset[6]) == (-2.0, 0.5)
 
 
+CHAIN = """<robot name="chain"><link name="l0"/>{links}{joints}</robot>"""
+
+
+def followers(*mimics: str) -> str:
+    """Sliders side by side on a fixed base, each with a <mimic> or nothing."""
+    links = "".join(link(f"l{k + 1}") for k in range(len(mimics)))
+    joints = "".join(
+        joint(
+            f"j{k}", "prismatic", "l0", f"l{k + 1}",
+            f'<axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="9" velocity="9"/>{mimic}',
+        )
+        for k, mimic in enumerate(mimics)
+    )  # fmt: skip
+    return CHAIN.format(links=links, joints=joints)
+
+
+def test_a_joint_may_follow_one_that_follows_another():
+    """Law: q2 = 3 q1 + 0.1 with q1 = -2 q0 + 0.5 is q2 = -6 q0 + 1.6, in the motion too."""
+    text = followers(
+        "",
+        '<mimic joint="j0" multiplier="-2" offset="0.5"/>',
+        '<mimic joint="j1" multiplier="3" offset="0.1"/>',
+    )
+    model = load_model(text, base="fixed")
+    system = model.system
+    assert system.mimic_dof.tolist() == [-1, 0, 0]
+    assert system.mimic_ratio.tolist() == [1.0, -2.0, -6.0]
+    assert system.mimic_offset == pytest.approx([0.0, 0.5, 1.6], abs=1e-15)
+    world = World(gravity=(0, 0, 0))
+    robot = world.add_robot(model, q=[0.0, 0.5, 1.6])
+    robot.command(efforts=[0.4], names=["j0"])
+    world.step(300)
+    q = robot.joint_positions
+    assert q[0] > 1e-4
+    assert q[1] == pytest.approx(-2.0 * q[0] + 0.5, abs=1e-7)
+    assert q[2] == pytest.approx(-6.0 * q[0] + 1.6, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "mimics",
+    [
+        ['<mimic joint="j1"/>', '<mimic joint="j0"/>'],
+        ["", '<mimic joint="j3"/>', '<mimic joint="j1"/>', '<mimic joint="j2"/>'],
+    ],
+)
+def test_joints_that_follow_each_other_are_refused(mimics):
+    with pytest.raises(ModelError, match=r"joints follow each other: j[0-3] -> j"):
+        load_model(followers(*mimics), base="fixed")
+
+
+def test_a_massless_follower_needs_an_inertia():
+    """The cure is named, and that the constraint is none."""
+    text = robot(
+        link("a"), link("b"), link("dial", ""), joint("j", "continuous", "a", "b"),
+        joint("k", "continuous", "b", "dial", '<mimic joint="j"/>'),
+    )  # fmt: skip
+    with pytest.raises(ModelError, match=r"'k'.*following 'j' is a constraint.*'dial'.*<inertial>"):
+        load_model(text)
+
+
+def test_a_root_link_called_world_is_fixed():
+    """As in Pinocchio, Gazebo and spawn_entity; a floating joint beneath it is the free base."""
+    arm = robot(link("world", ""), link("arm"), joint("j", "continuous", "world", "arm"))
+    assert (load_model(arm).base, load_model(arm).nv) == ("fixed", 1)
+    assert load_model(arm.replace("world", "ground"), base="fixed").base == "fixed"
+    floating = robot(link("world", ""), link("body"), joint("j", "floating", "world", "body"))
+    assert (load_model(floating).base, load_model(floating).nv) == ("free", 6)
+
+
 def test_a_mimic_without_numbers_follows_one_to_one_and_zero_is_a_number():
     text = robot(
         link("a"), link("b"), link("c"), link("d"),
@@ -247,7 +316,7 @@ def test_a_rotor_inertia_is_inertia_enough_for_a_massless_leaf():
 def test_a_massless_free_base_needs_a_body_it_is_fixed_to():
     text = robot(link("world", ""), link("arm"), joint("j", "continuous", "world", "arm"))
     with pytest.raises(ModelError, match="load with base='fixed'"):
-        load_model(text)
+        load_model(text, base="free")
     assert load_model(text, base="fixed").mass == 2.0
 
 

@@ -122,7 +122,10 @@ def test_prefixes_that_nobody_declared_are_those_of_old_gazebo():
     with pytest.raises(ModelError, match="XML syntax error"):
         load_model("<robot")  # what was wrong with another text does not count
     model, notes = said(chain(SOUND).replace("</link>", odd), base="fixed")
-    assert model.link_names == ("l0",) and notes == []
+    assert model.link_names == ("l0",)
+    assert [note.partition(" as it says: ")[2] for note in notes] == [
+        "<sensor:camera> of <gazebo> (1: eye): not read"
+    ]
     with pytest.raises(ModelError, match="XML syntax error"):
         load_model(chain(SOUND).replace("</link>", odd.replace("</gazebo>", "")))
 

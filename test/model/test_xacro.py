@@ -120,3 +120,16 @@ def test_a_relative_path_finds_what_includes_include(tmp_path, monkeypatch):
     ):
         monkeypatch.chdir(folder)
         assert load_model(path).mass == pytest.approx(3.5)
+
+
+@pytest.mark.parametrize(
+    "body, cure",
+    [
+        ('<link name="$(arg side)"/>', "xacro_arguments={'side': ...}, --xacro side:=VALUE"),
+        ('<xacro:arg name="side"/><link name="$(arg side)"/>', 'such as default=""'),
+    ],
+)
+def test_an_argument_without_a_value_is_named_with_the_cure(body, cure):
+    with pytest.raises(ModelError) as error:
+        expand_xacro(f"{HEAD}{body}</robot>")
+    assert cure in str(error.value)

@@ -3,11 +3,17 @@
 
 """A robot bolted to the world, from a world file of the user's own."""
 
+import pytest
+
 WORLD = """
 robots:
   - name: arm
     urdf: {urdf}
     base: fixed
+"""
+MJCF = """
+<mujoco model="swing"><worldbody><body name="rod"><joint name="pivot" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -1" size="0.05"/></body></worldbody></mujoco>
 """
 URDF = """
 <robot name="arm">
@@ -44,3 +50,13 @@ def test_topics_and_transforms(simulations, listener, tmp_path):
 
     assert listener.wait_for(lambda: "/joint_states" in topics())
     assert not {"/odom", "/lfsensor"} & topics()
+
+
+def test_a_world_may_be_an_mjcf(simulations, listener, tmp_path):
+    """Law: world_file takes what load_world does."""
+    pytest.importorskip("mujoco", reason="no mujoco")
+    (tmp_path / "swing.xml").write_text(MJCF)
+    simulations.start(world_file=tmp_path / "swing.xml", start_paused=True, step_count=20)
+    states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
+    assert listener.wait_for(lambda: states or not listener.call("/hrpsim/step").success)
+    assert list(states[-1].name) == ["pivot"]

@@ -39,3 +39,15 @@ def test_other_formats_are_refused_by_name(tmp_path, kind):
     with pytest.raises(Refusal) as refusal:
         Entities(hrpsim.World()).spawn("arm", str(path), "", IDENTITY)
     assert "formats are urdf" in str(refusal.value)
+
+
+URDF = """<robot name="arm"><link name="world"/><link name="a"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j" type="continuous"><parent link="world"/><child link="a"/></joint></robot>"""
+
+
+def test_joints_without_gains_are_named_when_a_robot_is_spawned():
+    """Law: one warning, as at the load of a world file; the root link world is fixed."""
+    with pytest.warns(hrpsim.ModelWarning, match="joints without gains .*'j'") as caught:
+        robot = Entities(hrpsim.World()).spawn("arm", "", URDF, IDENTITY)
+    assert len(caught) == 1 and robot.model.base == "fixed"

@@ -4,6 +4,7 @@
 """What a robot and a world refuse, and that nothing changes then."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from world.scenes import joint_text, one_joint
 
-from hrpsim import Box, Sphere, StateError, World, WorldError, load_model
+from hrpsim import Box, ModelWarning, Sphere, StateError, World, WorldError, load_model
 
 PAIR = """<robot name="pair">
   <link name="base"><inertial><mass value="1"/>
@@ -370,3 +371,112 @@ def test_copies_are_commanded_by_themselves():
     world.remove(robot)
     with pytest.raises(WorldError, match="taken out"):
         robot.command(efforts=[0.0, 0.0])
+
+
+def test_a_name_is_a_list_of_one():
+    """names="hip" is names=["hip"], in every method."""
+    _, robot = pair()
+    robot.command(positions=[0.3], names="hip")
+    assert robot._control()["target_position"].tolist() == [0.3, 0.0]
+    robot.set_gains(5.0, 0.5, names="knee")
+    assert robot.gains[0].tolist() == [100.0, 5.0]
+    robot.set_joint_properties("knee", damping=2.0)
+    assert robot.joint_properties()["damping"].tolist() == [0.0, 2.0]
+    robot.lock("hip")
+    assert robot.locked == ("hip",)
+    with pytest.raises(StateError, match="did you mean 'hip'"):
+        robot.command(positions=[0.3], names="hop")
+
+
+def test_what_is_read_may_be_assigned():
+    """Law: a part of the state reads back as it was set, and the other parts do not change."""
+    world, robot = pair("free")
+    body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0, velocity=(1, 2, 3), angular_velocity=(4, 5, 6))
+    parts = {"position": [1, 2, 3], "orientation": [0.5, -0.5, 0.5, 0.5], "velocity": [3, 1, 2]}
+    parts |= {"angular_velocity": [-1, 0.5, 2]}
+    for name, value in parts.items():
+        before = {other: getattr(body, other).copy() for other in parts}
+        setattr(body, name, value)
+        for other in parts:
+            expected = value if other == name else before[other]
+            assert getattr(body, other) == pytest.approx(expected, abs=1e-12)
+        with pytest.raises(StateError, match=f"{name} of 'box' must"):
+            setattr(body, name, [1.0, 2.0])
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(body, name)[0] = 1.0
+    robot.joint_positions, robot.joint_velocities = [0.1, 0.2], [0.3, 0.4]
+    assert robot.joint_positions.tolist() == [0.1, 0.2]
+    assert robot.joint_velocities.tolist() == [0.3, 0.4]
+    assert robot.q[:7].tolist() == [0, 0, 0, 0, 0, 0, 1]
+    with pytest.raises(StateError, match=r"joint_positions for 'pair' must be 2 numbers"):
+        robot.joint_positions = 0.1
+
+
+def test_a_name_that_does_not_exist_is_answered_by_those_that_do():
+    """world.robots["hrp"] is a KeyError, as of any mapping, that names what there is."""
+    world, _ = pair()
+    world.add_body(Box((1, 1, 1)), 1.0, name="crate")
+    for mapping, kind in ((world.robots, "robot"), (world.entities, "robot or body")):
+        with pytest.raises(KeyError, match=f"^{kind} 'pari' does not exist; did you mean 'pair'"):
+            mapping["pari"]
+    with pytest.raises(WorldError, match="body 'crat' does not exist; did you mean 'crate'"):
+        world.bodies["crat"]
+    with pytest.raises(WorldError, match="connection 'c' does not exist; available: none"):
+        world.connections["c"]
+    assert "pari" not in world.robots and world.robots.get("pari") is None
+    assert dict(pickle.loads(pickle.dumps(world)).entities).keys() == {"pair", "crate"}
+
+
+def test_a_sensor_has_the_readings_of_its_kind():
+    """hasattr is False for those of another kind; to read one names both kinds."""
+    text = PAIR.replace(
+        "</robot>",
+        """<hrpsim reference="base">
+      <sensor name="imu" type="imu"/></hrpsim></robot>""",
+    )
+    sensor = World().add_robot(load_model(text)).sensors["imu"]
+    assert hasattr(sensor, "angular_velocity") and not hasattr(sensor, "wrench")
+    with pytest.raises(WorldError, match="'imu' is of kind 'imu', not 'force_torque'"):
+        sensor.wrench  # noqa: B018
+
+
+def gains_warnings(act) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        act()
+    return [str(one.message) for one in caught if "without gains" in str(one.message)]
+
+
+def test_joints_that_a_position_does_not_move_are_named_once():
+    """Law: one warning a robot, of joints without gains; gains of 0 say that this is meant."""
+    _, robot = pair()
+    (text,) = gains_warnings(lambda: robot.command(positions=[0.1, 0.2]))
+    assert "robot 'pair'" in text and "'knee'" in text and "'hip'" not in text
+    assert "gains: {'*': [150, 2]}" in text and "--write-robot" in text
+    assert gains_warnings(lambda: robot.command(positions=[0.1, 0.2])) == []
+    for prepare in (
+        lambda robot: robot.set_gains(0.0, 0.0, names="knee"),
+        lambda robot: robot.lock("knee"),
+        lambda robot: robot.drive("knee", 0.0, 1.0),
+    ):
+        _, robot = pair()
+        prepare(robot)
+        assert gains_warnings(lambda robot=robot: robot.command(velocities=[0.1, 0.2])) == []
+    _, robot = pair()
+    assert gains_warnings(lambda: robot.command(efforts=[0.1, 0.2])) == []
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        '<hrpsim reference="knee"><spring stiffness="5"/></hrpsim>',
+        '<ros2_control name="c" type="system"><joint name="knee">'
+        '<command_interface name="effort"/></joint></ros2_control>',
+        '<ros2_control name="c" type="system"><joint name="hip">'
+        '<command_interface name="position"/></joint></ros2_control>',
+    ],
+    ids=["spring", "commanded by effort", "without an actuator"],
+)
+def test_joints_that_are_not_for_positions_need_no_gains(joint):
+    robot = World().add_robot(load_model(PAIR.replace("</robot>", f"{joint}</robot>")))
+    assert gains_warnings(lambda: robot.command(positions=[0.1, 0.2])) == []

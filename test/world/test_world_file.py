@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
-from hrpsim import WorldError, load_world, share_path
+from hrpsim import ModelWarning, WorldError, load_world, share_path
 
 BOX = """
 world: {time_step: 0.002, integrator: rk4, gravity: [0, 0, -1.6]}
@@ -207,3 +209,90 @@ def test_an_unknown_joint_of_a_robot_is_named(tmp_path):
     urdf = share_path("urdf/hrp2_like.urdf.xacro")
     with pytest.raises(WorldError, match=r"robots\[0\].*LLEG_JOINT9.*LLEG_JOINT"):
         load(tmp_path, f"robots: [{{urdf: {urdf}, joints: {{LLEG_JOINT9: 1}}}}]")
+
+
+CHAIN = """<robot name="arm"><link name="{root}"/>{links}{joints}{more}</robot>"""
+CHAIN_LINK = """<link name="{0}"><inertial><mass value="1"/><origin xyz="0.1 0 0"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+CHAIN_JOINT = """<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/>
+  <axis xyz="0 0 1"/>{3}</joint>"""
+
+
+def arm(tmp_path, root="base", mimic="", more=""):
+    """Write arm.urdf, joints arm_1, arm_2, hand and spring from the base outwards."""
+    names, above = ("arm_1", "arm_2", "hand", "spring"), root
+    links, joints = "", ""
+    for name in names:
+        links += CHAIN_LINK.format(f"l_{name}")
+        joints += CHAIN_JOINT.format(name, above, f"l_{name}", mimic if name == "hand" else "")
+        above = f"l_{name}"
+    more += '<hrpsim reference="spring"><spring stiffness="5"/></hrpsim>'
+    text = CHAIN.format(root=root, links=links, joints=joints, more=more)
+    (tmp_path / "arm.urdf").write_text(text)
+
+
+def told(tmp_path, text):
+    """Load a world; return it and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        world = load(tmp_path, text)
+    return world, [str(one.message) for one in caught]
+
+
+def test_gains_take_patterns(tmp_path):
+    """Law: as with joint modes the last pattern counts; * leaves out springs and followers."""
+    arm(tmp_path, mimic='<mimic joint="arm_1"/>')
+    text = "robots: [{{urdf: arm.urdf, base: fixed, gains: {}}}]"
+    world, said = told(tmp_path, text.format('{"*": [150, 2], "arm_?": [9, 1], arm_2: [7, 3]}'))
+    kp, kd = world.robots["arm"].gains
+    assert (kp.tolist(), kd.tolist()) == ([9, 7, 0, 0], [1, 3, 0, 0])
+    assert said == []
+    world, _ = told(tmp_path, text.format('{"*": [150, 2], spring: [8, 1]}'))
+    assert world.robots["arm"].gains[0].tolist() == [150, 150, 0, 8]
+    with pytest.raises(WorldError, match=r"robots\[0\].gains.leg_\*: .*'leg_\*' does not exist"):
+        load(tmp_path, text.format('{"leg_*": [1, 1]}'))
+
+
+def test_joints_without_gains_are_named_once_at_load(tmp_path):
+    arm(tmp_path)
+    text = "robots: [{urdf: arm.urdf, base: fixed, locks: {hand: }}]"
+    _, said = told(tmp_path, text)
+    assert len(said) == 1 and "'arm_1', 'arm_2'; give them gains" in said[0]
+    _, said = told(tmp_path, text.replace("locks", "gains: {'*': [0, 0]}, locks"))
+    assert said == []
+
+
+def test_a_robot_on_a_root_link_called_world_does_not_fall(tmp_path):
+    arm(tmp_path, root="world")
+    world = load(tmp_path, "robots: [{urdf: arm.urdf, gains: {'*': [9, 1]}}]")
+    assert world.robots["arm"].model.base == "fixed"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "friction: [{between: [defalt, floor], static: 0.5}]",
+        "contacts: [{between: [floor, defalt], compliance: 1.0e-5}]",
+        "penalties: [{between: [defalt, defalt], stiffness: 1.0e+5}]",
+        "solvers: [{solver: direct, materials: defalt}]",
+        "solvers: [{solver: direct, materials: [floor, defalt]}]",
+    ],
+)
+def test_a_material_that_no_shape_has_is_named(tmp_path, entry):
+    """Law: a warning has the place, the nearest name, and is missing where a shape has it."""
+    body = "bodies: [{shape: {sphere: 0.1}, mass: 1, material: %s}]"
+    text = f"ground: {{material: floor}}\n{entry}\n"
+    _, said = told(tmp_path, text + body % "rubber")
+    assert said and all(
+        "world.yaml:2" in one
+        and f"{entry[: entry.index(':')]}[0]" in one
+        and "material 'defalt' does not exist; did you mean 'default'?" in one
+        for one in said
+    )
+    assert told(tmp_path, text + body % "defalt")[1] == []
+
+
+def test_materials_of_what_is_to_be_added_are_not_named(tmp_path):
+    """A world without robots and bodies is a floor for those that are added to it."""
+    text = "ground: {material: floor}\nfriction: [{between: [sole, floor], static: 0.5}]\n"
+    assert told(tmp_path, text)[1] == []

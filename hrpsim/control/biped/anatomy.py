@@ -20,6 +20,7 @@ from hrpsim.model.system import FREE, REVOLUTE
 from hrpsim.model.urdf.document import Document
 
 _KNEE = 3
+_NEEDED = f"walking needs {JOINT_COUNT} joints a leg: hip 3, knee 1, ankle 2"
 _ALIGNED = 0.9  # of an axis with the one that it should have: cosine
 _LONGER = 1.2  # least ratio of a sole's lengths before and behind the ankle
 
@@ -127,11 +128,11 @@ def _lowest_branches(model: Model, poses, ends: list[int]) -> list[int]:
         shared = sum(a is b for a, b in zip(path, top))
         if min(len(path), len(top)) - shared >= JOINT_COUNT:
             return [first, body]
-    name = _link_of(model, first)
+    cure = "name both feet (--left-foot, --right-foot)" if len(top) >= JOINT_COUNT else _NEEDED
     raise ModelError(
-        f"{model.source}: no two feet: {name!r} reaches lowest, {len(top)} joints below the base, "
-        f"and no other branch of {JOINT_COUNT} joints or more touches the floor; name both feet "
-        "(--left-foot, --right-foot)"
+        f"{model.source}: no two feet: {_link_of(model, first)!r} reaches lowest, {len(top)} joints"
+        f" below the base, and no other branch of {JOINT_COUNT} joints or more touches the floor;"
+        f" {cure}"
     )
 
 
@@ -141,8 +142,8 @@ def _check_legs(model: Model, ends, legs) -> None:
         names = [joint.name for joint in leg]
         if len(leg) < JOINT_COUNT:
             raise ModelError(
-                f"{model.source}: the leg of {name!r} has {len(leg)} joints ({', '.join(names)}); "
-                f"walking needs {JOINT_COUNT}: hip 3, knee 1, ankle 2"
+                f"{model.source}: the leg of {name!r} has {len(leg)} joints ({', '.join(names)});"
+                f" {_NEEDED}"
             )
         odd = [joint.name for joint in leg if joint.joint_type != REVOLUTE]
         if odd:

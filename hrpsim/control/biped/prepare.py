@@ -39,12 +39,12 @@ from hrpsim.control.motion.leg_kinematics import LegKinematics
 from hrpsim.control.motion.numerical_leg import leg_of
 from hrpsim.control.pattern.whole_body_zmp import HALF_SITTING
 from hrpsim.errors import ModelError, ModelWarning
+from hrpsim.model.formats.urdf_versions import read_urdf
 from hrpsim.model.formats.urdf_writer import exact_text
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import rotation_from_rpy
 from hrpsim.model.system import FREE
-from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.moved import old_names
 
@@ -135,7 +135,7 @@ def prepare_biped(
         accept_nonphysical_inertia=options.accept_nonphysical_inertia,
     )
     label = given.source
-    root = Document(given.urdf, label, False).root
+    root = read_urdf(given.urdf, label, False).root
     folder = Path(source).absolute().parent if os.path.exists(source) else None
     name_files_wholly(root, Resources(folder, package_paths), label)
     feet = options.left_foot, options.right_foot

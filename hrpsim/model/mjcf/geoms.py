@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.errors import ModelError
+from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import MeshData, RobotData, ShapeData
-from hrpsim.model.mjcf.notes import Notes
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, rotation_of
 from hrpsim.model.shapes.placement import Placement

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.model.formats.notes import Notes
 from hrpsim.model.mjcf.read import MjcfModel
 
-_SHOWN = 4  # names listed at most
 _SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's own
 
 # mjModel's sizes of unsupported elements
@@ -25,27 +25,6 @@ _COUNTED = {
     **{size: (what, "not drawn") for size, what in _NOT_DRAWN.items()},
     **{size: (what, "not read") for size, what in _NOT_READ.items()},
 }
-
-
-class Notes:
-    """Notes by element, in the order in which they came up."""
-
-    def __init__(self) -> None:
-        self._names: dict[tuple[str, str], list[str]] = {}
-
-    def add(self, element: str, why: str, name: str = "") -> None:
-        """Note that an element (called `name`, or one more without a name) is not as described."""
-        self._names.setdefault((element, why), []).append(name)
-
-    def lines(self) -> list[str]:
-        """Return "element (count: names): why" for each."""
-        found = []
-        for (element, why), names in self._names.items():
-            named = [name for name in names if name]
-            shown = ", ".join(named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")
-            count = str(len(names)) + (f": {shown}" if shown else "")
-            found.append(f"{element} ({count}): {why}")
-        return found
 
 
 def note_the_rest(m: MjcfModel, notes: Notes) -> None:

@@ -26,6 +26,7 @@ from lxml import etree
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value
 from hrpsim.model.urdf.document import described
+from hrpsim.text_file import refuse_pointer
 
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)
 _NOT_FINITE = re.compile(rf"{_NAN.pattern}|[+-]?inf(inity)?", re.IGNORECASE)
@@ -215,6 +216,10 @@ def _compile(source: Path, output: Path, label: str) -> None:
         reason = Path(f"{output}.error").read_text(encoding="utf-8", errors="replace")
         if reason.startswith("XML parse error"):
             reason = _why_no_xml(source) or reason
+        for name in re.findall(r"'([^']+)'", reason):
+            if os.path.isfile(name):
+                with open(name, "rb") as file:
+                    refuse_pointer(Path(name), file.read(100), ModelError)
         raise ModelError(f"{label}: MuJoCo refuses it: {_one_line(reason)}")
     last = child.stderr.decode(errors="replace").strip().rpartition("\n")[2][:300]
     raise ModelError(

@@ -25,6 +25,7 @@ from hrpsim.errors import ModelError, ModelWarning, unknown_name
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Capsule, Mesh
 from hrpsim.model.shapes.mesh_repair import repaired
+from hrpsim.text_file import refuse_pointer
 
 FORMATS = ("stl", "obj", "dae", "ply")
 # Repair takes 4 to 6 microseconds a triangle, and contact searches visit all of them.
@@ -180,7 +181,7 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _check_size(path: Path, kind: str) -> None:
-    """Refuse files that are empty, too large, or that declare more data than they hold."""
+    """Refuse files that are empty, too large, absent, or that declare more data than they hold."""
     size = path.stat().st_size
     if size == 0:
         raise ModelError(f"mesh {path}: it is empty: the file has no bytes")
@@ -188,6 +189,7 @@ def _check_size(path: Path, kind: str) -> None:
         raise ModelError(f"mesh {path}: over {limits.MESH_SIZE} bytes (MESH_SIZE)")
     with path.open("rb") as file:
         head = file.read(size if kind == "dae" else _HEAD)
+    refuse_pointer(path, head, ModelError)
     if kind == "ply":
         for name, count in _ELEMENT.findall(head.partition(b"end_header")[0]):
             if int(count[:20]) > size:

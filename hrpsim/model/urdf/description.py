@@ -20,7 +20,7 @@ from hrpsim.model.urdf.document import Document, described
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOVING_TYPES = ("revolute", "continuous", "prismatic")  # the joints with one coordinate
-GEOMETRIES = ("box", "cylinder", "sphere", "mesh")
+GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 UNSTATED = -1.0  # no limit, in Gazebo's SDF; exporters copy it
 
@@ -150,7 +150,7 @@ def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
     shape = shapes[0]
     if shape.tag == "box":
         sizes = {"size": document.numbers(shape, "size", 3)}
-    elif shape.tag == "cylinder":
+    elif shape.tag in ("cylinder", "capsule"):
         sizes = {key: [document.number(shape, key)] for key in ("radius", "length")}
     elif shape.tag == "sphere":
         sizes = {"radius": [document.number(shape, "radius")]}
@@ -274,13 +274,12 @@ def _check_mimics(document: Document, joints: dict) -> None:
             document.fail(
                 mimic, f"joint {leader_name!r} is {leader.get('type')}, with no coordinate"
             )
-        beyond = document.only(leader, "mimic")
-        if beyond is not None:
-            document.fail(
-                mimic,
-                f"joint {leader_name!r} itself follows {beyond.get('joint')!r};"
-                " let both follow the same joint",
-            )
+    for name in joints:
+        path = [name]
+        while (mimic := joints[path[-1]].find("mimic")) is not None:
+            if mimic.get("joint") in path:
+                document.fail(mimic, f"joints follow each other: {' -> '.join(path)}")
+            path.append(mimic.get("joint"))
 
 
 def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict, dict]:
@@ -293,6 +292,8 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
         unread = ["visual", *(["axis"] if copy.get("type") in ("fixed", "floating") else [])]
         for part in [part for tag in unread for part in copy.findall(tag)]:
             copy.remove(part)
+        for capsule in copy.iterfind("collision/geometry/capsule"):
+            capsule.tag = "cylinder"  # which has the same attributes
         standard.append(copy)
     try:
         with _quiet_parser():

@@ -135,7 +135,10 @@ def _parsed(text: bytes, recover: bool = False):
 def described(element) -> str:
     """Return an element's tag and name."""
     name = element.get("name") or element.get("reference")
-    tag = etree.QName(element).localname
-    if element.prefix:
-        tag = f"{element.prefix}:{tag}"
-    return f"{tag} {shown_value(name)}" if name else tag
+    return f"{tag_of(element)} {shown_value(name)}" if name else tag_of(element)
+
+
+def tag_of(element) -> str:
+    """Return an element's tag as it is written, with its prefix."""
+    name = element.tag.rpartition("}")[2]
+    return f"{element.prefix}:{name}" if element.prefix else name

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -70,12 +71,15 @@ class Resources:
                 return folder / inside
         raise FileNotFoundError(
             f"{shown_value(uri)}: there is no file {inside!r} in {', '.join(map(str, folders))}"
+            f"{_other_case([folder / inside for folder in folders])}"
         )
 
     @staticmethod
     def _existing(path: Path) -> Path:
         if not _is_file(path):
-            raise FileNotFoundError(f"there is no file {shown_value(str(path))}")
+            raise FileNotFoundError(
+                f"there is no file {shown_value(str(path))}{_other_case([path])}"
+            )
         return path
 
     def _candidates(self, name: str) -> Iterator[Path]:
@@ -99,6 +103,16 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def _other_case(paths: Iterable[Path]) -> str:
+    """Return "; there is 'A.stl': ..." if a file's name differs by the case of letters only."""
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):
+            for other in path.parent.iterdir():
+                if other.name.lower() == path.name.lower():
+                    return f"; there is {other.name!r}: the case of letters counts"
+    return ""
 
 
 def _is_folder(path: Path) -> bool:

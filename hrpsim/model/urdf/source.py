@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hrpsim import limits
 from hrpsim.errors import ModelError
 from hrpsim.model.urdf.resources import Resources
+from hrpsim.text_file import refuse_pointer
 
 _ENCODING = re.compile(
     r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
@@ -23,8 +24,7 @@ _DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)[
 class UrdfText(NamedTuple):
     """URDF text and where it is from.
 
-    has_lines: whether its lines are the file's; states_base: whether a root link called "world"
-    means a base that is held.
+    has_lines: whether its lines are the file's; not_simulated: what another format had besides.
     """
 
     text: str
@@ -32,19 +32,11 @@ class UrdfText(NamedTuple):
     has_lines: bool
     resources: Resources
     not_simulated: tuple[str, ...] = ()
-    states_base: bool = False
 
     @property
     def label(self) -> str:
         """Its name in errors."""
         return "<text>" if self.path is None else str(self.path)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The warning about elements that are not simulated."""
-        if not self.not_simulated:
-            return ()
-        return (f"{self.label}: not simulated as it says: {'; '.join(self.not_simulated)}",)
 
 
 def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
@@ -62,6 +54,7 @@ def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     except (OSError, ValueError) as cause:  # ValueError: a name with a null character
         reason = getattr(cause, "strerror", None) or cause
         raise ModelError(f"{path}: cannot be read: {reason}") from cause
+    refuse_pointer(path, data, ModelError)
     if len(data) > limits.XML_SIZE:
         raise ModelError(f"{path}: over {limits.XML_SIZE} bytes (XML_SIZE)")
     declared = _DECLARED_ENCODING.match(data)

@@ -46,6 +46,17 @@ NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 _TO_EXPAND = re.compile(
     r"\$[{(]|<xacro:(macro|property|arg|include|if|unless|insert_block|element|attribute|call)\b"
 )
+_CURES = (  # by what xacro says
+    (
+        re.compile(r"Undefined substitution argument (\w+)"),
+        "give it a value: xacro_arguments={{{0!r}: ...}}, --xacro {0}:=VALUE, or a default in the"
+        " file",
+    ),
+    (
+        re.compile(r"xacro:arg: missing attribute 'default'"),
+        'every argument needs one, such as default=""',
+    ),
+)
 _xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in module globals
 
 
@@ -121,7 +132,8 @@ def _expand(
             inner = next((f for f in reversed(xacro.filestack or []) if f), label)
             where = label if inner in (label, str(path)) else f"{label}, in {inner}"
             message = " ".join(str(cause).split()) or repr(cause)
-            raise ModelError(f"{where}: xacro: {message}") from cause
+            cures = [cure.format(*m.groups()) for say, cure in _CURES if (m := say.search(message))]
+            raise ModelError("; ".join([f"{where}: xacro: {message}", *cures])) from cause
         included = [os.path.abspath(name) for name in xacro.all_includes]
     return Expansion(result, list(given.asked), included, packages)
 

@@ -259,11 +259,8 @@ class Entities:
                 "UNSUPPORTED_FORMAT",
                 f"the XML has no <robot>; formats: {', '.join(self.formats)}",
             )
-        packages = {"hrpsim": share_path()}
         try:
-            model = load_model(source, base="fixed", package_paths=packages)
-            if model.base_link != "world":
-                model = load_model(source, package_paths=packages)
+            model = load_model(source, package_paths={"hrpsim": share_path()})
         except ModelError as error:
             missing = isinstance(error.__context__, FileNotFoundError)
             raise Refusal(
@@ -283,7 +280,9 @@ class Entities:
                 "INVALID_POSE",
                 f"the root link of {model.name!r} is 'world': its description defines its pose",
             )
-        return self.world.add_robot(model, q=q, name=self._free(name or model.name, allow_renaming))
+        robot = self.world.add_robot(model, q, self._free(name or model.name, allow_renaming))
+        robot.warn_of_missing_gains()
+        return robot
 
     def _spawn_body(self, source, name: str, pose: Placement, allow_renaming: bool) -> Entity:
         try:

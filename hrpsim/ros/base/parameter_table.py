@@ -65,7 +65,7 @@ SPECIFICATIONS = (
     Specification(
         "world_file",
         "config/stand.yaml",
-        "World description (YAML): a path, or a path inside the package's share folder",
+        "World description (YAML or MJCF): a path, or a path inside the package's share folder",
     ),
     Specification(
         "xacro_arguments",

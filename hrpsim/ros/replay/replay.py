@@ -22,7 +22,7 @@ from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.joint_gains import follow_gains
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
-from hrpsim.world.file.load import build_world, open_world, open_world_text
+from hrpsim.world.file.load import build_world, load_world, open_world_text
 
 FIELDS = ("position", "velocity", "effort")
 _DEFAULTS = {
@@ -243,7 +243,7 @@ def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]
     """Return a new world of a file, or the recorded one."""
     described = recording.description.get("world")
     if path is not None:
-        return build_world(open_world(path), **overrides)
+        return load_world(path, **overrides)
     if not described:
         raise BagError(
             f"{recording.bag} does not describe the simulated world (simulation_description): "
@@ -257,9 +257,8 @@ def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]
     }
     given |= {name: value for name, value in overrides.items() if value}
     if described["text"]:
-        reader = open_world_text(described["text"], "simulation_description")
-    else:
-        from hrpsim.ros.base.entities import located
+        return build_world(open_world_text(described["text"], "simulation_description"), **given)
+    from hrpsim.ros.base.entities import located
 
-        reader = open_world(located(described["uri"], (".yaml", ".yml"), "a world is YAML"))
-    return build_world(reader, **given)
+    path = located(described["uri"], (".yaml", ".yml", ".xml"), "a world is YAML or MJCF")
+    return load_world(path, **given)

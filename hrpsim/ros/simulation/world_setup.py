@@ -13,9 +13,9 @@ from rclpy.node import Node
 from hrpsim.resources import share_path
 from hrpsim.ros.base import parameters
 from hrpsim.ros.core.world_source import LoadedWorld
-from hrpsim.world.file.about import read_notes
+from hrpsim.world.file.about import WorldNotes, read_notes
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load import build_world, open_world
+from hrpsim.world.file.load import build_world, load_world, open_world
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
@@ -24,11 +24,16 @@ def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
     Raises FileNotFoundError, ValueError or HrpsimError that names the file that cannot be loaded.
     """
     path = world_path(parameters.value_of(node, "world_file"))
-    reader = open_world(path)
     texts = [text for text in parameters.value_of(node, "xacro_arguments") if text]
     arguments = parameters.named_values("xacro_arguments", texts)
-    world = build_world(reader, xacro_arguments=arguments, **_overrides(node))
-    return world, LoadedWorld(read_notes(reader), str(path), xacro_arguments=tuple(texts))
+    world = load_world(path, xacro_arguments=arguments, **_overrides(node))
+    return world, LoadedWorld(_notes_of(path), str(path), xacro_arguments=tuple(texts))
+
+
+def _notes_of(path: Path) -> WorldNotes:
+    """Return the notes of a world file; an MJCF has none but its name."""
+    is_mjcf = path.suffix.lower() == ".xml"
+    return WorldNotes(path.stem) if is_mjcf else read_notes(open_world(path))
 
 
 def world_of(node: Node, reader: FileReader):

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
@@ -100,13 +101,17 @@ def build_world(
         "contacts": world.set_contact,
         "penalties": world.set_penalty,
     }
+    materials: dict[str, list[str]] = {}  # by the place where they are named
     for section, setter in setters.items():
         for where, entry in _entries(file, section):
             with reader.at(where):
-                setter(*map(str, entry.pop("between")), **entry)
+                materials[f"{where}.between"] = pair = [str(name) for name in entry.pop("between")]
+                setter(*pair, **entry)
     for where, entry in _entries(file, "solvers"):
         with reader.at(where):
             world.add_solver_rule(**entry)
+            given = entry.get("materials") or []
+            materials[f"{where}.materials"] = [given] if isinstance(given, str) else given
     for where, entry in _entries(file, "static"):
         with reader.at(where):
             world.add_static(read_shape(reader, entry.pop("shape"), where), **entry)
@@ -125,10 +130,22 @@ def build_world(
             raise reader.fail(
                 f"about.entities.{name}", unknown_name("entity", name, world.entities)
             )
+    _warn_of_materials(reader, world, materials)
     if file.get("settle"):
         with reader.at("settle"):
             world.settle()
     return world
+
+
+def _warn_of_materials(reader: FileReader, world: World, named: Mapping[str, list[str]]) -> None:
+    """Warn of materials that no shape has, unless things that have them may be added later."""
+    shapes = [*world.fixed_shapes, *(s for e in world.entities.values() for s in e.shapes)]
+    known = list(dict.fromkeys(["default", *(shape.material for shape in shapes)]))
+    for where, names in named.items():
+        for name in names:
+            if name not in known and (world.entities or suggestion(name, known)):
+                text = f"{unknown_name('material', name, known)}; no shape has it"
+                warnings.warn(str(reader.fail(where, text)), ModelWarning, stacklevel=4)
 
 
 def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
@@ -176,7 +193,7 @@ def _add_robot(
         for name, gains in entry.get("gains", {}).items():
             with reader.at(f"{where}.gains.{name}"):
                 kp, kd = gains
-                robot.set_gains(kp, kd, names=[name])
-        robot.command(positions=robot.joint_positions)
+                robot.set_gains(kp, kd, names=robot.joint_index.matching(name))
         constrain_joints(reader, robot, where, entry)
+        robot.command(positions=robot.joint_positions)
         robot.keep_as_initial()

@@ -18,7 +18,7 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Spher
 from hrpsim.model.shapes.terrain import TERRAINS
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.resources import share_path
-from hrpsim.text_file import read_text
+from hrpsim.text_file import read_text, refuse_pointer
 from hrpsim.world.file.file_reader import FileReader
 
 _OWN_PACKAGE = "package://hrpsim/"
@@ -99,6 +99,8 @@ def _read_npy(path: Path) -> np.ndarray:
         if size > limits.TABLE_SIZE:
             raise ModelError(f"{path}: over {limits.TABLE_SIZE} bytes (TABLE_SIZE)")
         with path.open("rb") as file:
+            refuse_pointer(path, file.read(100), ModelError)
+            file.seek(0)
             version = np.lib.format.read_magic(file)
             if version == (1, 0):
                 shape, _, kind = np.lib.format.read_array_header_1_0(file)

@@ -14,11 +14,12 @@ import numpy as np
 
 from hrpsim.errors import ModelWarning, WorldError
 from hrpsim.model.extension import DescribedKeyframe
+from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, ShapeData
 from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.mjcf.geoms import collides, friction_of, material_name, may_collide, shape_of
-from hrpsim.model.mjcf.notes import Notes, note_the_rest
+from hrpsim.model.mjcf.notes import note_the_rest
 from hrpsim.model.mjcf.read import MjcfModel, read_mjcf
 from hrpsim.model.mjcf.robot import MjcfRobot, robot_of, tied_trees
 from hrpsim.model.mjcf.sensors import posture
@@ -94,7 +95,6 @@ def _add_robot(m: MjcfModel, world: World, name: str, described: MjcfRobot, path
         label = f"{name}/{loop.name}"
         connection = world.connect(a, b, loop.kind, frame_a=frame_a, frame_b=frame_b, name=label)
         connection.keep_as_initial()
-    robot.command(positions=robot.joint_positions)
     robot.keep_as_initial()
     return robot
 

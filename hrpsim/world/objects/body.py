@@ -18,7 +18,7 @@ from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.solid import check_mass, solid_inertia, solid_parts, solid_system
 from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
-from hrpsim.world.objects.entity import Entity, bounded_vector, part_of
+from hrpsim.world.objects.entity import Entity, _frozen, bounded_vector
 
 if TYPE_CHECKING:
     from hrpsim.world.objects.entity import WorldState
@@ -83,18 +83,43 @@ class Body(Entity):
         """Mass [kg]."""
         return float(self.system.mass[0])
 
-    position = part_of("q", slice(3), "Position of the centre of mass in the world (3,) [m].")
-    orientation = part_of("q", slice(3, None), "Orientation as a quaternion x y z w (4,).")
+    @property
+    def position(self) -> np.ndarray:
+        """Position of the centre of mass in the world (3,) [m]."""
+        return self.q[:3]
+
+    @position.setter
+    def position(self, values) -> None:
+        self.q = [*finite_vector(f"position of {self.name!r}", values, 3), *self.q[3:]]
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """Orientation as a quaternion x y z w (4,)."""
+        return self.q[3:]
+
+    @orientation.setter
+    def orientation(self, values) -> None:
+        self.q = [*self.q[:3], *finite_vector(f"orientation of {self.name!r}", values, 4)]
 
     @property
     def velocity(self) -> np.ndarray:
         """Velocity of the centre of mass in the world (3,) [m/s]."""
-        return self._velocity()[3:].copy()
+        return _frozen(self._velocity()[3:].copy())
+
+    @velocity.setter
+    def velocity(self, values) -> None:
+        velocity = finite_vector(f"velocity of {self.name!r}", values, 3)
+        self.v = [*rotation_matrix(self.orientation).T @ velocity, *self.v[3:]]
 
     @property
     def angular_velocity(self) -> np.ndarray:
         """Angular velocity along the world's axes (3,) [rad/s]."""
-        return self._velocity()[:3].copy()
+        return _frozen(self._velocity()[:3].copy())
+
+    @angular_velocity.setter
+    def angular_velocity(self, values) -> None:
+        velocity = finite_vector(f"angular_velocity of {self.name!r}", values, 3)
+        self.v = [*self.v[:3], *rotation_matrix(self.orientation).T @ velocity]
 
     def apply_wrench(
         self,

@@ -210,7 +210,7 @@ class JointConstraints:
         return parameters[:, JOINT_KINDS.index(kind)]
 
     def _constrained(self, names) -> np.ndarray:
-        return self.joint_index.indices([names] if isinstance(names, str) else names)
+        return self.joint_index.indices(names)
 
 
 def _for_each(values, indices: np.ndarray) -> np.ndarray:

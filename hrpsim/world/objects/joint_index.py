@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +31,10 @@ class JointIndex:
         self.q = np.array([joint.q_index for joint in joints], dtype=np.int64)
         self.v = np.array([joint.v_index for joint in joints], dtype=np.int64)
         self.everywhere = np.arange(len(joints))
+        # Whether a joint is for an actuator: springs are not, nor those that mimic another.
+        self.actuated = (model.system.stiffness[self.v] == 0.0) & (
+            model.system.mimic_dof[self.v] < 0
+        )
         self._index_of = {joint.name: k for k, joint in enumerate(joints)}
         self._indices_of: dict[tuple, np.ndarray] = {}  # of lists of names that came before
         self._last_names: Iterable[str] | None = None  # hashing a tuple takes longer than a command
@@ -38,8 +43,8 @@ class JointIndex:
     def __len__(self) -> int:
         return len(self.everywhere)
 
-    def indices(self, names: Iterable[str] | None) -> np.ndarray:
-        """Return the indices in `names` of some joints, by default of all; not a copy.
+    def indices(self, names: str | Iterable[str] | None) -> np.ndarray:
+        """Return the indices in `names` of one joint or some, by default of all; not a copy.
 
         StateError, which names those that exist, for an unknown joint or one that is named twice.
         """
@@ -47,7 +52,7 @@ class JointIndex:
             return self.everywhere
         if names is self._last_names:
             return self._last_indices
-        known = names if isinstance(names, tuple) else tuple(names)
+        known = (names,) if isinstance(names, str) else tuple(names)
         indices = self._indices_of.get(known)
         if indices is None:
             if len(self._indices_of) >= _LISTS_KEPT:
@@ -55,6 +60,28 @@ class JointIndex:
             indices = self._indices_of[known] = self._find(known)
         self._last_names, self._last_indices = known, indices
         return indices
+
+    def position_controlled(self, model: Model) -> np.ndarray:
+        """Return the indices of the joints for an actuator, except those commanded by effort only.
+
+        Where the description has command interfaces, joints without any have no actuator.
+        """
+        interfaces = model.command_interfaces
+        controlled = [
+            not interfaces or not {"position", "velocity"}.isdisjoint(interfaces.get(name, ()))
+            for name in self.names
+        ]
+        return np.flatnonzero(self.actuated & np.array(controlled, dtype=bool))
+
+    def matching(self, pattern: str) -> list[str]:
+        """Return the joints whose names fit a pattern with * and ?, of those for an actuator.
+
+        A name is returned as it is.
+        """
+        if pattern in self._index_of:
+            return [pattern]
+        fitting = [name for name in self.names if fnmatchcase(name, pattern)]
+        return [name for name in fitting if self.actuated[self._index_of[name]]] or [pattern]
 
     def _find(self, names: tuple) -> np.ndarray:
         indices = []

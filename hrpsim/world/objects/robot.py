@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from types import MappingProxyType
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.dynamics.joint_forces import CONTROL
-from hrpsim.errors import StateError, WorldError
+from hrpsim.errors import ModelWarning, NamedParts, StateError, WorldError
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
 from hrpsim.spatial.rotation import quaternion_from_rotation
@@ -28,6 +29,7 @@ from hrpsim.world.objects.robot_properties import RobotProperties
 from hrpsim.world.objects.sensor_view import SensorView
 
 _NOTHING = np.zeros(0)
+_SHOWN = 4  # names listed at most
 
 
 class Robot(JointConstraints, RobotProperties, Entity):
@@ -60,10 +62,11 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self.joint_index = JointIndex(name, model)
         self._ready: RobotAccess | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
+        self._without_gains = set(self.joint_index.position_controlled(model).tolist())
         for joint, (kp, kd) in model.gains.items():
-            index = self.joint_index.indices([joint])
-            self._kp[index], self._kd[index] = kp, kd
-        self._sensors = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
+            self.set_gains(kp, kd, joint)
+        views = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
+        self._sensors = NamedParts("sensor", views)
         self._initial_control: np.ndarray | None = None
 
     def __repr__(self) -> str:
@@ -84,10 +87,22 @@ class Robot(JointConstraints, RobotProperties, Entity):
         """Joint positions in the order of joint_names [rad or m]."""
         return _frozen(self._q()[self.joint_index.q])
 
+    @joint_positions.setter
+    def joint_positions(self, values) -> None:
+        q, joints = self.q.copy(), self.joint_index
+        q[joints.q] = joints.values("joint_positions", values, joints.everywhere)
+        self.q = q
+
     @property
     def joint_velocities(self) -> np.ndarray:
         """Joint velocities in the order of joint_names [rad/s or m/s]."""
         return _frozen(self._velocity()[self.joint_index.v])
+
+    @joint_velocities.setter
+    def joint_velocities(self, values) -> None:
+        v, joints = self.v.copy(), self.joint_index
+        v[joints.v] = joints.values("joint_velocities", values, joints.everywhere)
+        self.v = v
 
     @property
     def joint_efforts(self) -> np.ndarray:
@@ -137,6 +152,26 @@ class Robot(JointConstraints, RobotProperties, Entity):
         if (kp < 0).any() or (kd < 0).any():
             raise StateError(f"gains of {self.name!r} must not be negative")
         self._kp[indices], self._kd[indices] = kp, kd
+        self._without_gains.difference_update(indices.tolist())
+
+    def warn_of_missing_gains(self) -> None:
+        """Warn, once, of joints that were given no gains, though nothing else holds them."""
+        held = {*self.locked, *self.driven}
+        lacking = [self.joint_names[k] for k in sorted(self._without_gains)]
+        lacking = [name for name in lacking if name not in held]
+        self._without_gains.clear()
+        if lacking:
+            shown = ", ".join(map(repr, lacking[:_SHOWN]))
+            shown += f", ... ({len(lacking)} in all)" if len(lacking) > _SHOWN else ""
+            warnings.warn(
+                f"robot {self.name!r}: joints without gains follow no position or velocity and hold"
+                f" nothing: {shown}; give them gains: in a world file (gains: {{'*': [150, 2]}}),"
+                " by set_gains or <gains> of <hrpsim>; hrpsim walk --robot FILE --check"
+                " --write-robot FOLDER finds those of a biped. Gains of 0 say that a joint is"
+                " passive, or commanded by effort",
+                ModelWarning,
+                stacklevel=3,
+            )
 
     def use_gains(self) -> None:
         """Apply the gains that `set_gains` set last to joints that are held now.
@@ -189,6 +224,8 @@ class Robot(JointConstraints, RobotProperties, Entity):
             given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
         if given == 0:
             raise StateError("a command needs positions, velocities or efforts")
+        if names is None and not given & EFFORTS and self._without_gains:
+            self.warn_of_missing_gains()
         given |= NAN_HOLDS if nan_holds else 0
         steps = 0
         if over != 0.0:

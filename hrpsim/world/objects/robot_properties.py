@@ -91,7 +91,7 @@ class RobotProperties:
             WorldError: for a value that is negative or not finite.
             StateError: for an unknown joint.
         """
-        indices = self.joint_index.indices([names] if isinstance(names, str) else names)
+        indices = self.joint_index.indices(names)
         values = {
             "friction": friction,
             "damping": damping,

@@ -14,6 +14,10 @@ from hrpsim.model.model import Model, Sensor
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 
 
+class OtherKindError(WorldError, AttributeError):
+    """A reading that a sensor of this kind does not have; `hasattr` is False for it."""
+
+
 class SensorCarrier(Protocol):
     """The part of `Robot` that its sensors know, so that they need not import it."""
 
@@ -80,7 +84,7 @@ class SensorView:
 
     def _of_kind(self, kind: str) -> np.ndarray:
         if self.description.kind != kind:
-            raise WorldError(
+            raise OtherKindError(
                 f"sensor {self.description.name!r} is of kind {self.description.kind!r}, "
                 f"not {kind!r}"
             )

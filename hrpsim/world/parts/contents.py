@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD
-from hrpsim.errors import WorldError
+from hrpsim.errors import NamedParts, WorldError
 from hrpsim.model.model import CollisionShape
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.connection import Connection
@@ -31,7 +31,7 @@ class Contents:
         self.entities_ever = 0
         self.fixed: list[CollisionShape] = []
         self.materials = MaterialTable(impact_law=impact_law)
-        self.connections: dict[str, Connection] = {}
+        self.connections: dict[str, Connection] = NamedParts("connection", {})
         self.connections_ever = 0
         self.connection_records = np.zeros(
             0, dtype=CONNECTION_RECORD
@@ -48,17 +48,19 @@ class Contents:
     @property
     def by_name(self) -> dict[str, Entity]:
         """Robots and bodies by name."""
-        return {entity.name: entity for entity in self.entities}
+        return NamedParts("robot or body", {entity.name: entity for entity in self.entities})
 
     @property
     def robots(self) -> MappingProxyType:
         """Robots by name."""
-        return MappingProxyType({e.name: e for e in self.entities if isinstance(e, Robot)})
+        robots = {e.name: e for e in self.entities if isinstance(e, Robot)}
+        return MappingProxyType(NamedParts("robot", robots))
 
     @property
     def bodies(self) -> MappingProxyType:
         """Free bodies by name."""
-        return MappingProxyType({e.name: e for e in self.entities if isinstance(e, Body)})
+        bodies = {e.name: e for e in self.entities if isinstance(e, Body)}
+        return MappingProxyType(NamedParts("body", bodies))
 
     @property
     def with_initial_state(self) -> tuple:

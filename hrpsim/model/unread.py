@@ -1,0 +1,77 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""List elements and attributes of a URDF that hrpsim does not simulate, or does not know."""
+
+from __future__ import annotations
+
+from hrpsim.errors import suggestion
+from hrpsim.model.formats.notes import Notes
+from hrpsim.model.urdf.document import Document, tag_of
+from hrpsim.model.urdf.xacro_text import NAMESPACES
+
+# Attributes and children that are read, by element.
+_READ = {
+    "robot": ("name version", "link joint material gazebo hrpsim ros2_control"),
+    "gazebo": ("reference", ""),
+    "link": ("name", "inertial visual collision"),
+    "inertial": ("", "origin mass inertia"),
+    "mass": ("value", ""),
+    "inertia": ("ixx ixy ixz iyy iyz izz", ""),
+    "origin": ("xyz rpy", ""),
+    "visual": ("name", "origin geometry material"),
+    "collision": ("name", "origin geometry"),
+    "geometry": ("", "box cylinder sphere capsule mesh"),
+    "box": ("size", ""),
+    "cylinder": ("radius length", ""),
+    "sphere": ("radius", ""),
+    "capsule": ("radius length", ""),
+    "mesh": ("filename scale", ""),
+    "material": ("name", "color"),
+    "color": ("rgba", ""),
+    "joint": ("name type", "origin parent child axis limit dynamics mimic"),
+    "parent": ("link", ""),
+    "child": ("link", ""),
+    "axis": ("xyz", ""),
+    "limit": ("lower upper effort velocity", ""),
+    "dynamics": ("damping friction", ""),
+    "mimic": ("joint multiplier offset", ""),
+}
+_XACRO = tuple(f"{{{uri}}}" for uri in NAMESPACES)  # calls of macros are listed elsewhere
+_FRICTION = "friction is of pairs of materials (<material> of <hrpsim>)"
+_WHY = {
+    **dict.fromkeys(("mu", "mu1", "mu2"), _FRICTION),
+    **dict.fromkeys(("acceleration", "deceleration", "jerk"), "not limited"),
+    **dict.fromkeys(("calibration", "safety_controller", "transmission"), "not simulated"),
+    "loop_joint": "not simulated: <connection> of <hrpsim> closes a loop",
+    "sensor": "not simulated: <sensor> of <hrpsim> is",
+    "plugin": "not run",
+    **dict.fromkeys(("material", "texture"), "not drawn"),
+}
+
+
+def unread_parts(document: Document) -> tuple[str, ...]:
+    """Return "part (count: names): why" for all that is in a URDF and has no effect.
+
+    The contents of <hrpsim> are checked elsewhere, those of <ros2_control> are the hardware's.
+    """
+    notes, pending = Notes(), [(document.root, "")]
+    while pending:
+        element, owner = pending.pop()
+        attributes, children = (known.split() for known in _READ[element.tag])
+        owner = element.get("name") or element.get("reference") or owner
+        for key in element.attrib:
+            if key not in attributes and not key.startswith("{"):
+                notes.add(f"attribute {key} of <{element.tag}>", _why(key, attributes), owner)
+        for child in document.children(element):
+            if child.tag not in children and not child.tag.startswith(_XACRO):
+                tag = tag_of(child)
+                name = child.get("name", owner)
+                notes.add(f"<{tag}> of <{element.tag}>", _why(tag, children), name)
+        known = [child for child in document.children(element) if child.tag in children]
+        pending += [(child, owner) for child in reversed(known) if child.tag in _READ]
+    return tuple(notes.lines())
+
+
+def _why(name: str, known: list[str]) -> str:
+    return _WHY.get(name) or f"not read{suggestion(name, known)}"
