@@ -5,26 +5,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import sys
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+_IMPORT = re.compile(r"^    from (\S+) import (\w+) as \2$", re.MULTILINE)
 
-def lazy_names(
-    package: str, homes: Mapping[str, str]
-) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__all__`, `__getattr__` and `__dir__` of a package.
 
-    Args:
-        package: the package's `__name__`.
-        homes: module below hrpsim -> the public names that it defines, separated by blanks.
+def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__all__`, `__getattr__` and `__dir__` of a package, by its `__name__`.
+
+    Its public names are those that its source imports for type checkers: "from MODULE import NAME
+    as NAME", each in a line of its own.
     """
-    home = {name: module for module, names in homes.items() for name in names.split()}
+    source = Path(sys.modules[package].__file__ or "").read_text(encoding="utf-8")
+    home = {name: module for module, name in _IMPORT.findall(source)}
     public_names = sorted(name for name in home if not name.startswith("_"))
 
     def find(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"hrpsim.{home[name]}"), name)
+        if home[name] == package:
+            return import_module(f"{package}.{name}")
+        return getattr(import_module(home[name]), name)
 
     return public_names, find, lambda: public_names

@@ -33,7 +33,7 @@ from hrpsim.yaml_text import read_yaml
 
 
 def _value(value: Any) -> Any:
-    """Return what hrpsim.sweeps.framework.distributions reads."""
+    """Return what hrpsim.sweeps.framework.design reads."""
     if not isinstance(value, (str, bool, int, float, dict)):
         raise schema.needed("a value, or a mapping such as {uniform: [0, 1]},", value)
     return value

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from hrpsim.schema import first_mistake
-from hrpsim.sweeps.framework.design import METHODS
-from hrpsim.sweeps.framework.distributions import KINDS
+from hrpsim.sweeps.framework.design import KINDS, METHODS
 from hrpsim.sweeps.study_file import OF_FUNCTIONS, OF_WORLDS, STUDY_FILE
 from hrpsim.sweeps.table import STATUS
 from hrpsim.sweeps.worlds.live_parameters import FRICTION, ROBOT_FACTORS

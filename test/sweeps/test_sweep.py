@@ -20,8 +20,7 @@ from sweeps.scenarios import HEIGHTS, SLOW, SOURCE, deadly, fall, named
 from hrpsim import sweep
 from hrpsim.sweeps import Design, SweepError, replay
 from hrpsim.sweeps import sweep as module
-from hrpsim.sweeps.journal import Journal
-from hrpsim.sweeps.store import open_store
+from hrpsim.sweeps.store import Journal, open_store
 from hrpsim.sweeps.sweep import worst_cells
 
 pytestmark = needs("xarray", "zarr")

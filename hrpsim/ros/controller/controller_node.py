@@ -34,16 +34,18 @@ from hrpsim.model.model import BASES, Model
 from hrpsim.ros.base.guarded_node import AnsweringNode
 from hrpsim.ros.base.parameter_table import Specification, describe
 from hrpsim.ros.base.parameters import declare, named_values, warn_of_unknown
-from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.base.stop_signal import StopSignal
 from hrpsim.ros.controller.controller_topics import (
     CommandPublisher,
     DescriptionListener,
     StateListener,
 )
-from hrpsim.ros.controller.group_services import GroupServices
-from hrpsim.ros.controller.manager_services import ManagerServices, offer_manager_services
+from hrpsim.ros.controller.manager_services import (
+    GroupServices,
+    ManagerServices,
+    offer_manager_services,
+)
 from hrpsim.ros.controller.wanted_period import WantedPeriod
 from hrpsim.yaml_text import parse_yaml
 

@@ -30,8 +30,7 @@ from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.parameter_table import Specification
 from hrpsim.ros.base.parameters import declare, warn_of_unknown
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 
 _PARAMETERS = (
     Specification(

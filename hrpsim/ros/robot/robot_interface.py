@@ -13,20 +13,18 @@ from trajectory_msgs.msg import JointTrajectory
 
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.node_part import NodePart
+from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
 from hrpsim.ros.robot.contact_cloud import ContactPointPublisher
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.joint_gains import PREFIX, JointGains
-from hrpsim.ros.robot.joint_modes import PREFIX as MODES
-from hrpsim.ros.robot.joint_modes import JointModes
 from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
+from hrpsim.ros.robot.part_parameters import JointGains, JointModes, SensorRates
 from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
 from hrpsim.ros.robot.robot_publishers import RobotPublishers
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
-from hrpsim.ros.robot.sensor_readings import RATES, SensorRates, SensorReadings
+from hrpsim.ros.robot.sensor_readings import SensorReadings
 from hrpsim.ros.robot.zmp_publisher import ZmpPublisher
 from hrpsim.sensors.noise import NoiseLevels
 
@@ -69,8 +67,8 @@ class RobotInterface:
         self.frames = RobotFrames(
             robot.model, value("frame_prefix") + value("odom_frame"), names.frames
         )
-        self.gains = JointGains(part, robot, PREFIX + names.parameters)
-        self.rates = SensorRates(part, robot, clock, RATES + names.parameters)
+        self.gains = JointGains(part, robot, "gains." + names.parameters)
+        self.rates = SensorRates(part, robot, clock, "rates." + names.parameters)
         self.rejections = Rejections(part.get_logger(), part.faults)
         self._readings = SensorReadings(robot, clock, levels)
         self._publishers = RobotPublishers(
@@ -92,7 +90,7 @@ class RobotInterface:
         )
         made = self._make_inputs(part, names.topics, clock, lockstep)
         self.inputs, self.commands, self.wrenches = made.all, made.commands, made.wrenches
-        self.modes = JointModes(part, robot, made.trajectories.release, MODES + names.parameters)
+        self.modes = JointModes(part, robot, made.trajectories.release, "modes." + names.parameters)
         made.commands.off = made.trajectories.off = self.modes.off
 
     def _make_inputs(

@@ -1,27 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The readings of a robot's sensors, noise included, computed once for each state; their rates.
-
-Rates are parameters, rates.<sensor>. Imports ROS where it needs it.
-"""
+"""The readings of a robot's sensors, noise included, computed once for each state."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.part_parameters import PartParameters
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.objects.robot_reader import RobotReader
-
-if TYPE_CHECKING:
-    from rclpy.node import Node
-
-RATES = "rates."
-_HIGHEST_RATE = 10_000.0  # [Hz]
 
 
 class SensorReadings:
@@ -72,34 +60,3 @@ class SensorReadings:
         for row, noise in zip(self._values, self.noises):
             if noise.is_on:
                 row += noise.at(step)
-
-
-class SensorRates(PartParameters):
-    """The publication rate of each sensor of one robot: parameters `prefix` + sensor [Hz].
-
-    At first the description's rate; 0: as often as the state. A rate is rounded to whole publish
-    periods, so that every reading comes with the state of its stamp.
-    """
-
-    def __init__(self, node: Node, robot, clock: SimulationClock, prefix: str = RATES):
-        from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
-
-        self._clock = clock
-        descriptor = ParameterDescriptor(
-            description="How often the sensor is published [Hz, simulated time]; 0: with the state",
-            floating_point_range=[FloatingPointRange(from_value=0.0, to_value=_HIGHEST_RATE)],
-        )
-        self._rates = {s.name: min(s.rate, _HIGHEST_RATE) for s in robot.model.sensors}
-        super().__init__(node, prefix, dict(self._rates), descriptor)
-
-    def change(self, name: str, value: float) -> None:
-        """Set the publication rate of a sensor."""
-        self._rates[self._parts[name]] = value
-
-    def is_due(self, sensor: str, period: int) -> bool:
-        """Return whether a sensor is due now; the state is published every `period` steps."""
-        rate = self._rates[sensor]
-        if rate == 0.0:
-            return True
-        periods = max(1, round(1.0 / (rate * self._clock.time_step * period)))
-        return self._clock.steps % (period * periods) == 0

@@ -18,6 +18,7 @@ from rclpy.validate_namespace import validate_namespace
 from simulation_interfaces.msg import Bounds, EntityCategory, EntityInfo, EntityState
 
 from hrpsim.ros.base.entities import EntityMotion, Refusal
+from hrpsim.ros.base.faults import fill_result, resource_of, service_name
 from hrpsim.ros.base.geometry_values import (
     fill,
     fill_pose,
@@ -25,7 +26,6 @@ from hrpsim.ros.base.geometry_values import (
     placement_of,
     vector_of,
 )
-from hrpsim.ros.base.service_results import fill_result, resource_of, service_name
 from hrpsim.ros.core.entity_bounds import bounding_box
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.simulation.entity_filters import CATEGORIES, category_of, chosen_entities

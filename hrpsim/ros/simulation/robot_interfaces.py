@@ -14,7 +14,7 @@ from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Refusal
-from hrpsim.ros.base.node_part import NodePart
+from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames

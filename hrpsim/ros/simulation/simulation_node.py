@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,6 @@ from hrpsim.orphans import signal_at_parent_end
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
-from hrpsim.ros.base.heartbeat import Heartbeat
 from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
@@ -34,6 +34,32 @@ from hrpsim.sensors.noise import NoiseLevels
 _BEAT = 1.0  # while kernels are compiled [s, wall]
 _WORD_PERIOD = 10.0  # between two log entries about it [s, wall]
 _CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
+
+
+class Heartbeat:
+    """In a `with`, calls `beat(seconds)` every `period` [s, wall] from a thread of its own.
+
+    `seconds` is the time since it began.
+    """
+
+    def __init__(self, period: float, beat: Callable[[float], None]):
+        self._period = period
+        self._beat = beat
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        begun = time.monotonic()
+        while not self._ended.wait(self._period):
+            self._beat(time.monotonic() - begun)
 
 
 class SimulationNode:
@@ -175,8 +201,7 @@ def offer_standard_services(node: Node, simulation: Simulation) -> list:
     if not optional_module("simulation_interfaces", consequence, node.get_logger().info):
         return []
     from hrpsim.ros.simulation.entity_services import EntityServices
-    from hrpsim.ros.simulation.simulate_steps import SimulateStepsAction
-    from hrpsim.ros.simulation.simulation_services import SimulationServices
+    from hrpsim.ros.simulation.simulation_services import SimulateStepsAction, SimulationServices
     from hrpsim.ros.simulation.world_services import WorldServices
 
     return [

@@ -13,8 +13,7 @@ from typing import Any
 
 from rclpy.parameter import Parameter
 
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.sweeps.cell_folder import NODE, OVER, CellFolder, cells_of
 
 _PLUGIN = "hrpsim.ros.sweeps.cell_controller:CellController"

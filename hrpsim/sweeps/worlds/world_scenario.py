@@ -22,8 +22,7 @@ from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
 from hrpsim.sweeps.worlds.base_world import BaseWorld
-from hrpsim.sweeps.worlds.controllers import controller_class
-from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
+from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
 from hrpsim.sweeps.worlds.live_parameters import (
     change_world,
     check_friction,
