@@ -85,7 +85,7 @@ def _parameters(arguments: list[str]) -> None:
     from hrpsim.ros.base.parameter_table import SPECIFICATIONS
     from hrpsim.ros.controller.controller_node import PARAMETERS
 
-    known = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    known = {*SPECIFICATIONS, *PARAMETERS}
     for name, value in re.findall(r"-p (\w+):=(\S+)", " ".join(arguments)):
         assert name in known, f"there is no parameter {name}"
         assert yaml.safe_load(value) is not None

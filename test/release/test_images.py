@@ -123,7 +123,7 @@ def declared(program: str) -> set[str]:
     if program == "hrpsim_node":
         from hrpsim.ros.base.parameter_table import SPECIFICATIONS
 
-        return {entry.name for entry in SPECIFICATIONS}
+        return set(SPECIFICATIONS)
     pytest.importorskip("rclpy")
     from hrpsim.ros.controller.controller_node import PARAMETERS
 

@@ -27,7 +27,7 @@ def test_what_it_names_exists():
         if isinstance(node, ast.Dict)
         for key in node.keys
     }
-    names = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    names = {*SPECIFICATIONS, *PARAMETERS}
     assert keys - {"use_sim_time"} <= names
     assert set(re.findall(r'"(\w+):="', text)) <= set(CRANE_PARAMETERS)
     assert find_controller(re.search(r'"controller": "([^"]+)"', text)[1])

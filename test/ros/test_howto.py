@@ -63,7 +63,7 @@ def test_the_twin_stands_on_the_floor():
 
 
 def test_parameters_exist():
-    known = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    known = {*SPECIFICATIONS, *PARAMETERS}
     named = set(re.findall(r"-p \"?(\w+):=", TEXT))
     assert named
     assert named <= known

@@ -123,7 +123,7 @@ def test_parameters_are_the_node_s(trees, calls):
         if isinstance(key, ast.Constant)
     }
     keys.update(*(flags for name, _, flags in calls if name == "simulation"))
-    names = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    names = {*SPECIFICATIONS, *PARAMETERS}
     assert keys - {"use_sim_time"} <= names
 
 

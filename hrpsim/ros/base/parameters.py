@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ class ParameterError(HrpsimError, ValueError):
     """An invalid parameter of a program; the message names it."""
 
 
-def declare(node: Node, specifications: Iterable[Specification]) -> dict[str, Any]:
+def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str, Any]:
     """Declare parameters; return their values, including those of the command line and files.
 
     Raises ParameterError for one of another type, out of its range or not among its choices.
@@ -35,15 +35,15 @@ def declare(node: Node, specifications: Iterable[Specification]) -> dict[str, An
     overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
     overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
     values = {}
-    for specification in specifications:
-        name, default = specification.name, specification.default
+    for name, specification in specifications.items():
+        default = specification.default
         try:
             values[name] = node.declare_parameter(name, default, specification.descriptor()).value
         except ParameterException as error:
             is_type = isinstance(error, InvalidParameterTypeException)
             hint = "; write 2.0, not 2" if is_type and isinstance(default, float) else ""
             raise ParameterError(f"{error}{hint}") from error
-        if problem := specification.problem(values[name]):
+        if problem := specification.problem(name, values[name]):
             raise ParameterError(problem)
     return values
 
@@ -119,8 +119,9 @@ def refuse_unknown(node: Node) -> None:
         if kind in kinds and part and "." not in part and not node.has_parameter(name):
             known = list(node.get_parameters_by_prefix(kind))
             raise ParameterError(unknown_name(f"{kinds[kind]} with {kind}", part, known))
-    declared = [specification.name for specification in SPECIFICATIONS]
-    warn_of_unknown(node, declared, lambda n: n.count(".") > 1 and n.partition(".")[0] in kinds)
+    warn_of_unknown(
+        node, SPECIFICATIONS, lambda n: n.count(".") > 1 and n.partition(".")[0] in kinds
+    )
 
 
 def value_of(node: Node, name: str) -> Any:
@@ -147,13 +148,12 @@ def on_change(
     Before that, `check(name, value)` returns what is wrong with a value that the table allows, or
     ""; the whole request is then refused with this reason.
     """
-    specifications = {specification.name: specification for specification in SPECIFICATIONS}
 
     def checked(parameters: list[Parameter]) -> SetParametersResult:
         for parameter in parameters:
-            known = specifications.get(parameter.name)
             name, value = parameter.name, parameter.value
-            if problem := known.problem(value) if known else check(name, value):
+            declared = SPECIFICATIONS.get(name)
+            if problem := (declared.problem if declared else check)(name, value):
                 return SetParametersResult(successful=False, reason=problem)
         return SetParametersResult(successful=True)
 

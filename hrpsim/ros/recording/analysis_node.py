@@ -32,21 +32,13 @@ from hrpsim.ros.base.parameter_table import Specification
 from hrpsim.ros.base.parameters import declare, warn_of_unknown
 from hrpsim.ros.base.program import StopSignal, run_program
 
-_PARAMETERS = (
-    Specification(
-        "cutoff",
-        10.0,
-        "Half-power frequency of the differentiated velocities [Hz]",
-        0.01,
-        10000.0,
+_PARAMETERS = dict(
+    cutoff=Specification(
+        10.0, "Half-power frequency of the differentiated velocities [Hz]", 0.01, 10000.0
     ),
-    Specification(
-        "contact_height", 0.003, "A sole nearer to the floor than this bears [m]", 0.0, 0.1
-    ),
-    Specification("links", [""], "Links that may be fixed; empty: the soles of the robot"),
-    Specification(
-        "split", "center_of_pressure", f"One of {', '.join(SPLITS)}", choices=tuple(SPLITS)
-    ),
+    contact_height=Specification(0.003, "A sole nearer to the floor than this bears [m]", 0.0, 0.1),
+    links=Specification([""], "Links that may be fixed; empty: the soles of the robot"),
+    split=Specification("center_of_pressure", f"One of {', '.join(SPLITS)}", choices=tuple(SPLITS)),
 )
 _POINTS = {"zmp": "zmp", "com": "com", "capture_point": "capture_point"}  # topic: field
 
