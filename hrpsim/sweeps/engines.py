@@ -74,10 +74,7 @@ def _begin_worker(driver: int) -> None:
 
 @contextmanager
 def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[], Executor]]:
-    """Yield a function that makes an executor of the Dask scheduler at tcp://host:port.
-
-    patience: longest wait for the scheduler [s].
-    """
+    """Yield a function that makes an executor of the Dask scheduler at tcp://host:port."""
     distributed = needed_package("distributed", "--scheduler")
     try:
         client = distributed.Client(address, timeout=patience, set_as_default=False)
@@ -91,10 +88,7 @@ def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[],
 
 @contextmanager
 def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Executor]]:
-    """Yield a function that makes the executor named "module:callable" or "file.py:callable".
-
-    The callable gets no arguments, or max_workers if a number of processes is given.
-    """
+    """Yield a function that makes the executor named "module:callable" or "file.py:callable"."""
     try:
         make = function_called(name)
     except SweepError as error:

@@ -52,10 +52,7 @@ class Survival(NamedTuple):
 
 
 def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
-    """Return the Kaplan-Meier curve of times of falls [s]; NaN: a run without one.
-
-    The interval is Greenwood's, on the scale of log(-log).
-    """
+    """Return the Kaplan-Meier curve of falls [s], NaN: none, with Greenwood's log-log interval."""
     from scipy.stats import CensoredData, ecdf
 
     fell = ~np.isnan(fell_at)

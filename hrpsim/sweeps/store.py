@@ -83,10 +83,7 @@ class Journal:
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
-    """Return the header, all results, and where the last whole line ends.
-
-    Another process may be writing it.
-    """
+    """Return the header, all results, and where the last whole line ends."""
     header, results, end = None, [], 0
     with open(path, "rb") as file:
         if not _may_be_journal(file.readline()):
@@ -241,10 +238,7 @@ class Store:
             self._last_sync = time.monotonic()
 
     def _write_arrays(self) -> None:
-        """Write the arrays to a temporary folder, then rename it; at the end remove the journal.
-
-        SweepError if the disk refuses them: the journal has everything.
-        """
+        """Replace the arrays, at the end remove the journal; SweepError if they do not fit."""
         is_whole = self._table.finished == self._table.count
         whole = self._table.dataset({**self._attributes, "complete": "yes" if is_whole else "no"})
         chunks = {
@@ -290,10 +284,7 @@ class Store:
 
 
 def open_store(path: str | Path) -> Any:
-    """Return the xarray.Dataset of a store, loaded; SweepError for anything else.
-
-    Results that only the journal has are included.
-    """
+    """Return a store's xarray.Dataset with results that only the journal has; else SweepError."""
     xarray = needed_package("xarray", "a store")
     needed_package("zarr", "a store")
     path = Path(path)

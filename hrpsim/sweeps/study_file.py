@@ -191,10 +191,7 @@ def _called(study: Path, name: str) -> str:
 
 
 def _beside(study: Path, named: str) -> Path:
-    """Return a file that a study names: relative to the study, or one that hrpsim ships.
-
-    The path is absolute: an engine's processes may have another working directory.
-    """
+    """Return the absolute path of a file next to the study, or else of one that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
     try:
         if path.exists():

@@ -248,10 +248,7 @@ def cell_of(found: Any, cell: int) -> Cell:
 
 
 def worst_cells(found: Any, outcome: str, count: int) -> list[int]:
-    """Return the runs with the largest outcome, the largest first; those without one are left out.
-
-    A minus before the name: the smallest.
-    """
+    """Return runs with the largest outcome, or smallest after a minus, without those of NaN."""
     name = outcome.removeprefix("-")
     if name not in found or found[name].dims != ("cell",):
         raise SweepError(unknown_name("outcome", name, outcome_names(found), limit=30))

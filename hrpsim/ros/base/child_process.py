@@ -98,10 +98,7 @@ class ChildProcess:
         self._process.send_signal(number)
 
     def stop(self, timeout: float = 60.0) -> int:
-        """Send SIGINT, then SIGTERM, then kill it; return the exit code.
-
-        It has `timeout` [s] to end after the first signal and half of that after the second.
-        """
+        """Send SIGINT, after `timeout` [s] SIGTERM, then kill it; return the exit code."""
         for number, patience in ((signal.SIGINT, timeout), (signal.SIGTERM, timeout / 2)):
             if self.exit_code is None:
                 self.send_signal(number)
@@ -153,10 +150,7 @@ class Processes:
 
 
 def own_shared_memory(pid: int) -> list[Path]:
-    """Return the DDS shared-memory files that only this process uses.
-
-    A process that is killed leaves them behind.
-    """
+    """Return the DDS shared-memory files that only this process uses; a killed one leaves them."""
     own = mapped_shared_memory(pid)
     for entry in Path("/proc").glob("[0-9]*"):
         if own and entry.name != str(pid):

@@ -152,10 +152,7 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return a service callback that answers with the result (`noted`) or error of `callback`.
-
-        It is a coroutine function where `callback` is one.
-        """
+        """Return `callback`, which may be a coroutine function, with its errors as answers."""
 
         def failed(request, error: Exception):
             return failed_response(service_type, request, error, self.explain(error, name))
@@ -196,10 +193,7 @@ class Faults:
 
 
 class Rejections:
-    """Counts rejected messages and warns: each cause once a second, at most 16 for each topic.
-
-    Many rejections on one topic do not suppress the warnings of another.
-    """
+    """Counts rejected messages; warns of each cause once a second, at most 16 for each topic."""
 
     def __init__(self, logger, faults: Faults):
         self._logger = logger
@@ -209,10 +203,7 @@ class Rejections:
         self.last = ""
 
     def note(self, error: Exception, topic: str, consequence: str = "") -> None:
-        """Count a message on `topic` that raised `error`.
-
-        consequence: the effect of the rejection, such as "the base stays".
-        """
+        """Count a message on `topic` that raised `error`; consequence: such as "the base stays"."""
         self.report(topic, consequence, self._faults.explain(error, topic))
 
     def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:

@@ -28,10 +28,7 @@ class ParameterError(HrpsimError, ValueError):
 
 
 def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str, Any]:
-    """Declare parameters; return their values, including those of the command line and files.
-
-    Raises ParameterError for one of another type, out of its range or not among its choices.
-    """
+    """Declare parameters; return their values. ParameterError for one that does not fit."""
     overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
     overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
     values = {}
@@ -96,10 +93,7 @@ def _pattern(name: str) -> re.Pattern:
 def warn_of_unknown(
     node: Node, declared: Iterable[str], later: Callable[[str], bool] = lambda name: False
 ) -> None:
-    """Warn of given parameters that are not declared, with a similar name.
-
-    later: returns whether a name may be declared later.
-    """
+    """Warn of given parameters that are neither declared nor `later(name)` to be declared."""
     warn_of_foreign_files(node)
     for name in given_to(node):
         known = node.has_parameter(name) or name.startswith("qos_overrides.") or later(name)

@@ -38,10 +38,7 @@ def _unused(message) -> None:
 
 
 class PolledSubscription:
-    """A subscription whose messages wait in the middleware until `take` is called.
-
-    With `raw` the messages are serialised bytes, as received.
-    """
+    """A subscription whose messages, with `raw` as bytes, wait in the middleware until `take`."""
 
     def __init__(
         self,

@@ -138,10 +138,7 @@ class StateListener:
                     del arrived[next(iter(arrived))]
 
     def _reading(self, message) -> Any:
-        """Return the data of a message: arrays, or a reading of `State`.
-
-        Raises HrpsimError for a message of other joints, and for values that are not finite.
-        """
+        """Return a message's arrays or reading; HrpsimError for one that does not fit."""
         if isinstance(message, PointCloud2):
             return points_of(message, self._link_count)
         if isinstance(message, JointState):
@@ -246,10 +243,7 @@ class CommandPublisher:
         template.publish(stamp)
 
     def wait_until_delivered(self) -> None:
-        """Wait until all subscribers have received the commands, four seconds at most.
-
-        Commands that were not received are lost with the publisher.
-        """
+        """Wait for acknowledgements, four seconds at most: the publisher's end loses the rest."""
         self._publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
 
     def _template(self, given: tuple[bool, ...]) -> SerializedTemplate:

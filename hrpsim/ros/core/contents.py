@@ -49,10 +49,7 @@ class Contents:
         return entity, topics
 
     def delete(self, name: str) -> int:
-        """Remove a robot, with its topics, or a body from the world.
-
-        Return how many connections were removed with it. Raises Refusal for an unknown name.
-        """
+        """Remove an entity, with its topics; return how many connections were removed with it."""
         count = self._entities.delete(name)
         self._robots.drop_removed()
         self.notify()

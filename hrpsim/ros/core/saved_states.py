@@ -36,10 +36,7 @@ class SavedStates:
         self._states[name] = world.snapshot()
 
     def restore(self, name: str, world) -> None:
-        """Restore a state of the world, bit for bit.
-
-        Raises WorldError for an unknown name, or if entities were added or removed since.
-        """
+        """Restore a state bit for bit; WorldError for an unknown name, or one of other entities."""
         if name not in self._states:
             raise WorldError(unknown_name("saved state", name, self._states))
         world.restore(self._states[name])

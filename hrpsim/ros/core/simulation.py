@@ -1,11 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A running world: simulated time and its rate, pause, steps, reset. Needs no ROS.
-
-The node passes it inputs and publishers; services, parameters, diagnostics and the viewer use a
-Simulation.
-"""
+"""A running world: simulated time and its rate, pause, steps, reset. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -231,11 +227,7 @@ class Simulation:
         self.states.save(name, self.world)
 
     def load_state(self, name: str) -> None:
-        """Restore a saved state of the world, bit for bit.
-
-        Time continues and waiting commands are dropped. Raises WorldError for an unknown state, or
-        if entities were added or removed since.
-        """
+        """Restore a saved state, bit for bit; time continues, waiting commands are dropped."""
         self.contents.require_world()
         self.states.restore(name, self.world)
         self._restart()

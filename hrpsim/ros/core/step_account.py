@@ -1,10 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Step times and convergence of the solver, from one report to the next.
-
-Needs no ROS.
-"""
+"""Step times and convergence of the solver, from one report to the next. Needs no ROS."""
 
 from __future__ import annotations
 

@@ -96,10 +96,7 @@ class WorldEntry(NamedTuple):
 
 
 def find_worlds(sources: Iterable[str]) -> Found:
-    """Return the WorldEntry of each world that hrpsim ships or that lies in a source.
-
-    A source is a world file, or a folder of world files, as a path or URI.
-    """
+    """Return the WorldEntry of each world that hrpsim ships, or in the files and folders given."""
     entries = [
         WorldEntry(_OWN + f"{_WORLDS}/{path.name}", notes)
         for path in _files(share_path(_WORLDS), KINDS)

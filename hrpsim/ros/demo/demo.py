@@ -80,10 +80,7 @@ class DemoMonitor:
         return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
 
     def resume(self, timeout: float, check: Callable[[], object]) -> bool:
-        """Call ~/resume of the simulation and return whether it answered within `timeout` [s].
-
-        check: called meanwhile; an exception that it raises ends the wait.
-        """
+        """Call ~/resume, and `check` meanwhile; return whether it answered in `timeout` [s]."""
         end = time.monotonic() + timeout
         client = self._node.create_client(Trigger, "hrpsim/resume")
         if not self._wait(client.service_is_ready, end, check):
@@ -158,10 +155,7 @@ class DemoSettings:
 
 
 class DemoRun:
-    """Starts the processes, runs the walk, and checks the recording.
-
-    Use it as a context manager: its processes have ended afterwards, also after an error.
-    """
+    """Starts the processes, runs the walk, checks the recording; at exit it ends the processes."""
 
     def __init__(
         self,

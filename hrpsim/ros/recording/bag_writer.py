@@ -41,10 +41,7 @@ _KEEP_PERIOD = 0.5  # the longest loss of a killed recorder [s, wall]
 
 
 class SpooledRecords:
-    """Replaces a list of BytesIO for appending and iteration.
-
-    The file is in `folder` and disappears with the process.
-    """
+    """Replaces a list of BytesIO by a file in `folder` that disappears with the process."""
 
     def __init__(self, folder: Path):
         self._file = tempfile.TemporaryFile(dir=folder)
@@ -132,10 +129,7 @@ class BagWriter:
                 self._writer.close()
 
     def add_topic(self, topic: str, type_name: str, qos: QoSProfile) -> None:
-        """Declare a topic of type "package/msg/Name" before its first message.
-
-        Raises ImportError or FileNotFoundError if the type is not installed.
-        """
+        """Declare a topic before its first message; an error if its type is not installed."""
         self._learn(type_name)
         with self._named():
             self._add(topic, type_name, qos)

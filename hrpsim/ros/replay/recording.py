@@ -1,10 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A recorded run in a bag: description, commands and states.
-
-Needs no ROS.
-"""
+"""A recorded run in a bag: description, commands and states. Needs no ROS."""
 
 from __future__ import annotations
 

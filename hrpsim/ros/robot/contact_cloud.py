@@ -71,10 +71,7 @@ class ContactPointPublisher:
 
 
 def points_of(message: PointCloud2, link_count: int) -> ContactPoints:
-    """Return the points of a message.
-
-    Raises HrpsimError for another layout, unknown links, and values that are not finite.
-    """
+    """Return a message's points; HrpsimError for another layout, unknown links, infinite values."""
     if message.fields != _layout() or message.point_step != POINT.itemsize:
         fields = ", ".join(field.name for field in message.fields)
         raise HrpsimError(f"its fields are not those of {TOPIC}: {fields}")

@@ -1,10 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lockstep: simulated time stops at each control tick until its command arrives.
-
-Needs no ROS.
-"""
+"""Lockstep: simulated time stops at each control tick until its command arrives. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -98,10 +95,7 @@ class Lockstep(MessageQueue):
         return min(most, self.steps_to_tick())
 
     def steps_over_reset(self) -> int:
-        """Return how many steps the clock advances at a reset, which skips one tick.
-
-        Ticks are skipped at resets only: a controller detects a reset by it.
-        """
+        """Return how many steps a reset takes: it skips a tick, by which controllers detect it."""
         return self.steps_to_tick() + self._steps_per_period
 
     def begin_round_trip(self) -> None:
@@ -109,10 +103,7 @@ class Lockstep(MessageQueue):
         self._published_at = time.monotonic()
 
     def take_round_trips(self) -> list[float]:
-        """Return the times [s, wall] from a state to its command, since the last call.
-
-        Each begins before the state is published.
-        """
+        """Return new times [s, wall] from before a state is published to its command."""
         taken, self._round_trips = self._round_trips, []
         return taken
 

@@ -22,10 +22,7 @@ MODES = (COMMANDED, OFF, LOCKED)
 
 
 class PartParameters(ABC):
-    """Parameters of a node named `prefix` + joint or sensor; `first` maps these to first values.
-
-    Raises ValueError, or what rclpy raises, for an override that does not fit.
-    """
+    """Parameters named `prefix` + joint or sensor; `first` maps these to first values."""
 
     def __init__(self, node: Node, prefix: str, first: Mapping[str, Any], descriptor):
         self._parts = {prefix + part: part for part in first}

@@ -138,11 +138,7 @@ class RobotInterface:
         self._contact_points.publish(stamp)
 
     def wait(self, longest: float) -> bool:
-        """Wait for the command of this tick, at most `longest` [s, wall].
-
-        Return whether steps can be made: the command arrived or is not needed. Raises
-        CommandMissed if the policy of lockstep is "abort".
-        """
+        """See `Lockstep.wait`; without lockstep no command is needed."""
         return self.lockstep is None or self.lockstep.wait(longest, self.commands.poll)
 
     def reset(self) -> None:

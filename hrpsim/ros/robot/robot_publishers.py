@@ -67,10 +67,7 @@ class RobotPublishers:
         self._description_publisher.publish(String(data=robot.model.urdf))
 
     def publish(self, stamp: Stamp, is_due: Callable[[str], bool]) -> None:
-        """Publish the robot's present state with `stamp`, on topics that have a subscription.
-
-        A sensor's readings only if `is_due(name)`.
-        """
+        """Publish the state on topics with a subscription, a sensor only if `is_due(name)`."""
         for template, read, sensor in self._publications:
             if template.is_heard and (not sensor or is_due(sensor)):
                 read(template.numbers)

@@ -52,10 +52,7 @@ def zero_moment_point(supports: Sequence[Support], least_force: float):
 
 
 class ZmpPublisher:
-    """Publishes the zero-moment point of one robot in its odom `frame`, while a foot is loaded.
-
-    `feet` are force-torque sensors of `readings`.
-    """
+    """Publishes the ZMP of the foot sensors `feet` in the odom `frame`, while a foot is loaded."""
 
     def __init__(
         self,

@@ -183,10 +183,7 @@ def _fill(message: MarkerArray, stamp, numbers) -> None:
 
 
 def _cones(apexes, normals, frictions) -> np.ndarray:
-    """Return the corners (n, facets, 3, 3) [m] of friction cones with these coefficients.
-
-    apexes, normals (n, 3); frictions (n,).
-    """
+    """Return the corners (n, facets, 3, 3) [m] of friction cones about normals (n, 3)."""
     axes = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
     x = np.cross(normals, axes)
     x /= np.linalg.norm(x, axis=1, keepdims=True)

@@ -48,10 +48,7 @@ class RobotInterfaces:
         return self._all[number]
 
     def wait(self, longest: float) -> bool:
-        """Wait for the commands of this tick, at most `longest` [s, wall] for each robot.
-
-        Return whether steps can be made: the commands arrived or are not needed.
-        """
+        """Wait for commands, `longest` [s, wall] a robot; return whether steps can be made."""
         return all(interface.wait(longest) for interface in self._all if interface.lockstep)
 
     def reset(self) -> None:
@@ -60,10 +57,7 @@ class RobotInterfaces:
             interface.reset()
 
     def add(self, robot: Robot, namespace: str) -> str:
-        """Add a robot in `namespace`, or else in one of its name; return the namespace.
-
-        Raises Refusal for an invalid namespace, or that of another robot.
-        """
+        """Add a robot in `namespace`, or else in one of its name; return it. Raises Refusal."""
         if not namespace and not _is_name_of_ros(robot.name):
             raise Refusal(
                 "NAME_INVALID",

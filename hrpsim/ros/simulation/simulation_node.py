@@ -37,10 +37,7 @@ _CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
 
 
 class Heartbeat:
-    """In a `with`, calls `beat(seconds)` every `period` [s, wall] from a thread of its own.
-
-    `seconds` is the time since it began.
-    """
+    """In a `with`, a thread that calls `beat(seconds since its start)` every `period` [s, wall]."""
 
     def __init__(self, period: float, beat: Callable[[float], None]):
         self._period = period
@@ -122,11 +119,7 @@ class SimulationNode:
         return sum(robot.rejections.count for robot in self.robots)
 
     def run(self, stop_requested: Callable[[], bool]) -> None:
-        """Step and publish until `stop_requested()` or until `duration` has been simulated.
-
-        Raises CommandMissed if lockstep_policy is "abort", and WorldError for a step that fails
-        in a run with a `duration`.
-        """
+        """Call `Simulation.run` with the node's callbacks and the parameter `duration`."""
         executor = SingleThreadedExecutor(context=self.node.context)
         executor.add_node(self.node)
         try:

@@ -93,10 +93,7 @@ class StatePublisher:
             self.publish_slowly(everything)
 
     def publish_slowly(self, everything: bool) -> None:
-        """Publish transforms, markers and contacts, if due or `everything`.
-
-        No stamp is published twice.
-        """
+        """Publish transforms, markers and contacts, if due or `everything`; no stamp twice."""
         steps = self._clock.steps
         for slow in self._slow:
             if slow.shown != steps and (everything or steps % slow.period == 0):

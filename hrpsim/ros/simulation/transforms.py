@@ -18,10 +18,7 @@ from hrpsim.ros.robot.robot_transforms import fill_pose, transform_of
 
 
 class TransformPublisher:
-    """Publishes the moving transforms at every `publish`, the fixed ones at every `show`, latched.
-
-    With `odometry` the bases' poses in the odom frame are included; without `links` only these.
-    """
+    """Publishes moving transforms at every `publish`, fixed ones, latched, at every `show`."""
 
     def __init__(self, node: Node, *, odometry: bool, links: bool):
         self._what = {"odometry": odometry, "links": links}

@@ -225,10 +225,7 @@ class NodeSession(Grabbing):
 
 
 class ViewerBeside:
-    """Serves the world of a node's Simulation on `port`, this machine only.
-
-    Raises ValueError if viser is not installed.
-    """
+    """Serves the world on `port` of this machine only; ValueError if viser is not installed."""
 
     def __init__(
         self, node: GuardedNode, simulation: Simulation, diagnostics: Diagnostics, port: int

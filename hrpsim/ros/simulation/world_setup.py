@@ -19,10 +19,7 @@ from hrpsim.world.file.load import build_world, open_world
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
-    """Return the World that the node's parameters describe, and its notes.
-
-    Raises FileNotFoundError, ValueError or HrpsimError that names the file that cannot be loaded.
-    """
+    """Return the World that the parameters describe, and its notes; errors name the file."""
     path = world_path(parameters.value_of(node, "world_file"))
     reader = open_world(path)
     texts = [text for text in parameters.value_of(node, "xacro_arguments") if text]
@@ -42,10 +39,7 @@ def _overrides(node: Node) -> dict[str, Any]:
 
 
 def world_path(name: str) -> Path:
-    """Return the path of a world file: as given, or inside the package's share folder.
-
-    Raises FileNotFoundError if there is no such file.
-    """
+    """Return the path of a world file: as given, or inside the package's share folder."""
     searched = [Path(name).expanduser().absolute(), share_path() / name]
     for path in searched:
         if path.is_file():

@@ -42,10 +42,7 @@ _LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
 
 
 class CellPairs:
-    """Pairs of processes, each in a ROS domain of its own, reused for further cells until `close`.
-
-    An error in a cell ends its pair; another one is started for the next cell.
-    """
+    """Pairs of processes, each in a ROS domain of its own, reused until `close` or an error."""
 
     def __init__(self):
         self._idle: list[_Pair] = []
@@ -53,10 +50,7 @@ class CellPairs:
         self._closed = False
 
     def run(self, request: CellRequest) -> dict[str, float]:
-        """Return all outcomes of a cell, run by a free pair, or by a new one.
-
-        Raises SweepError if a process ends early or is silent for too long, and after `close`.
-        """
+        """Return all outcomes of a cell; SweepError if a process ends early or is silent."""
         with self._lock:
             pair = self._idle.pop() if self._idle else None
         if pair is None:

@@ -1,10 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The program of one of a pair of processes: runs cells, each with ROS nodes of its own.
-
-python -m hrpsim.ros.sweeps.cell_program FOLDER node|controller
-"""
+"""The program of one of a pair of processes: runs cells, each with ROS nodes of its own."""
 
 from __future__ import annotations
 

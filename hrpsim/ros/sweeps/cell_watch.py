@@ -52,10 +52,7 @@ class CellWatch:
         return self._lockstep.steps_to_next(most)
 
     def over(self) -> bool:
-        """Measure a tick that has been reached; return whether the robot fell or the run is over.
-
-        Raises WorldError if the controller has ended before.
-        """
+        """Measure a tick that has been reached; return whether the robot fell or all is done."""
         if self._lockstep.at_tick:
             self._at_tick()
         now = time.monotonic()

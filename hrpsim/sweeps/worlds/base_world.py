@@ -14,10 +14,7 @@ from hrpsim.world.world import World
 
 
 class BaseWorld:
-    """A settled world, as its file with some other values describes it.
-
-    model: of the robot, as described.
-    """
+    """A settled world, as its file with some other values describes it, and its robot's model."""
 
     def __init__(self, world: World, model: Model | None):
         self.world, self.model = world, model

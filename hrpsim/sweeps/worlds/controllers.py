@@ -28,10 +28,7 @@ _FORMS = ("module:Class", "path/to/file.py:Class")
 
 
 def controller_class(name: str) -> type[Controller]:
-    """Return the class that "walk", "module:Class" or "path/to/file.py:Class" names.
-
-    Raises HrpsimError for what does not exist, and for a module that cannot be read.
-    """
+    """Return the class that "walk", "module:Class" or "file.py:Class" names, or HrpsimError."""
     if name in _OWN:
         return _OWN[name]
     if ":" not in name:

@@ -47,10 +47,7 @@ _ROUGH_FROM, _ROUGH_TO, _ROUGH_WIDTH = 0.25, 3.25, 1.0  # where rough ground lie
 
 
 def live_parameters(data: Mapping[str, Any], pairs: Mapping[str, Any], robots: Iterable[str]):
-    """Return the parameters of this kind that a world has, by path.
-
-    data: of its file. pairs: the entries of its friction by their label.
-    """
+    """Return, by path, the parameters of a file's data; pairs: its friction entries by label."""
     found = {
         f"friction.{label}.{name}": parameter
         for label in pairs

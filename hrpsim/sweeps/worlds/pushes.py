@@ -36,10 +36,7 @@ class Push:
     duration: float  # [s]
 
     def apply(self, world: Any, time: float, period: float) -> None:
-        """Push in the next call of `step`, which lasts from `time` for `period` [s].
-
-        The force is the mean over the call, so that the impulses of all calls add up to the whole.
-        """
+        """Push in the next call of `step`, `period` [s] long: by the mean, so impulses add up."""
         overlap = min(self.begin + self.duration, time + period) - max(self.begin, time)
         if overlap <= 1e-9 * period or self.impulse == 0.0:
             return

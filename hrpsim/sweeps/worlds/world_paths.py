@@ -31,10 +31,7 @@ _SETTINGS += ("integrator", "solver", "sweep_limit", "friction_model", "impact_l
 
 
 def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any, ...]]:
-    """Return the keys and indices of each path in the data of a world file.
-
-    descriptions: the files of robots by name, whose xacro arguments are parameters too.
-    """
+    """Return keys and indices by path; xacro arguments are those of the files `descriptions`."""
     found = dict(_leaves(data, "", ()))
     for key in _SETTINGS:
         if key in RANGES or not isinstance((data.get("world") or {}).get(key), (list, dict)):
