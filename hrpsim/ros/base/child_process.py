@@ -62,14 +62,10 @@ class ChildProcess:
     @property
     def lines(self) -> list[str]:
         """The lines it has printed so far; after its end, all."""
-        return self.lines_from(0)
-
-    def lines_from(self, first: int) -> list[str]:
-        """Return the lines it has printed from index `first` on; after its end, all of them."""
         if self.exit_code is not None:
             self._reader.join(_LAST_WORDS)
         with self._news:
-            return self._lines[first:]
+            return list(self._lines)
 
     def wait_for_line(self, text: str, timeout: float) -> bool:
         """Wait until it prints a line with `text`; return False at its end or at `timeout` [s]."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -116,9 +117,7 @@ class NodePart:
 
     def __init__(self, node: Node):
         self._node = node
-        self._publishers: list = []
-        self._subscriptions: list = []
-        self._parameters: list[str] = []
+        self._undo: list[Callable[[], object]] = []
 
     def __getattr__(self, name: str) -> Any:
         """Return the node's attribute of that name."""
@@ -127,27 +126,22 @@ class NodePart:
     def create_publisher(self, *arguments, **options):
         """Make a publisher on the node."""
         publisher = self._node.create_publisher(*arguments, **options)
-        self._publishers.append(publisher)
+        self._undo.append(partial(self._node.destroy_publisher, publisher))
         return publisher
 
     def create_subscription(self, *arguments, **options):
         """Make a subscription on the node."""
         subscription = self._node.create_subscription(*arguments, **options)
-        self._subscriptions.append(subscription)
+        self._undo.append(partial(self._node.destroy_subscription, subscription))
         return subscription
 
     def declare_parameter(self, name: str, *arguments, **options):
         """Declare a parameter of the node; raises what rclpy raises."""
         parameter = self._node.declare_parameter(name, *arguments, **options)
-        self._parameters.append(name)
+        self._undo.append(partial(self._node.undeclare_parameter, name))
         return parameter
 
     def destroy(self) -> None:
         """Remove its topics and parameters from the node."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-        for publisher in self._publishers:
-            self._node.destroy_publisher(publisher)
-        for name in self._parameters:
-            self._node.undeclare_parameter(name)
-        self._subscriptions, self._publishers, self._parameters = [], [], []
+        while self._undo:
+            self._undo.pop()()

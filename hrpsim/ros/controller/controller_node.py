@@ -40,13 +40,13 @@ from hrpsim.ros.controller.controller_topics import (
     CommandPublisher,
     DescriptionListener,
     StateListener,
+    WantedPeriod,
 )
 from hrpsim.ros.controller.manager_services import (
     GroupServices,
     ManagerServices,
     offer_manager_services,
 )
-from hrpsim.ros.controller.wanted_period import WantedPeriod
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]

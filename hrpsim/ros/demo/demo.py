@@ -38,6 +38,7 @@ from hrpsim.resources import share_path
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
+from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.program import StopSignal
 from hrpsim.ros.robot.robot_publishers import sensor_topic
 
@@ -121,8 +122,7 @@ class DemoMonitor:
             self.last_progress = time.monotonic()
             self._first_progress = self._first_progress or (simulated, self.last_progress)
         self.simulated = simulated
-        turn = pose.orientation
-        self.fall.add(pose.position.z, (turn.x, turn.y, turn.z, turn.w))
+        self.fall.add(pose.position.z, numbers_of(pose.orientation))
         if self.fell_at is None and self.fall.fallen:
             self.fell_at = simulated
 

@@ -130,7 +130,7 @@ class _Pair:
             if ended and not folder.has(NODE):
                 raise SweepError(_described(self._controller if absent else self._node))
             now = time.monotonic()
-            if lines := self._node.lines_from(said):
+            if lines := self._node.lines[said:]:
                 said, heard, last = said + len(lines), now, lines[-1]
                 begun = begun or any(line.startswith("at ") for line in lines)
             if now - heard > (limit := patience if begun else START_LIMIT):

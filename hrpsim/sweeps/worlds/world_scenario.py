@@ -21,7 +21,6 @@ from hrpsim.schema import integer, numeric, scalar
 from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
-from hrpsim.sweeps.worlds.base_world import BaseWorld
 from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
 from hrpsim.sweeps.worlds.live_parameters import (
     change_world,
@@ -35,9 +34,8 @@ from hrpsim.sweeps.worlds.measures import (
     WALK_OUTCOMES,
     WORLD_OUTCOMES,
 )
-from hrpsim.sweeps.worlds.pushes import PUSH, PUSH_DEFAULTS, Push
 from hrpsim.sweeps.worlds.world_paths import changed, paths_of
-from hrpsim.sweeps.worlds.world_run import WorldRun
+from hrpsim.sweeps.worlds.world_run import PUSH, PUSH_DEFAULTS, BaseWorld, Push, WorldRun
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load import build_world, described_robots, open_world
