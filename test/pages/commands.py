@@ -82,7 +82,7 @@ def _console_scripts() -> set[str]:
 
 
 def _parameters(arguments: list[str]) -> None:
-    from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+    from hrpsim.ros.base.parameters import SPECIFICATIONS
     from hrpsim.ros.controller.controller_node import PARAMETERS
 
     known = {*SPECIFICATIONS, *PARAMETERS}

@@ -121,7 +121,7 @@ def test_services_run_programs_with_parameters_that_exist(service):
 
 def declared(program: str) -> set[str]:
     if program == "hrpsim_node":
-        from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+        from hrpsim.ros.base.parameters import SPECIFICATIONS
 
         return set(SPECIFICATIONS)
     pytest.importorskip("rclpy")

@@ -12,7 +12,7 @@ import pytest
 
 from hrpsim.control import find_controller
 from hrpsim.crane.control import PARAMETERS as CRANE_PARAMETERS
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hrpsim.commands.walk import BUSH_SETS, PATTERNS
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]

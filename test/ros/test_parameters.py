@@ -9,8 +9,7 @@ import pytest
 from rcl_interfaces.srv import GetParameters
 from ros.conftest import LIMIT
 
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
-from hrpsim.ros.base.parameters import named_values
+from hrpsim.ros.base.parameters import SPECIFICATIONS, named_values
 
 
 @pytest.mark.parametrize(

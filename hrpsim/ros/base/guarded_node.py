@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -88,7 +90,9 @@ class GuardedNode(AnsweringNode):
         super().__init__(name, **options)
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service that answers with the error that `callback` raises."""
+        """Make a service that answers with the error of `callback`; others run while it waits."""
+        if inspect.iscoroutinefunction(callback):
+            options.setdefault("callback_group", MutuallyExclusiveCallbackGroup())
         answer = self.faults.answering(srv_type, srv_name, callback)
         return super().create_service(srv_type, srv_name, answer, **options)
 

@@ -32,8 +32,13 @@ from hrpsim.control.framework.parameters import read_parameters
 from hrpsim.errors import HrpsimError
 from hrpsim.model.model import BASES, Model
 from hrpsim.ros.base.guarded_node import AnsweringNode
-from hrpsim.ros.base.parameter_table import Specification, describe
-from hrpsim.ros.base.parameters import declare, named_values, warn_of_unknown
+from hrpsim.ros.base.parameters import (
+    Specification,
+    declare,
+    describe,
+    named_values,
+    warn_of_unknown,
+)
 from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.controller.controller_topics import (

@@ -200,7 +200,7 @@ class Simulation:
         try:
             self._switch_to(world, loaded)
         except BaseException:
-            self._switch_to(_no_world(world.time_step), None)
+            self._switch_to(World(time_step=world.time_step), None)
             raise
         self._stopped_at = self.clock.steps
 
@@ -208,7 +208,7 @@ class Simulation:
         """Unload the world; Refusal if there is none."""
         if self.contents.loaded is None:
             raise Refusal("NO_WORLD_LOADED", "no world is loaded")
-        self._switch_to(_no_world(self.world.time_step), None)
+        self._switch_to(World(time_step=self.world.time_step), None)
 
     def reset(self) -> None:
         """Restore the initial state of the world; time continues, waiting commands are dropped."""
@@ -380,8 +380,3 @@ def compile_step(world) -> None:
     first = world.snapshot()
     world.step()
     world.restore(first)
-
-
-def _no_world(time_step: float) -> World:
-    """Return an empty world, used when no world is loaded."""
-    return World(time_step=time_step)

@@ -28,8 +28,7 @@ from hrpsim.errors import HrpsimError
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.guarded_node import GuardedNode
-from hrpsim.ros.base.parameter_table import Specification
-from hrpsim.ros.base.parameters import declare, warn_of_unknown
+from hrpsim.ros.base.parameters import Specification, declare, warn_of_unknown
 from hrpsim.ros.base.program import StopSignal, run_program
 
 _PARAMETERS = dict(

@@ -132,15 +132,9 @@ class BagWriter:
         """Declare a topic before its first message; an error if its type is not installed."""
         self._learn(type_name)
         with self._named():
-            self._add(topic, type_name, qos)
-
-    def _add(self, topic: str, type_name: str, qos: QoSProfile) -> None:
-        self._connections[topic] = self._writer.add_connection(
-            topic,
-            type_name,
-            typestore=self._types,
-            offered_qos_profiles=[_offered(qos)],
-        )
+            self._connections[topic] = self._writer.add_connection(
+                topic, type_name, typestore=self._types, offered_qos_profiles=[_offered(qos)]
+            )
 
     def write(self, topic: str, time: int, data: bytes) -> None:
         """Append the serialised message `data` that was received at `time` [ns]."""

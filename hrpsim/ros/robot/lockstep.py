@@ -64,17 +64,12 @@ class Lockstep(MessageQueue):
         self._logger = logger
         self._answered = -1  # the step of the last tick whose command was accepted
         self._waiting_since = math.inf  # [s, wall]
-        self._stalled = False
+        self.is_stalled = False  # whether no command has arrived for longer than the time-out
         self._stall_began = math.inf  # [s, wall]
         self._held = False  # the last tick passed without a command
         self._round_trips: list[float] = []  # [s, wall]
         self._published_at = math.inf  # when publication of the last state began [s, wall]
         self._round_trip = math.inf  # of the last message that was yielded [s, wall]
-
-    @property
-    def is_stalled(self) -> bool:
-        """Whether no command has arrived for longer than the time-out."""
-        return self._stalled
 
     @property
     def at_tick(self) -> bool:
@@ -153,7 +148,7 @@ class Lockstep(MessageQueue):
     def forget_wait(self) -> None:
         """Restart the waiting time, after a pause."""
         self._waiting_since = math.inf
-        self._stalled = False
+        self.is_stalled = False
 
     def describe_wait(self) -> str:
         """Return the awaited topic and stamp, the waiting time and the number of publishers."""
@@ -183,13 +178,13 @@ class Lockstep(MessageQueue):
     @property
     def _time_out_at(self) -> float:
         """The end of this tick's time-out [s, wall]."""
-        if not self._stalled:
+        if not self.is_stalled:
             return self._waiting_since + self.timeout
         return self._waiting_since + self._period if self.policy == "hold" else math.inf
 
     def _time_out(self) -> None:
-        if not self._stalled:
-            self._stalled = True
+        if not self.is_stalled:
+            self.is_stalled = True
             self._stall_began = self._waiting_since
             self.stall_count += 1
             if self.policy == "abort":
@@ -213,7 +208,7 @@ class Lockstep(MessageQueue):
 
     def _end_stall(self) -> None:
         """Log, after a stall, that time continues, and restart the waiting time."""
-        if self._stalled:
+        if self.is_stalled:
             waited = time.monotonic() - self._stall_began
             self._logger.info(f"lockstep continues after {waited:.1f} s")
         self.forget_wait()

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import simulation_interfaces.msg
 import simulation_interfaces.srv
 from geometry_msgs.msg import PoseStamped
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.exceptions import InvalidNamespaceException
 from rclpy.node import Node
 from rclpy.validate_namespace import validate_namespace
@@ -171,21 +168,10 @@ class EntityServices:
 
 
 def offer(node: Node, actions: dict) -> list:
-    """Make the services that the installed release of the standard has, by the names of its types.
-
-    The service of SpawnEntity is named ~/spawn_entity. While a service whose action is a coroutine
-    function waits, others are answered.
-    """
+    """Make the services that the installed standard has: SpawnEntity as ~/spawn_entity."""
     kinds = simulation_interfaces.srv
     return [
-        node.create_service(
-            getattr(kinds, kind),
-            f"~/{service_name(kind)}",
-            action,
-            callback_group=(
-                MutuallyExclusiveCallbackGroup() if inspect.iscoroutinefunction(action) else None
-            ),
-        )
+        node.create_service(getattr(kinds, kind), f"~/{service_name(kind)}", action)
         for kind, action in actions.items()
         if hasattr(kinds, kind)
     ]

@@ -19,7 +19,7 @@ from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.optional_packages import optional_module
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation, compile_step
 from hrpsim.ros.core.world_source import LoadedWorld

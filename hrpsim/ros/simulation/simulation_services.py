@@ -8,17 +8,9 @@ from __future__ import annotations
 import time
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
-from simulation_interfaces.srv import (
-    GetSimulationState,
-    GetSimulatorFeatures,
-    ResetSimulation,
-    SetSimulationState,
-    StepSimulation,
-)
 
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Refusal
@@ -26,6 +18,7 @@ from hrpsim.ros.base.faults import fill_result
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.core.turns import TURN, NextTurn, make_steps, when_compiled
+from hrpsim.ros.simulation.entity_services import offer
 
 _FEATURES = (
     *("SPAWNING", "DELETING", "NAMED_POSES", "POSE_BOUNDS", "ENTITY_TAGS", "ENTITY_BOUNDS"),
@@ -56,17 +49,16 @@ class SimulationServices:
     def __init__(self, node: Node, simulation: Simulation):
         self._node = node
         self._simulation = simulation
-        create = node.create_service
-        self._services = [
-            create(GetSimulatorFeatures, "~/get_simulator_features", self._get_features),
-            create(GetSimulationState, "~/get_simulation_state", self._get_state),
-            create(SetSimulationState, "~/set_simulation_state", self._set_state),
-            create(ResetSimulation, "~/reset_simulation", self._reset),
-            create(
-                *(StepSimulation, "~/step_simulation", self._step),
-                callback_group=MutuallyExclusiveCallbackGroup(),
-            ),
-        ]
+        self._services = offer(
+            node,
+            {
+                "GetSimulatorFeatures": self._get_features,
+                "GetSimulationState": self._get_state,
+                "SetSimulationState": self._set_state,
+                "ResetSimulation": self._reset,
+                "StepSimulation": self._step,
+            },
+        )
 
     def _get_features(self, request, response):
         known = [name for name in _FEATURES if hasattr(SimulatorFeatures, name)]
@@ -115,20 +107,16 @@ class SimulationServices:
         return self._at(f"made {request.steps} steps")
 
     def _reset(self, request, response) -> str:
-        scope = request.scope or ResetSimulation.Request.SCOPE_ALL
-        known = (
-            ResetSimulation.Request.SCOPE_STATE
-            | ResetSimulation.Request.SCOPE_SPAWNED
-            | ResetSimulation.Request.SCOPE_TIME
-        )
-        if scope != ResetSimulation.Request.SCOPE_ALL and scope & ~known:
+        scope = request.scope or request.SCOPE_ALL
+        known = request.SCOPE_STATE | request.SCOPE_SPAWNED | request.SCOPE_TIME
+        if scope != request.SCOPE_ALL and scope & ~known:
             raise Refusal("FEATURE_UNSUPPORTED", f"scope {scope} is not one of the standard's")
-        if scope == ResetSimulation.Request.SCOPE_TIME:
+        if scope == request.SCOPE_TIME:
             raise Refusal("FEATURE_UNSUPPORTED", "simulated time never runs backwards")
         done = []
-        if scope & ResetSimulation.Request.SCOPE_SPAWNED:
+        if scope & request.SCOPE_SPAWNED:
             done.append(f"{self._simulation.contents.delete_spawned()} spawned entities deleted")
-        if scope & ResetSimulation.Request.SCOPE_STATE:
+        if scope & request.SCOPE_STATE:
             self._simulation.reset()
             done.append("everything is back in its first state")
         return self._at("; ".join(done))
