@@ -16,14 +16,7 @@ from hrpsim import schema
 from hrpsim.errors import shown_value
 from hrpsim.resources import share_path
 from hrpsim.sweeps.boundary import BoundaryScenario
-from hrpsim.sweeps.framework.design import (
-    METHODS,
-    MOST_CELLS,
-    Design,
-    Product,
-    product,
-    read_table,
-)
+from hrpsim.sweeps.framework.design import METHODS, MOST_CELLS, Design, Product, product, read_table
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario

@@ -256,8 +256,7 @@ class Entities:
         self.refuse_mjcf(source)
         if isinstance(source, str) and not re.search(r"<\s*(robot|mujoco)\b", source):
             raise Refusal(
-                "UNSUPPORTED_FORMAT",
-                f"the XML has no <robot>; formats: {', '.join(self.formats)}",
+                "UNSUPPORTED_FORMAT", f"the XML has no <robot>; formats: {', '.join(self.formats)}"
             )
         packages = {"hrpsim": share_path()}
         try:

@@ -41,9 +41,7 @@ from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.contact_cloud import TOPIC as _CONTACT_POINTS
-from hrpsim.ros.robot.contact_cloud import points_of
-from hrpsim.ros.robot.robot_publishers import sensor_topic
+from hrpsim.ros.robot.robot_publishers import CONTACT_POINTS, points_of, sensor_topic
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
 _DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s in Fast DDS
@@ -94,7 +92,7 @@ class StateListener:
         if needs.base == TRUE:
             types[_ODOMETRY] = Odometry
         if needs.contacts or needs.zmp:
-            types[_CONTACT_POINTS] = PointCloud2
+            types[CONTACT_POINTS] = PointCloud2
         self._needs, self._link_count = needs, len(model.link_names)
         self._sums = ContactSums(model, needs.contacts)
         self._subscriptions = {
@@ -212,9 +210,9 @@ class StateListener:
             of_kind["imu"],
             found.get(_ODOMETRY),
         )
-        if _CONTACT_POINTS not in found:
+        if CONTACT_POINTS not in found:
             return state
-        pressing = found[_CONTACT_POINTS]
+        pressing = found[CONTACT_POINTS]
         zmp = self._sums.zero_moment_point(pressing) if self._needs.zmp else None
         return state._replace(contacts=self._sums.of_links(pressing), zmp=zmp)
 

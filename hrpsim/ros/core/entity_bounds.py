@@ -44,12 +44,9 @@ def half_lengths(geometry) -> np.ndarray:
         return np.abs(geometry.vertices).max(axis=0)
     a, b, c = geometry.size
     return np.array(
-        {
-            BOX: (a, b, c),
-            SPHERE: (a, a, a),
-            CYLINDER: (a, a, b),
-            CAPSULE: (a, a, a + b),
-        }[geometry.kind]
+        {BOX: (a, b, c), SPHERE: (a, a, a), CYLINDER: (a, a, b), CAPSULE: (a, a, a + b)}[
+            geometry.kind
+        ]
     )
 
 

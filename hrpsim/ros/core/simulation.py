@@ -17,10 +17,9 @@ from hrpsim.jit.lazy_kernels import KernelsAbsent
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.core.contents import Contents, SavedStates
+from hrpsim.ros.core.contents import Contents, LoadedWorld, SavedStates
 from hrpsim.ros.core.input import Input
 from hrpsim.ros.core.step_account import SolverSettings, StepAccount
-from hrpsim.ros.core.world_source import LoadedWorld
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.world.world import World
 

@@ -146,13 +146,7 @@ class JointModes(PartParameters):
     joints that commands no longer reach.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        robot,
-        released: Callable[[Sequence[str]], None],
-        prefix: str,
-    ):
+    def __init__(self, node: Node, robot, released: Callable[[Sequence[str]], None], prefix: str):
         from rcl_interfaces.msg import ParameterDescriptor
 
         self._robot = robot

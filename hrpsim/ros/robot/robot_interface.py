@@ -16,16 +16,18 @@ from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
-from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
-from hrpsim.ros.robot.contact_cloud import ContactPointPublisher
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
 from hrpsim.ros.robot.part_parameters import JointGains, JointModes, SensorRates
 from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
-from hrpsim.ros.robot.robot_publishers import RobotPublishers
+from hrpsim.ros.robot.robot_publishers import (
+    CONTACT_POINTS,
+    ContactPointPublisher,
+    RobotPublishers,
+    ZmpPublisher,
+)
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
 from hrpsim.ros.robot.sensor_readings import SensorReadings
-from hrpsim.ros.robot.zmp_publisher import ZmpPublisher
 from hrpsim.sensors.noise import NoiseLevels
 
 _TYPES = {

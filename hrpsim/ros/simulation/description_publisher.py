@@ -14,8 +14,8 @@ from std_msgs.msg import String
 
 from hrpsim.model.system import PRISMATIC
 from hrpsim.ros.base import parameters, qos
+from hrpsim.ros.core.contents import LoadedWorld
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.ros.core.world_source import LoadedWorld
 
 VERSION = 1  # of the format; it grows when an entry changes its meaning
 _SETTINGS = (

@@ -237,10 +237,9 @@ class Design:
 
     def columns(self, seed: int) -> dict[str, Column]:
         """Return the values of every parameter, run by run; the same for the same seed."""
-        columns = {
-            "grid": self._grid,
-            "table": self._table,
-        }.get(self.method, self._sampled)(self._distributions, seed)
+        columns = {"grid": self._grid, "table": self._table}.get(self.method, self._sampled)(
+            self._distributions, seed
+        )
         size = len(next(iter(columns.values()), [])) or 1
         _refuse_large(size * self.repeat)
         return {

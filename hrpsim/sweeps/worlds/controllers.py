@@ -9,12 +9,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from hrpsim.control.framework.controller import (
-    Command,
-    Controller,
-    ImuReading,
-    State,
-)
+from hrpsim.control.framework.controller import Command, Controller, ImuReading, State
 from hrpsim.control.framework.plugins import find_controller
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk import Walk

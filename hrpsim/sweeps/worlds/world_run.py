@@ -19,12 +19,7 @@ from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.model.model import Model
 from hrpsim.schema import numeric
 from hrpsim.sweeps.framework.scenario import Parameter
-from hrpsim.sweeps.worlds.measures import (
-    Measures,
-    larger_dcm_error,
-    planned_steps,
-    walk_outcomes,
-)
+from hrpsim.sweeps.worlds.measures import Measures, larger_dcm_error, planned_steps, walk_outcomes
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.checkpoint import Checkpoint
 from hrpsim.world.world import World
