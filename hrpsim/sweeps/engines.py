@@ -26,6 +26,11 @@ ONE_THREAD = dict.fromkeys(_THREADS, "1")
 _DASK_RETRIES = 3  # of a run whose worker ended
 
 
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 @contextmanager
 def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor]]:
     """Yield a function that makes a pool of spawned processes, by default one per processor.
@@ -33,7 +38,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
     A pool of which a process was killed is unusable; another replaces it. The
     processes end with this one, however it ends.
     """
-    count = processes or len(os.sched_getaffinity(0))
+    count = processes or processors()
     made: list[Executor] = []
     before = {name: os.environ.get(name) for name in _THREADS}
 

@@ -17,7 +17,7 @@ from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.statistics import (
     levels,
     outcome_names,
-    parameter_names,
+    require_parameter,
     share,
     survival,
     yes_or_no,
@@ -32,10 +32,8 @@ def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: st
     An outcome of 0 or 1 is drawn as its probability with a 95 % interval; others as their spread,
     in a map as their mean. Runs whose outcome is not finite are left out.
     """
-    names = parameter_names(found)
-    for name in (x, *([y] if y else [])):
-        if name not in names:
-            raise SweepError(unknown_name("parameter", name, names))
+    for name in filter(None, (x, y)):
+        require_parameter(found, name)
     if outcome not in outcome_names(found):
         raise SweepError(unknown_name("outcome", outcome, outcome_names(found), limit=30))
     done = (found["status"].values == DONE) & np.isfinite(found[outcome].values)
@@ -96,8 +94,7 @@ def draw_survival(found: Any, path: str | Path, by: str) -> None:
     for needed in ("time", "fell_at"):
         if needed not in found.data_vars:
             raise SweepError(f"a survival curve needs time and fell_at; {needed!r} is not here")
-    if by not in parameter_names(found):
-        raise SweepError(unknown_name("parameter", by, parameter_names(found)))
+    require_parameter(found, by)
     done = found["status"].values == DONE
     figure = new_figure(*_SIZE)
     axes = figure.add_subplot()

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from hrpsim.sweeps.engines import ONE_THREAD, dask_executor
+from hrpsim.sweeps.engines import ONE_THREAD, dask_executor, processors
 from hrpsim.sweeps.framework.errors import needed_package
 
 # Dask monitors its processes, which takes time from walks. Here it samples no stacks,
@@ -42,7 +41,7 @@ def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
     with (
         dask.config.set(SETTINGS),
         distributed.LocalCluster(
-            n_workers=workers or len(os.sched_getaffinity(0)),
+            n_workers=workers or processors(),
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": False},

@@ -87,13 +87,16 @@ def summary(found: Any, parameters: Mapping[str, Any] | None = None) -> list[dic
     names = list(parameters) if parameters is not None else parameter_names(found)
     rows = []
     for name in names:
-        if name not in found.coords:
-            raise SweepError(unknown_name("parameter", name, parameter_names(found)))
+        require_parameter(found, name)
         for label, chosen in levels(found[name].values):
             row = {"parameter": name, "value": label, "cells": int((chosen & done).sum())}
             for outcome in outcomes:
                 values = found[outcome].values[chosen & done]
-                row.update(_summary(outcome, values, yes_or_no(found, outcome)))
+                values = values[~np.isnan(values)]
+                row[outcome] = float(values.mean()) if len(values) else float("nan")
+                if yes_or_no(found, outcome):
+                    _, _, low, high = share(values)
+                    row |= {f"{outcome}_low": low, f"{outcome}_high": high}
             rows.append(row)
     return rows
 
@@ -105,14 +108,6 @@ def yes_or_no(found: Any, outcome: str) -> bool:
     return not found[outcome].attrs.get("units") and bool(np.isin(values, (0.0, 1.0)).all())
 
 
-def _summary(outcome: str, values: np.ndarray, is_share: bool) -> dict[str, float]:
-    values = values[~np.isnan(values)]
-    if is_share:
-        found = share(values)
-        return {outcome: found.share, f"{outcome}_low": found.low, f"{outcome}_high": found.high}
-    return {outcome: float(values.mean()) if len(values) else float("nan")}
-
-
 def outcome_names(found: Any) -> list[str]:
     """Return the outcomes of a dataset that are one number per run."""
     return [
@@ -120,6 +115,12 @@ def outcome_names(found: Any) -> list[str]:
         for name, variable in found.data_vars.items()
         if variable.dims == ("cell",) and name not in ("status", "error")
     ]
+
+
+def require_parameter(found: Any, name: str) -> None:
+    """Raise SweepError for a name that is no parameter of a dataset."""
+    if name not in parameter_names(found):
+        raise SweepError(unknown_name("parameter", name, parameter_names(found)))
 
 
 def parameter_names(found: Any) -> list[str]:

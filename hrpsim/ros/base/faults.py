@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -52,7 +53,9 @@ def failed_response(service_type: type, request, error: Exception, text: str):
     elif hasattr(result, "successful"):  # parameters, all or none
         result.successful, result.reason = False, text
     elif hasattr(response, "results") and hasattr(request, "parameters"):
-        refused = _refused_parameter(text)
+        from rcl_interfaces.msg import SetParametersResult
+
+        refused = SetParametersResult(successful=False, reason=text)
         response.results = [refused for _ in request.parameters]
     return response
 
@@ -65,12 +68,6 @@ def fill_result(result, error: Exception, text: str, *where: type) -> None:
     for place in where:
         number = getattr(place, code, number)
     result.result, result.error_message = number, text
-
-
-def _refused_parameter(text: str):
-    from rcl_interfaces.msg import SetParametersResult
-
-    return SetParametersResult(successful=False, reason=text)
 
 
 def resource_of(message: Any) -> Any:
@@ -198,7 +195,7 @@ class Rejections:
     def __init__(self, logger, faults: Faults):
         self._logger = logger
         self._faults = faults
-        self._filters: dict[str, RepeatFilter] = {}  # by topic
+        self._filters = defaultdict(lambda: RepeatFilter(period=1.0))  # by topic
         self.count = 0
         self.last = ""
 
@@ -210,8 +207,6 @@ class Rejections:
         """Count one message on `topic`; `kind` identifies the cause, its text by default."""
         self.count += 1
         self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
-        if topic not in self._filters:
-            self._filters[topic] = RepeatFilter(period=1.0)
         if self._filters[topic].passes(kind or cause):
             self._logger.warning(self.last)
 

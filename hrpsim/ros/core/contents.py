@@ -23,9 +23,6 @@ from hrpsim.world.objects.robot import Robot
 
 KINDS = (".yaml", ".yml")
 _FORMATS = "a world is YAML"
-_OWN = "package://hrpsim/"
-_WORLDS = "config"
-_SPAWNABLES = "urdf"
 _MODEL_KINDS = (".urdf", ".xacro")
 _MOST_FILES = 1000  # of a folder
 _LONGEST_NAME = 200  # [letters]
@@ -101,41 +98,40 @@ class WorldEntry(NamedTuple):
 
 def find_worlds(sources: Iterable[str]) -> Found:
     """Return the WorldEntry of each world that hrpsim ships, or in the files and folders given."""
-    entries = [
-        WorldEntry(_OWN + f"{_WORLDS}/{path.name}", notes)
-        for path in _files(share_path(_WORLDS), KINDS)
-        if (notes := _notes_of(path)) is not None
-    ]
-    problems = []
-    for source in sources:
-        try:
-            path = _existing(source)
-            if path.is_file():
-                entries.append(WorldEntry(str(path), read_notes(open_world(path))))
-                continue
-            entries += [
-                WorldEntry(str(file), notes)
-                for file in _files(path, KINDS)
-                if (notes := _notes_of(file)) is not None
-            ]
-        except (HrpsimError, OSError, ValueError) as error:
-            problems.append(f"{source}: {error}")
-    return Found(_unrepeated(entries), problems)
+
+    def worlds_at(path: Path, prefix: str = "") -> list[WorldEntry]:
+        if path.is_file():
+            return [WorldEntry(str(path), read_notes(open_world(path)))]
+        return [
+            WorldEntry(prefix + file.name if prefix else str(file), notes)
+            for file in _files(path, KINDS)
+            if (notes := _notes_of(file)) is not None
+        ]
+
+    own = worlds_at(share_path("config"), "package://hrpsim/config/")
+    return _search(own, sources, worlds_at)
 
 
 def find_spawnables(sources: Iterable[str]) -> Found:
     """Return the URI of each robot description that hrpsim ships or that lies in a source."""
-    own = _files(share_path(_SPAWNABLES), _MODEL_KINDS)
-    entries = [_OWN + f"{_SPAWNABLES}/{path.name}" for path in own]
-    problems = []
+
+    def models_at(path: Path) -> list[str]:
+        files = [path] if path.is_file() else _files(path, _MODEL_KINDS)
+        return [str(file) for file in files if file.suffix in _MODEL_KINDS]
+
+    own = _files(share_path("urdf"), _MODEL_KINDS)
+    return _search([f"package://hrpsim/urdf/{path.name}" for path in own], sources, models_at)
+
+
+def _search(own: list, sources: Iterable[str], entries_at: Callable[[Path], list]) -> Found:
+    """Return own entries and those at each source, each once."""
+    entries, problems = own, []
     for source in sources:
         try:
-            path = _existing(source)
-            files = [path] if path.is_file() else _files(path, _MODEL_KINDS)
-            entries += [str(file) for file in files if file.suffix in _MODEL_KINDS]
-        except (OSError, ValueError) as error:
+            entries = entries + entries_at(_existing(source))
+        except (HrpsimError, OSError, ValueError) as error:
             problems.append(f"{source}: {error}")
-    return Found(_unrepeated(entries), problems)
+    return Found([e for k, e in enumerate(entries) if e not in entries[:k]], problems)
 
 
 def _existing(source: str) -> Path:
@@ -169,10 +165,6 @@ def _notes_of(path: Path) -> WorldNotes | None:
         return read_notes(open_world(path))
     except HrpsimError:
         return None
-
-
-def _unrepeated(entries: list) -> list:
-    return [entry for k, entry in enumerate(entries) if entry not in entries[:k]]
 
 
 class SavedStates:

@@ -29,7 +29,7 @@ class GraphWatch:
     def __init__(self, node: Node):
         self._node = node
         self._own = (node.get_name(), node.get_namespace())
-        self._reported: set[tuple[str, str]] = set()  # of (owner, problem)
+        self._reported: dict[str, list[str]] = {}  # problems by owner
 
     def problems(self) -> list[str]:
         """Return the problems of the node itself."""
@@ -75,12 +75,10 @@ class GraphWatch:
 
     def _report(self, owner: str, found: list[str]) -> list[str]:
         """Log the new problems; return all."""
-        before = {text for o, text in self._reported if o == owner}
+        before, self._reported[owner] = self._reported.get(owner, []), found
         for text in found:
             if text not in before:
                 self._node.get_logger().warning(text)
-        others = {(o, text) for o, text in self._reported if o != owner}
-        self._reported = others | {(owner, text) for text in found}
         return found
 
 
