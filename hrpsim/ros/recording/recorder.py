@@ -102,7 +102,7 @@ def _record_bag(options, stop: StopSignal) -> int:
 
 
 def _plot(options) -> int:
-    from hrpsim.bag.wrench_plot import plot_foot_wrenches
+    from hrpsim.bag.foot_wrenches import plot_foot_wrenches
     from hrpsim.errors import HrpsimError
 
     try:

@@ -24,10 +24,10 @@ from hrpsim.ros.robot.robot_publishers import (
     CONTACT_POINTS,
     ContactPointPublisher,
     RobotPublishers,
+    SensorReadings,
     ZmpPublisher,
 )
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
-from hrpsim.ros.robot.sensor_readings import SensorReadings
 from hrpsim.sensors.noise import NoiseLevels
 
 _TYPES = {

@@ -25,7 +25,6 @@ from hrpsim.ros.core.contents import LoadedWorld
 from hrpsim.ros.core.simulation import Simulation, compile_step
 from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
-from hrpsim.ros.simulation.live_parameters import LiveParameters
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 from hrpsim.ros.simulation.run_services import TriggerServices
 from hrpsim.ros.simulation.state_publisher import StatePublisher
@@ -34,6 +33,25 @@ from hrpsim.sensors.noise import NoiseLevels
 _BEAT = 1.0  # while kernels are compiled [s, wall]
 _WORD_PERIOD = 10.0  # between two log entries about it [s, wall]
 _CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
+_RATES = ("publish_rate", "tf_rate", "marker_rate", "contact_rate")
+_SOLVER = {"solver_sweep_limit": "sweep_limit", "solver_tolerance": "tolerance"}
+_WRENCH = {"wrench_duration": "duration", "wrench_ramp": "ramp"}
+_LIMITS = {
+    "entity_limit": "entities",
+    "spawn_size_limit": "text",
+    "spawn_link_limit": "links",
+    "spawn_xacro": "xacro",
+    "spawn_mjcf": "mjcf",
+}
+_NOISE = {
+    "noise_seed": "seed",
+    "imu_gyro_noise": "gyro",
+    "imu_gyro_bias": "gyro_bias",
+    "imu_accel_noise": "accelerometer",
+    "imu_accel_bias": "accelerometer_bias",
+    "wrench_force_noise": "force",
+    "wrench_torque_noise": "torque",
+}
 
 
 class Heartbeat:
@@ -203,3 +221,55 @@ def offer_standard_services(node: Node, simulation: Simulation) -> list:
         WorldServices(node, simulation),
         SimulateStepsAction(node, simulation),
     ]
+
+
+class LiveParameters:
+    """Applies parameters to the simulation: at the start, and after each change."""
+
+    def __init__(
+        self,
+        node: Node,
+        simulation: Simulation,
+        set_rates: Callable[[], None],
+        noise: NoiseLevels,
+        limits: SpawnLimits,
+    ):
+        self._simulation = simulation
+        self._set_rates = set_rates
+        self._limits = limits
+        self._noise = noise
+        for name in (*_NOISE, *_SOLVER, *_LIMITS, "state_limit"):
+            self._react(name, parameters.value_of(node, name))
+        parameters.on_change(node, self._problem, self._react)
+
+    def _problem(self, name: str, value: Any) -> str:
+        for robot in self._simulation.robots:
+            for held in (robot.gains, robot.modes, robot.rates):
+                if held.knows(name):
+                    return held.problem(name, value)
+        return ""
+
+    def _react(self, name: str, value: Any) -> None:
+        simulation = self._simulation
+        if name == "real_time_factor":
+            simulation.pacer.real_time_factor = value
+        elif name in _RATES:
+            self._set_rates()
+        elif name in _NOISE:
+            self._noise.change(**{_NOISE[name]: value})
+        elif name in _SOLVER:
+            setattr(simulation.solver, _SOLVER[name], value)
+            simulation.solver.apply()
+        elif name in _LIMITS:
+            setattr(self._limits, _LIMITS[name], value)
+        elif name == "state_limit":
+            simulation.states.limit = value
+        elif name in _WRENCH:
+            for robot in simulation.robots:
+                setattr(robot.wrenches, _WRENCH[name], value)
+        else:
+            for robot in simulation.robots:
+                for held in (robot.gains, robot.modes, robot.rates):
+                    if held.knows(name):
+                        held.change(name, value)
+            simulation.contents.notify()
