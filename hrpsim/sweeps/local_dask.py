@@ -23,12 +23,6 @@ SETTINGS = {
 }
 
 
-def as_environment(settings: dict[str, object]) -> dict[str, str]:
-    """Return settings as environment variables, for `dask scheduler` and `worker`."""
-    names = {key: key.upper().replace(".", "__").replace("-", "_") for key in settings}
-    return {f"DASK_{names[key]}": str(value) for key, value in settings.items()}
-
-
 @contextmanager
 def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
     """Yield a function that makes an executor of a Dask cluster on this machine.

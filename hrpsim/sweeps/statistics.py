@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from hrpsim.sweeps.cells import DONE
 from hrpsim.sweeps.framework.errors import SweepError
 
 CONFIDENCE = 0.95
+_MOST_LEVELS = 8  # of a parameter; more values are put into bins
 _SIZE = (8.0, 5.0)  # [inches]
 
 
@@ -69,28 +69,26 @@ def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
     return Survival(curve.quantiles, middle, low, high)
 
 
-def levels(column: np.ndarray, most: int = 8) -> list[tuple[str, np.ndarray]]:
+def levels(column: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """Return (label, mask of runs) of each value of a parameter, or of bins of equal count."""
     values = np.unique(column)
-    if len(values) <= most or column.dtype.kind in "Ub":
+    if len(values) <= _MOST_LEVELS or column.dtype.kind in "Ub":
         numbers = column.dtype.kind in "if"
         return [(f"{v:g}" if numbers else str(v), column == v) for v in values]
-    edges = np.unique(np.quantile(column, np.linspace(0.0, 1.0, most + 1)))
+    edges = np.unique(np.quantile(column, np.linspace(0.0, 1.0, _MOST_LEVELS + 1)))
     places = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2)
     return [(f"{edges[k]:.3g} to {edges[k + 1]:.3g}", places == k) for k in range(len(edges) - 1)]
 
 
-def summary(found: Any, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def summary(found: Any) -> list[dict[str, Any]]:
     """Return a row for each value, or bin, of each parameter: runs, failures, means of outcomes.
 
     Outcomes that are 0 or 1 come with their interval, as `NAME_low` and `NAME_high`.
     """
     done = found["status"].values == DONE
     outcomes = outcome_names(found)
-    names = list(parameters) if parameters is not None else parameter_names(found)
     rows = []
-    for name in names:
-        require_parameter(found, name)
+    for name in parameter_names(found):
         for label, chosen in levels(found[name].values):
             row = {"parameter": name, "value": label, "cells": int((chosen & done).sum())}
             for outcome in outcomes:

@@ -173,11 +173,7 @@ class Entities:
         self._notes.pop(entity.name, None)
 
     def restore_first(self) -> None:
-        """Restore the initial state of all entities.
-
-        The whole world is restored bit for bit, unless entities have been spawned that are still
-        there, or deleted: then each entity returns to the state that it was added with.
-        """
+        """Restore the world's initial state; after a spawn or delete, that of each entity."""
         try:
             self.world.restore(self._first_state)
         except WorldError:

@@ -309,11 +309,7 @@ def warn_of_unknown(
 
 
 def refuse_unknown(node: Node) -> None:
-    """Raise ParameterError for gains of an unknown joint; warn of other unknown names.
-
-    Those of a robot that is spawned later, gains.<robot>.<joint>, modes. and rates., may be given
-    in advance.
-    """
+    """Raise ParameterError for gains of an unknown joint; warn of names that no later robot has."""
     kinds = {"gains": "joint", "modes": "joint", "rates": "sensor"}
     for name in given_to(node):
         kind, _, part = name.partition(".")

@@ -14,11 +14,7 @@ from hrpsim.world.objects.entity import Entity
 
 
 def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper corner (3,) [m] of a box along `frame` around all shapes.
-
-    It bounds the box of each shape, so it may be larger than the tightest box. The box of an entity
-    without shapes is its frame's origin.
-    """
+    """Return the corners (3,) [m] of a box along `frame` around all shapes' boxes, or its origin."""
     poses = new_kinematics(len(entity.system.parent))
     update_poses(entity.forest, entity.q.copy(), poses)
     lower, upper = [], []

@@ -31,18 +31,13 @@ _LONGEST_BURST = 0.05  # of steps between two polls of requests [s, wall]
 class Simulation:
     """Steps a world in wall time and on request, with its inputs and its publications.
 
-    It is constructed with `robots`, a RobotInterfaces, and `publications`, a StatePublisher.
+    `robots` is a RobotInterfaces, `publications` a StatePublisher. Simulated time is the number of
+    steps since the start times the time step; it goes on after a reset, or another world. After an
+    unload there is an empty world, which cannot be stepped. `failure` states why a step failed,
+    after which the simulation is paused in the last state.
 
-    Simulated time is the number of steps since the start times the time step. A reset restores the
-    initial state of the world; time continues. `failure` states why a step failed, after which the
-    simulation is paused in the last state; else it is empty.
-
-    Another world can replace the present one. After an unload there is an empty world, which cannot
-    be stepped until one is loaded.
-
-    `kernels` compiles in another process, if `use_compiler_beside` has set it: while a step waits
-    for kernels, time stops and requests are answered. `era` counts how often the state or
-    the world was replaced.
+    While a step waits for `kernels`, compiled in another process if `use_compiler_beside` has set
+    it, time stops and requests are answered. `era` counts how often the state was replaced.
     """
 
     def __init__(

@@ -344,11 +344,9 @@ class DemoRun:
 
 
 def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
-    """Run the walk and return the summary, which is also written to summary.json.
+    """Run the walk; return the summary, also written to summary.json, whose `problems` list failures.
 
-    Its `problems` list failures: the robot fell, a topic stayed silent, a process failed.
-    say: receives lines about progress. Raises KeyboardInterrupt if a signal arrives before the
-    start.
+    say: receives lines about progress. Raises KeyboardInterrupt for a signal before the start.
     """
     fresh_folder(settings.output)
     with StopSignal() as stop, PrivateDomain() as domain:

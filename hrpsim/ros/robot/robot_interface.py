@@ -127,10 +127,9 @@ class RobotInterface:
         return sum(one.accepted_count for one in self.inputs)
 
     def publish(self, stamp: Stamp, period: int, everything: bool) -> None:
-        """Publish the joint states, and the sensors at their rates.
+        """Publish the joint states and due sensors; period: of the state [steps].
 
-        period: of the state [steps]. With `everything`, and at the ticks of lockstep, which require
-        a complete state, all sensors are published.
+        All sensors are published with `everything`, and at the ticks of lockstep.
         """
         everything = everything or (self.lockstep is not None and self.lockstep.at_tick)
         self._readings.forget()

@@ -78,11 +78,7 @@ class Heartbeat:
 
 
 class SimulationNode:
-    """Runs the world that `make_world(node)` returns with its notes, and publishes through `node`.
-
-    `simulation` is the running Simulation. `node.faults` counts the node's own errors, which do not
-    stop it.
-    """
+    """Runs, as `simulation`, the world that `make_world(node)` returns with its notes."""
 
     def __init__(self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options):
         self.node = node = GuardedNode("hrpsim", **node_options)
