@@ -14,7 +14,7 @@ from hrpsim.world.objects.entity import Entity
 
 
 def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners (3,) [m] of a box along `frame` around all shapes' boxes, or its origin."""
+    """Return the corners (3,) [m] of a box along `frame` around all shapes, or else its origin."""
     poses = new_kinematics(len(entity.system.parent))
     update_poses(entity.forest, entity.q.copy(), poses)
     lower, upper = [], []

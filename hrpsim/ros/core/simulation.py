@@ -32,9 +32,9 @@ class Simulation:
     """Steps a world in wall time and on request, with its inputs and its publications.
 
     `robots` is a RobotInterfaces, `publications` a StatePublisher. Simulated time is the number of
-    steps since the start times the time step; it goes on after a reset, or another world. After an
-    unload there is an empty world, which cannot be stepped. `failure` states why a step failed,
-    after which the simulation is paused in the last state.
+    steps since the start times the time step; it continues after a reset, and in another world.
+    After an unload there is an empty world, which cannot be stepped. `failure` states why a step
+    failed, after which the simulation is paused in the last state.
 
     While a step waits for `kernels`, compiled in another process if `use_compiler_beside` has set
     it, time stops and requests are answered. `era` counts how often the state was replaced.

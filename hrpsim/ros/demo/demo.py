@@ -344,7 +344,7 @@ class DemoRun:
 
 
 def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
-    """Run the walk; return the summary, also written to summary.json, whose `problems` list failures.
+    """Run the walk; return the summary, also in summary.json, whose `problems` list failures.
 
     say: receives lines about progress. Raises KeyboardInterrupt for a signal before the start.
     """
