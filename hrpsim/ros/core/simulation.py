@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
 
 from hrpsim.control.framework.pacing import Pacer
 from hrpsim.errors import WorldError
@@ -18,7 +19,6 @@ from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.contents import Contents, LoadedWorld, SavedStates
-from hrpsim.ros.core.input import Input
 from hrpsim.ros.core.step_account import SolverSettings, StepAccount
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.world.world import World
@@ -26,6 +26,19 @@ from hrpsim.world.world import World
 _FAREWELL = 0.25  # between a request to end and the end, to send answers [s, wall]
 _TURN = 0.02  # [s, wall] between two turns of the host
 _LONGEST_BURST = 0.05  # of steps between two polls of requests [s, wall]
+
+
+class Input(Protocol):
+    """An input, such as a topic, a drag in the viewer, or the pushes of a sweep's run."""
+
+    def poll(self) -> None:
+        """Read the messages that are due."""
+
+    def apply(self) -> None:
+        """Apply the requests for the next step."""
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before this is needed again."""
 
 
 class Simulation:
