@@ -277,7 +277,7 @@ def test_a_disk_that_knows_no_locks_is_told_as_such(begun, monkeypatch):
     def flock(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr("hrpsim.sweeps.journal.fcntl.flock", flock)
+    monkeypatch.setattr("hrpsim.sweeps.store.fcntl.flock", flock)
     with pytest.raises(SweepError, match=r"cannot be locked here \(No locks available\)"):
         go_on(begun)
 
