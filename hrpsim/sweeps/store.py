@@ -9,13 +9,11 @@ is opened and closed. When the last run is in the arrays the journal is removed.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import tempfile
 import time
 import warnings
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,110 +24,12 @@ from hrpsim.errors import shown_value
 from hrpsim.sweeps.cells import Result
 from hrpsim.sweeps.fingerprint import differences
 from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.journal import Journal, kept, read_journal
 from hrpsim.sweeps.table import Table
 
 _CHUNK = 1024  # runs
 _FORMAT = 2  # of zarr: texts of fixed width have a place in its specification
 _SYNC_PERIOD = 5.0  # [s]
-
-
-class Journal:
-    """The file, locked by the process that opened it; its first line is a header."""
-
-    def __init__(self, path: Path):
-        self.path = path
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        except OSError as error:
-            raise SweepError(f"cannot write {path}: {error.strerror}") from error
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._file)
-            why = "another process is running this sweep"
-            if not isinstance(error, BlockingIOError):
-                why = f"cannot be locked here ({error.strerror}), and two drivers would corrupt it"
-            raise SweepError(f"{path}: {why}") from error
-        self._end = 0
-
-    def read(self) -> tuple[dict[str, Any] | None, list[Result]]:
-        """Return the header, None for a new file, and all results; cut off an incomplete line."""
-        header, results, self._end = read_journal(self.path)
-        os.ftruncate(self._file, self._end)
-        return header, results
-
-    def append(self, entries: list[dict[str, Any]]) -> None:
-        """Append entries, all or none; SweepError where there is no room."""
-        data = b"".join(_line(entry) for entry in entries)
-        written = 0
-        try:
-            while written < len(data):
-                written += os.write(self._file, data[written:])
-        except OSError as error:
-            os.ftruncate(self._file, self._end)
-            raise SweepError(
-                f"cannot write {self.path}: {error.strerror}; all cells before are kept, make "
-                "room and start again to continue"
-            ) from error
-        self._end += len(data)
-
-    def sync(self) -> None:
-        """Flush the file to the disk, against a loss of power."""
-        os.fsync(self._file)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
-
-
-def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
-    """Return the header, all results, and where the last whole line ends."""
-    header, results, end = None, [], 0
-    with open(path, "rb") as file:
-        if not _may_be_journal(file.readline()):
-            raise SweepError(
-                f"{path} is no journal of a sweep; name another store, or move this file"
-            )
-        file.seek(0)
-        for line in file:
-            entry = _entry(line)
-            if entry is None:
-                break
-            if header is None:
-                header = entry
-            else:
-                results.append(Result(**entry))
-            end += len(line)
-    return header, results, end
-
-
-def kept(result: Result) -> dict[str, Any]:
-    """Return a result's stored part: all but the time it took."""
-    entry = result._asdict()
-    del entry["seconds"]
-    return entry
-
-
-def _line(entry: dict[str, Any]) -> bytes:
-    text = json.dumps(entry).encode()
-    return b"%08x %s\n" % (zlib.crc32(text), text)
-
-
-def _may_be_journal(first: bytes) -> bool:
-    """Return whether a first line is whole, or may be the beginning of one."""
-    if first[-1:] == b"\n":
-        return _entry(first) is not None
-    return not first[:8].strip(b"0123456789abcdef") and first[8:10] in (b"", b" ", b" {")
-
-
-def _entry(line: bytes) -> dict[str, Any] | None:
-    """Return a line's content; None if it is incomplete."""
-    try:
-        if line[-1:] != b"\n" or int(line[:8], 16) != zlib.crc32(line[9:-1]):
-            return None
-        return json.loads(line[9:])
-    except ValueError:
-        return None
 
 
 class Store:
@@ -238,7 +138,10 @@ class Store:
             self._last_sync = time.monotonic()
 
     def _write_arrays(self) -> None:
-        """Replace the arrays, at the end remove the journal; SweepError if they do not fit."""
+        """Write the arrays to a temporary folder, then rename it; at the end remove the journal.
+
+        SweepError if the disk refuses them: the journal has everything.
+        """
         is_whole = self._table.finished == self._table.count
         whole = self._table.dataset({**self._attributes, "complete": "yes" if is_whole else "no"})
         chunks = {
@@ -284,7 +187,10 @@ class Store:
 
 
 def open_store(path: str | Path) -> Any:
-    """Return a store's xarray.Dataset with results that only the journal has; else SweepError."""
+    """Return the xarray.Dataset of a store, loaded; SweepError for anything else.
+
+    Results that only the journal has are included.
+    """
     xarray = needed_package("xarray", "a store")
     needed_package("zarr", "a store")
     path = Path(path)

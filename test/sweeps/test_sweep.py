@@ -20,7 +20,8 @@ from sweeps.scenarios import HEIGHTS, SLOW, SOURCE, deadly, fall, named
 from hrpsim import sweep
 from hrpsim.sweeps import Design, SweepError, replay
 from hrpsim.sweeps import sweep as module
-from hrpsim.sweeps.store import Journal, open_store
+from hrpsim.sweeps.journal import Journal
+from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.sweep import worst_cells
 
 pytestmark = needs("xarray", "zarr")
@@ -277,7 +278,7 @@ def test_a_disk_that_knows_no_locks_is_told_as_such(begun, monkeypatch):
     def flock(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr("hrpsim.sweeps.store.fcntl.flock", flock)
+    monkeypatch.setattr("hrpsim.sweeps.journal.fcntl.flock", flock)
     with pytest.raises(SweepError, match=r"cannot be locked here \(No locks available\)"):
         go_on(begun)
 

@@ -19,7 +19,10 @@ from hrpsim.world.file.load import build_world, open_world
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
-    """Return the World that the parameters describe, and its notes; errors name the file."""
+    """Return the World that the node's parameters describe, and its notes.
+
+    Raises FileNotFoundError, ValueError or HrpsimError that names the file that cannot be loaded.
+    """
     path = world_path(parameters.value_of(node, "world_file"))
     reader = open_world(path)
     texts = [text for text in parameters.value_of(node, "xacro_arguments") if text]
@@ -39,7 +42,10 @@ def _overrides(node: Node) -> dict[str, Any]:
 
 
 def world_path(name: str) -> Path:
-    """Return the path of a world file: as given, or inside the package's share folder."""
+    """Return the path of a world file: as given, or inside the package's share folder.
+
+    Raises FileNotFoundError if there is no such file.
+    """
     searched = [Path(name).expanduser().absolute(), share_path() / name]
     for path in searched:
         if path.is_file():
