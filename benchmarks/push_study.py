@@ -22,9 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.sweeps import figures
 from hrpsim.sweeps.cells import DONE
-from hrpsim.sweeps.statistics import levels, share
+from hrpsim.sweeps.statistics import draw, draw_survival, levels, share
 from hrpsim.sweeps.store import open_store
 
 PAGE = Path(__file__).parent.parent / "docs/explanation/push_study.md"
@@ -109,9 +108,9 @@ def main() -> None:
     found = found.assign_coords(feet=("cell", feet_of(found)))
     images = page.parent.parent / "images"
     images.mkdir(exist_ok=True)
-    figures.draw(found, images / "push_study_map.png", IMPULSE, HEADING)
-    figures.draw(found, images / "push_study_impulse.png", IMPULSE)
-    figures.draw_survival(found, images / "push_study_feet.png", "feet")
+    draw(found, images / "push_study_map.png", IMPULSE, HEADING)
+    draw(found, images / "push_study_impulse.png", IMPULSE)
+    draw_survival(found, images / "push_study_feet.png", "feet")
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)

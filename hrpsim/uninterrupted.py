@@ -15,10 +15,7 @@ _SIGNALS = tuple(signal.valid_signals())
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay the handlers of signals until the block is done.
-
-    Python runs handlers in its main thread only: other threads need no delay.
-    """
+    """Delay signal handlers, which Python runs in the main thread only, until the block is done."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

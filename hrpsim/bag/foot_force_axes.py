@@ -37,10 +37,7 @@ def swings(times, force, other) -> np.ndarray:
 
 
 def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot")) -> None:
-    """Plot F_z on both feet (n,) [N] and their sum; number the steps above them.
-
-    The number of a step has the colour of the foot that is in the air.
-    """
+    """Plot F_z on both feet (n,) [N] and their sum; number steps in the swing foot's colour."""
     axes.plot(times, np.add(left, right), color=SUM, lw=0.8, label="both feet", zorder=1)
     steps = []
     for force, other, colour, label in (

@@ -41,10 +41,7 @@ class Points(NamedTuple):
 
 
 def message_counts(bag: Path) -> dict[str, int]:
-    """Return the number of messages of each topic, from the bag's metadata.yaml.
-
-    Without one they are counted.
-    """
+    """Return the number of messages of each topic, from metadata.yaml, or counted without one."""
     counts = Metadata(bag).counts()
     if counts is not None:
         return counts
@@ -177,10 +174,7 @@ def _report_missing(bag: Path, stored: StoredBag) -> None:
 
 
 def _types_of(channel: Channel) -> Types:
-    """Return the bag's type definitions of a topic; where it has none, ROS 2 Jazzy's.
-
-    Raises BagError for an invalid definition.
-    """
+    """Return the bag's type definitions of a topic, else ROS 2 Jazzy's. Raises BagError."""
     definition = channel.definition
     try:
         if definition is None:

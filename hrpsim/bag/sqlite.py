@@ -38,10 +38,7 @@ class SqliteFile:
         self._folder: TemporaryDirectory | None = None  # of a copy
 
     def is_begun(self) -> bool:
-        """Return whether the file holds only tables of a bag, or nothing yet.
-
-        Recorders make their tables one after the other.
-        """
+        """Return whether the file holds tables of a bag only, some of them or none."""
         if self.path.stat().st_size == 0:
             return True
         try:

@@ -250,18 +250,17 @@ def _list_parameters(study, as_json: bool) -> int:
 
 def _look(options: argparse.Namespace, store: Path) -> int:
     """Print a table, or plot a figure, of the results so far."""
-    from hrpsim.sweeps import figures
-    from hrpsim.sweeps.statistics import outcome_names, summary
+    from hrpsim.sweeps.statistics import draw, draw_survival, outcome_names, summary
     from hrpsim.sweeps.store import open_store
 
     found = open_store(store)
     finished = _require_results(found, store)
     if options.plot and options.survival:
-        figures.draw_survival(found, options.plot, options.survival)
+        draw_survival(found, options.plot, options.survival)
     elif options.plot:
         names = outcome_names(found)
         outcome = options.outcome or ("fell" if "fell" in names else names[0])
-        figures.draw(found, options.plot, options.x, options.y, outcome)
+        draw(found, options.plot, options.x, options.y, outcome)
     if options.plot:
         print(options.plot)
     if options.summary:

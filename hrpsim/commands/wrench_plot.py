@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def wrench_plot(options: argparse.Namespace) -> int:
     """Plot the bag; print the file's name."""
     require_packages("wrench-plot", ("rosbags", "matplotlib"), BAG_REMEDY)
-    from hrpsim.bag.wrench_plot import plot_foot_wrenches
+    from hrpsim.bag.foot_wrenches import plot_foot_wrenches
 
     bag = options.bag.resolve()
     picture = options.output or bag.with_name(f"{bag.stem}_wrenches.png")

@@ -35,10 +35,7 @@ class _Task(NamedTuple):
 
 
 class Driver:
-    """Do runs by an executor, at most `in_flight` tasks of `per_task` runs at a time.
-
-    make: returns an executor, and a new one after BrokenExecutor; `mended` says whether it does.
-    """
+    """Do runs by executors of `make`; at most `in_flight` tasks of `per_task` runs at a time."""
 
     def __init__(
         self,

@@ -26,6 +26,11 @@ ONE_THREAD = dict.fromkeys(_THREADS, "1")
 _DASK_RETRIES = 3  # of a run whose worker ended
 
 
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 @contextmanager
 def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor]]:
     """Yield a function that makes a pool of spawned processes, by default one per processor.
@@ -33,7 +38,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
     A pool of which a process was killed is unusable; another replaces it. The
     processes end with this one, however it ends.
     """
-    count = processes or len(os.sched_getaffinity(0))
+    count = processes or processors()
     made: list[Executor] = []
     before = {name: os.environ.get(name) for name in _THREADS}
 
@@ -74,10 +79,7 @@ def _begin_worker(driver: int) -> None:
 
 @contextmanager
 def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[], Executor]]:
-    """Yield a function that makes an executor of the Dask scheduler at tcp://host:port.
-
-    patience: longest wait for the scheduler [s].
-    """
+    """Yield a function that makes an executor of the Dask scheduler at tcp://host:port."""
     distributed = needed_package("distributed", "--scheduler")
     try:
         client = distributed.Client(address, timeout=patience, set_as_default=False)
@@ -91,10 +93,7 @@ def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[],
 
 @contextmanager
 def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Executor]]:
-    """Yield a function that makes the executor named "module:callable" or "file.py:callable".
-
-    The callable gets no arguments, or max_workers if a number of processes is given.
-    """
+    """Yield a function that makes the executor named "module:callable" or "file.py:callable"."""
     try:
         make = function_called(name)
     except SweepError as error:

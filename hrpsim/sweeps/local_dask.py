@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from hrpsim.sweeps.engines import ONE_THREAD, dask_executor
+from hrpsim.sweeps.engines import ONE_THREAD, dask_executor, processors
 from hrpsim.sweeps.framework.errors import needed_package
 
 # Dask monitors its processes, which takes time from walks. Here it samples no stacks,
@@ -22,12 +21,6 @@ SETTINGS = {
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.diagnostics.nvml": False,
 }
-
-
-def as_environment(settings: dict[str, object]) -> dict[str, str]:
-    """Return settings as environment variables, for `dask scheduler` and `worker`."""
-    names = {key: key.upper().replace(".", "__").replace("-", "_") for key in settings}
-    return {f"DASK_{names[key]}": str(value) for key, value in settings.items()}
 
 
 @contextmanager
@@ -42,7 +35,7 @@ def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
     with (
         dask.config.set(SETTINGS),
         distributed.LocalCluster(
-            n_workers=workers or len(os.sched_getaffinity(0)),
+            n_workers=workers or processors(),
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": False},

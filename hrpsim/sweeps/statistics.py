@@ -1,20 +1,23 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Estimate probabilities and times until a fall from samples, with confidence intervals."""
+"""Estimate and draw probabilities and times until a fall, with confidence intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.errors import unknown_name
+from hrpsim.figures import fill_between, new_figure
 from hrpsim.sweeps.cells import DONE
 from hrpsim.sweeps.framework.errors import SweepError
 
 CONFIDENCE = 0.95
+_MOST_LEVELS = 8  # of a parameter; more values are put into bins
+_SIZE = (8.0, 5.0)  # [inches]
 
 
 class Share(NamedTuple):
@@ -52,10 +55,7 @@ class Survival(NamedTuple):
 
 
 def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
-    """Return the Kaplan-Meier curve of times of falls [s]; NaN: a run without one.
-
-    The interval is Greenwood's, on the scale of log(-log).
-    """
+    """Return the Kaplan-Meier curve of falls [s], NaN: none, with Greenwood's log-log interval."""
     from scipy.stats import CensoredData, ecdf
 
     fell = ~np.isnan(fell_at)
@@ -69,34 +69,35 @@ def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
     return Survival(curve.quantiles, middle, low, high)
 
 
-def levels(column: np.ndarray, most: int = 8) -> list[tuple[str, np.ndarray]]:
+def levels(column: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """Return (label, mask of runs) of each value of a parameter, or of bins of equal count."""
     values = np.unique(column)
-    if len(values) <= most or column.dtype.kind in "Ub":
+    if len(values) <= _MOST_LEVELS or column.dtype.kind in "Ub":
         numbers = column.dtype.kind in "if"
         return [(f"{v:g}" if numbers else str(v), column == v) for v in values]
-    edges = np.unique(np.quantile(column, np.linspace(0.0, 1.0, most + 1)))
+    edges = np.unique(np.quantile(column, np.linspace(0.0, 1.0, _MOST_LEVELS + 1)))
     places = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2)
     return [(f"{edges[k]:.3g} to {edges[k + 1]:.3g}", places == k) for k in range(len(edges) - 1)]
 
 
-def summary(found: Any, parameters: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def summary(found: Any) -> list[dict[str, Any]]:
     """Return a row for each value, or bin, of each parameter: runs, failures, means of outcomes.
 
     Outcomes that are 0 or 1 come with their interval, as `NAME_low` and `NAME_high`.
     """
     done = found["status"].values == DONE
     outcomes = outcome_names(found)
-    names = list(parameters) if parameters is not None else parameter_names(found)
     rows = []
-    for name in names:
-        if name not in found.coords:
-            raise SweepError(unknown_name("parameter", name, parameter_names(found)))
+    for name in parameter_names(found):
         for label, chosen in levels(found[name].values):
             row = {"parameter": name, "value": label, "cells": int((chosen & done).sum())}
             for outcome in outcomes:
                 values = found[outcome].values[chosen & done]
-                row.update(_summary(outcome, values, yes_or_no(found, outcome)))
+                values = values[~np.isnan(values)]
+                row[outcome] = float(values.mean()) if len(values) else float("nan")
+                if yes_or_no(found, outcome):
+                    _, _, low, high = share(values)
+                    row |= {f"{outcome}_low": low, f"{outcome}_high": high}
             rows.append(row)
     return rows
 
@@ -108,14 +109,6 @@ def yes_or_no(found: Any, outcome: str) -> bool:
     return not found[outcome].attrs.get("units") and bool(np.isin(values, (0.0, 1.0)).all())
 
 
-def _summary(outcome: str, values: np.ndarray, is_share: bool) -> dict[str, float]:
-    values = values[~np.isnan(values)]
-    if is_share:
-        found = share(values)
-        return {outcome: found.share, f"{outcome}_low": found.low, f"{outcome}_high": found.high}
-    return {outcome: float(values.mean()) if len(values) else float("nan")}
-
-
 def outcome_names(found: Any) -> list[str]:
     """Return the outcomes of a dataset that are one number per run."""
     return [
@@ -125,6 +118,110 @@ def outcome_names(found: Any) -> list[str]:
     ]
 
 
+def require_parameter(found: Any, name: str) -> None:
+    """Raise SweepError for a name that is no parameter of a dataset."""
+    if name not in parameter_names(found):
+        raise SweepError(unknown_name("parameter", name, parameter_names(found)))
+
+
 def parameter_names(found: Any) -> list[str]:
     """Return the parameters of a dataset."""
     return [str(name) for name in found.coords if name not in ("cell", "seed")]
+
+
+def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: str = "fell") -> None:
+    """Plot `outcome` against one parameter, or a map against two; the suffix sets the format.
+
+    An outcome of 0 or 1 is drawn as its probability with a 95 % interval; others as their spread,
+    in a map as their mean. Runs whose outcome is not finite are left out.
+    """
+    for name in filter(None, (x, y)):
+        require_parameter(found, name)
+    if outcome not in outcome_names(found):
+        raise SweepError(unknown_name("outcome", outcome, outcome_names(found), limit=30))
+    done = (found["status"].values == DONE) & np.isfinite(found[outcome].values)
+    figure = new_figure(*_SIZE)
+    axes = figure.add_subplot()
+    if y is None:
+        _draw_curve(axes, found, x, outcome, done)
+    else:
+        _draw_map(figure, axes, found, (x, y), outcome, done)
+    axes.set_xlabel(_label(found, x))
+    _save(figure, path)
+
+
+def _draw_curve(axes, found, x: str, outcome: str, done: np.ndarray) -> None:
+    values = found[outcome].values
+    parts = [(label, values[chosen & done]) for label, chosen in levels(found[x].values)]
+    places = np.arange(len(parts))
+    if yes_or_no(found, outcome):
+        shares = [share(part) for _, part in parts]
+        middle = np.array([s.share for s in shares])
+        reach = np.abs([[s.low for s in shares], [s.high for s in shares]] - middle)
+        axes.errorbar(places, middle, reach, fmt="o", capsize=4)
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_ylabel(f"probability of {outcome!r}, 95 % interval")
+    else:
+        axes.boxplot([part for _, part in parts], positions=places, whis=(5, 95), showfliers=False)
+        axes.set_ylabel(f"{_label(found, outcome)}: median, quartiles, 5 to 95 %")
+    axes.set_xticks(places, [label for label, _ in parts])
+
+
+def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: np.ndarray) -> None:
+    values = found[outcome].values
+    across, up = (levels(found[name].values) for name in names)
+    grid = np.full((len(up), len(across)), np.nan)
+    binary = yes_or_no(found, outcome)
+    for i, (_, in_row) in enumerate(up):
+        for j, (_, in_column) in enumerate(across):
+            part = values[in_row & in_column & done]
+            if not len(part):
+                continue
+            grid[i, j] = part.mean()
+            text = f"{grid[i, j]:.2g}"
+            if binary:
+                found_share = share(part)
+                text = f"{found_share.share:.2f}\n{found_share.low:.2f} to {found_share.high:.2f}"
+            axes.text(j, i, f"{text}\nn = {len(part)}", ha="center", va="center", fontsize=7)
+    limits = {"vmin": 0.0, "vmax": 1.0} if binary else {}
+    image = axes.imshow(grid, origin="lower", aspect="auto", cmap="YlOrRd", alpha=0.7, **limits)
+    what = f"probability of {outcome!r}, 95 % interval" if binary else _label(found, outcome)
+    figure.colorbar(image, label=what)
+    axes.set_xticks(range(len(across)), [label for label, _ in across], rotation=30, ha="right")
+    axes.set_yticks(range(len(up)), [label for label, _ in up])
+    axes.set_ylabel(_label(found, names[1]))
+
+
+def draw_survival(found: Any, path: str | Path, by: str) -> None:
+    """Plot the time until a fall, one survival curve for each value of a parameter."""
+    for needed in ("time", "fell_at"):
+        if needed not in found.data_vars:
+            raise SweepError(f"a survival curve needs time and fell_at; {needed!r} is not here")
+    require_parameter(found, by)
+    done = found["status"].values == DONE
+    figure = new_figure(*_SIZE)
+    axes = figure.add_subplot()
+    for label, chosen in levels(found[by].values):
+        chosen = chosen & done
+        if not chosen.any():
+            continue
+        curve = survival(found["time"].values[chosen], found["fell_at"].values[chosen])
+        times = np.concatenate([[0.0], curve.times])
+        (line,) = axes.step(times, [1.0, *curve.probability], where="post", label=label)
+        low, high, color = [1.0, *curve.low], [1.0, *curve.high], line.get_color()
+        fill_between(axes, times, low, high, step="post", alpha=0.15, color=color)
+    axes.set(xlabel="time [s]", ylabel="probability of still standing", ylim=(-0.02, 1.02))
+    axes.legend(title=_label(found, by), fontsize=8)
+    _save(figure, path)
+
+
+def _save(figure, path: str | Path) -> None:
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise SweepError(f"cannot draw {path}: {error}") from error
+
+
+def _label(found: Any, name: str) -> str:
+    unit = found[name].attrs.get("units", "")
+    return f"{name} [{unit}]" if unit else name

@@ -16,14 +16,7 @@ from hrpsim import schema
 from hrpsim.errors import shown_value
 from hrpsim.resources import share_path
 from hrpsim.sweeps.boundary import BoundaryScenario
-from hrpsim.sweeps.framework.design import (
-    METHODS,
-    MOST_CELLS,
-    Design,
-    Product,
-    product,
-    read_table,
-)
+from hrpsim.sweeps.framework.design import METHODS, MOST_CELLS, Design, Product, product, read_table
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -33,7 +26,7 @@ from hrpsim.yaml_text import read_yaml
 
 
 def _value(value: Any) -> Any:
-    """Return what hrpsim.sweeps.framework.distributions reads."""
+    """Return what hrpsim.sweeps.framework.design reads."""
     if not isinstance(value, (str, bool, int, float, dict)):
         raise schema.needed("a value, or a mapping such as {uniform: [0, 1]},", value)
     return value
@@ -191,10 +184,7 @@ def _called(study: Path, name: str) -> str:
 
 
 def _beside(study: Path, named: str) -> Path:
-    """Return a file that a study names: relative to the study, or one that hrpsim ships.
-
-    The path is absolute: an engine's processes may have another working directory.
-    """
+    """Return the absolute path of a file next to the study, or else of one that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
     try:
         if path.exists():

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
@@ -20,7 +19,7 @@ import numpy as np
 from hrpsim.errors import shown_value, unknown_name
 from hrpsim.sweeps.cells import DONE, FAILED, Cell, Result, run_cell, same_outcomes
 from hrpsim.sweeps.driver import Driver
-from hrpsim.sweeps.engines import process_pool
+from hrpsim.sweeps.engines import process_pool, processors
 from hrpsim.sweeps.fingerprint import differences, fingerprint
 from hrpsim.sweeps.framework.design import Design, Product, seed_of
 from hrpsim.sweeps.framework.errors import SweepError, needed_package, unknown_parameter
@@ -107,7 +106,7 @@ def sweep(  # many parameters: keywords, passed by name
                 process_pool(processes) if executor is None else nullcontext(lambda: executor)
             )
             with given as make:
-                in_flight = _AHEAD * (processes or _processors()) if mended else IN_FLIGHT
+                in_flight = _AHEAD * (processes or processors()) if mended else IN_FLIGHT
                 expected = identity["versions"]
                 driver = Driver(scenario, expected, make, mended, in_flight, per_task)
                 _run(driver, table, kept, tell)
@@ -248,17 +247,10 @@ def cell_of(found: Any, cell: int) -> Cell:
 
 
 def worst_cells(found: Any, outcome: str, count: int) -> list[int]:
-    """Return the runs with the largest outcome, the largest first; those without one are left out.
-
-    A minus before the name: the smallest.
-    """
+    """Return runs with the largest outcome, or smallest after a minus, without those of NaN."""
     name = outcome.removeprefix("-")
     if name not in found or found[name].dims != ("cell",):
         raise SweepError(unknown_name("outcome", name, outcome_names(found), limit=30))
     values = found[name].values.astype(float) * (-1.0 if outcome.startswith("-") else 1.0)
     order = np.argsort(-values, kind="stable")
     return [int(k) for k in order[:count] if not np.isnan(values[k])]
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0))

@@ -16,6 +16,7 @@ from hrpsim.sweeps.framework.errors import SweepError, needed_package
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter
 
 STATUS = {0: "not run", DONE: "done", FAILED: "failed"}
+_STATUS_FLAGS = {"flag_values": list(STATUS), "flag_meanings": "not_run done failed"}
 _RESERVED = ("cell", "seed", "status", "error")
 
 
@@ -72,27 +73,23 @@ class Table:
         """Number of runs that are done or failed."""
         return int(np.count_nonzero(self.status))
 
-    def dataset(self, attributes: Mapping[str, Any], cells: slice = slice(None)) -> Any:
-        """Return an xarray.Dataset of some runs, with units; dimension `cell`."""
+    def dataset(self, attributes: Mapping[str, Any]) -> Any:
+        """Return an xarray.Dataset of all runs, with units; dimension `cell`."""
         xarray = needed_package("xarray", "a dataset")
-        numbers = np.arange(self.count)[cells]
+        numbers = np.arange(self.count)
         errors = np.array([self.errors.get(int(k), "") for k in numbers], dtype=f"U{ERROR_LENGTH}")
-        coordinates = {"cell": numbers, "seed": ("cell", self.seeds[cells])}
+        coordinates = {"cell": numbers, "seed": ("cell", self.seeds)}
         for name, column in self.columns.items():
-            coordinates[name] = ("cell", column[cells], _attributes(self._units[name], ""))
+            coordinates[name] = ("cell", column, _attributes(self._units[name], ""))
         variables: dict[str, Any] = {
-            "status": (
-                "cell",
-                self.status[cells],
-                {"flag_values": list(STATUS), "flag_meanings": " ".join(_flags())},
-            ),
+            "status": ("cell", self.status, _STATUS_FLAGS),
             "error": ("cell", errors),
         }
         for name, array in self.results.items():
             outcome = self._outcomes[name]
             axes = [f"{name}_{k}" for k in range(array.ndim - 1)]
             about = _attributes(outcome.unit, outcome.about)
-            variables[name] = (["cell", *axes], array[cells], about)
+            variables[name] = (["cell", *axes], array, about)
         texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in attributes.items()}
         return xarray.Dataset(variables, coordinates, texts)
 
@@ -129,7 +126,3 @@ def column_array(values: Sequence[Any]) -> np.ndarray:
 def _attributes(unit: str, about: str) -> dict[str, str]:
     given = {"units": unit, "long_name": about}
     return {name: text for name, text in given.items() if text}
-
-
-def _flags() -> list[str]:
-    return [name.replace(" ", "_") for name in STATUS.values()]

@@ -82,10 +82,10 @@ def _console_scripts() -> set[str]:
 
 
 def _parameters(arguments: list[str]) -> None:
-    from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+    from hrpsim.ros.base.parameters import SPECIFICATIONS
     from hrpsim.ros.controller.controller_node import PARAMETERS
 
-    known = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    known = {*SPECIFICATIONS, *PARAMETERS}
     for name, value in re.findall(r"-p (\w+):=(\S+)", " ".join(arguments)):
         assert name in known, f"there is no parameter {name}"
         assert yaml.safe_load(value) is not None

@@ -121,9 +121,9 @@ def test_services_run_programs_with_parameters_that_exist(service):
 
 def declared(program: str) -> set[str]:
     if program == "hrpsim_node":
-        from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+        from hrpsim.ros.base.parameters import SPECIFICATIONS
 
-        return {entry.name for entry in SPECIFICATIONS}
+        return set(SPECIFICATIONS)
     pytest.importorskip("rclpy")
     from hrpsim.ros.controller.controller_node import PARAMETERS
 

@@ -5,7 +5,7 @@
 
 from simulation_interfaces.srv import SpawnEntity
 
-from hrpsim.ros.base.service_results import resource_of
+from hrpsim.ros.base.faults import resource_of
 
 
 def spawn_request(text="", uri="", **fields):

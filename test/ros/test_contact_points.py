@@ -15,7 +15,7 @@ from hrpsim.control.framework.control_loop import StateReader
 from hrpsim.control.framework.needs import Needs
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.controller.controller_topics import StateListener
-from hrpsim.ros.robot.contact_cloud import POINT, ContactPointPublisher, points_of
+from hrpsim.ros.robot.robot_publishers import POINT, ContactPointPublisher, points_of
 
 NEEDS = Needs(contacts=("l_sole", "RLEG_SOLE", "BODY"), zmp=True)
 DROPPED = """

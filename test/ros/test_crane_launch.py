@@ -12,7 +12,7 @@ import pytest
 
 from hrpsim.control import find_controller
 from hrpsim.crane.control import PARAMETERS as CRANE_PARAMETERS
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ def test_what_it_names_exists():
         if isinstance(node, ast.Dict)
         for key in node.keys
     }
-    names = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    names = {*SPECIFICATIONS, *PARAMETERS}
     assert keys - {"use_sim_time"} <= names
     assert set(re.findall(r'"(\w+):="', text)) <= set(CRANE_PARAMETERS)
     assert find_controller(re.search(r'"controller": "([^"]+)"', text)[1])

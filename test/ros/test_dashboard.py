@@ -6,7 +6,7 @@
 import pytest
 from ros.test_viewer_beside import node, run_until  # noqa: F401  a fixture
 
-from hrpsim.ros.simulation.dashboard import _plain
+from hrpsim.ros.simulation.viewer_beside import _plain
 
 pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
 

@@ -12,7 +12,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("simulation_interfaces")
 
 from hrpsim.ros.base.entities import Refusal
-from hrpsim.ros.simulation.entity_filters import name_filter
+from hrpsim.ros.simulation.entity_services import name_filter
 
 NAMES = ("crate", "crate2", "crate_", "Crate", "0xff-", "0xfg", "a b", "ab", "")
 

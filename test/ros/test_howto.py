@@ -12,7 +12,7 @@ import yaml
 from pages.commands import launch_text
 
 from hrpsim import World, load_model
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
 from hrpsim.ros.core.entity_bounds import bounding_box
 from robots import HRP2_LIKE
@@ -63,7 +63,7 @@ def test_the_twin_stands_on_the_floor():
 
 
 def test_parameters_exist():
-    known = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    known = {*SPECIFICATIONS, *PARAMETERS}
     named = set(re.findall(r"-p \"?(\w+):=", TEXT))
     assert named
     assert named <= known

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -77,11 +77,11 @@ def test_services(graph):
 
 def test_parameter_table():
     rows = {row[0]: row[1:] for row in table("Parameters")}
-    assert list(rows) == [specification.name for specification in SPECIFICATIONS]
-    for specification in SPECIFICATIONS:
-        kind, default, span, changes = rows[specification.name]
+    assert list(rows) == list(SPECIFICATIONS)
+    for name, specification in SPECIFICATIONS.items():
+        kind, default, span, changes = rows[name]
         assert kind == TYPE_NAMES[type(specification.default)]
-        assert default.strip("'") == plain(specification.default), specification.name
+        assert default.strip("'") == plain(specification.default), name
         assert changes == ("no" if specification.read_only else "yes")
         if specification.lowest is not None:
             assert span == f"{specification.lowest:g} to {specification.highest:g}"
@@ -90,20 +90,20 @@ def test_parameter_table():
 
 
 def test_every_parameter_is_explained():
-    for specification in SPECIFICATIONS:
-        assert f"- **{specification.name}**: {specification.description}." in TEXT
+    for name, specification in SPECIFICATIONS.items():
+        assert f"- **{name}**: {specification.description}." in TEXT
 
 
 def test_declared_parameters_have_descriptions(graph, module_listener):
     from rcl_interfaces.srv import DescribeParameters
 
-    names = [specification.name for specification in SPECIFICATIONS]
+    names = list(SPECIFICATIONS)
     answer = module_listener.call(
         "/hrpsim/describe_parameters",
         DescribeParameters.Request(names=names),
         "rcl_interfaces/srv/DescribeParameters",
     )
-    for specification, descriptor in zip(SPECIFICATIONS, answer.descriptors):
+    for specification, descriptor in zip(SPECIFICATIONS.values(), answer.descriptors):
         assert descriptor.description == specification.description
         assert descriptor.read_only == specification.read_only
         ranges = [*descriptor.floating_point_range, *descriptor.integer_range]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hrpsim.commands.walk import BUSH_SETS, PATTERNS
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +123,7 @@ def test_parameters_are_the_node_s(trees, calls):
         if isinstance(key, ast.Constant)
     }
     keys.update(*(flags for name, _, flags in calls if name == "simulation"))
-    names = {specification.name for specification in SPECIFICATIONS} | set(PARAMETERS)
+    names = {*SPECIFICATIONS, *PARAMETERS}
     assert keys - {"use_sim_time"} <= names
 
 

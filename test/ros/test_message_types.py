@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from hrpsim import HrpsimError
-from hrpsim.ros.recording.message_types import definition_file, message_type
+from hrpsim.ros.recording.bag_writer import definition_file, message_type
 from hrpsim.ros.recording.topic_recorder import TopicRecorder
 
 STRANGE = [
@@ -48,7 +48,7 @@ def test_a_name_imports_nothing():
     program = f"""
 import sys
 from hrpsim import HrpsimError
-from hrpsim.ros.recording.message_types import message_type
+from hrpsim.ros.recording.bag_writer import message_type
 before = set(sys.modules)
 for name in {STRANGE!r}:
     try:

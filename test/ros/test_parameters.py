@@ -9,8 +9,7 @@ import pytest
 from rcl_interfaces.srv import GetParameters
 from ros.conftest import LIMIT
 
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
-from hrpsim.ros.base.parameters import named_values
+from hrpsim.ros.base.parameters import SPECIFICATIONS, named_values
 
 
 @pytest.mark.parametrize(
@@ -92,10 +91,10 @@ def test_parameters_at_run_time(paused_simulation, listener):
     assert not change("real_time_factor", "fast").successful
     assert change("step_count", 12).successful
     assert listener.call("/hrpsim/step").message.startswith("made 12 steps")
-    for specification in SPECIFICATIONS:
+    for name, specification in SPECIFICATIONS.items():
         if specification.read_only:
-            answer = change(specification.name, specification.default)
-            assert not answer.successful, specification.name
+            answer = change(name, specification.default)
+            assert not answer.successful, name
 
 
 def test_the_mode_off_may_be_written_as_yaml_has_it(simulations, listener):

@@ -17,8 +17,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 
 from hrpsim.bag import BagError, messages
+from hrpsim.bag.foot_wrenches import plot_foot_wrenches
 from hrpsim.bag.reader import lost_messages, message_counts, wrenches
-from hrpsim.bag.wrench_plot import plot_foot_wrenches
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp

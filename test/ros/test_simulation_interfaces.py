@@ -41,7 +41,7 @@ from simulation_interfaces.srv import (
     StepSimulation,
 )
 
-from hrpsim.ros.base.service_results import resource_of
+from hrpsim.ros.base.faults import resource_of
 
 OK, UNSUPPORTED = Result.RESULT_OK, Result.RESULT_FEATURE_UNSUPPORTED
 FAILED, NOT_FOUND = Result.RESULT_OPERATION_FAILED, Result.RESULT_NOT_FOUND

@@ -11,7 +11,7 @@ from std_msgs.msg import String
 
 from hrpsim.ros.base import qos
 from hrpsim.ros.recording import bag_writer
-from hrpsim.ros.recording.spooled_records import SpooledRecords
+from hrpsim.ros.recording.bag_writer import SpooledRecords
 
 pytest.importorskip("rosbags", reason="rosbags is not installed: hrpsim[record]")
 

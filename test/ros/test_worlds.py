@@ -32,7 +32,7 @@ from simulation_interfaces.srv import (
     UnloadWorld,
 )
 
-from hrpsim.ros.base.service_results import resource_of
+from hrpsim.ros.base.faults import resource_of
 
 OK, NOT_FOUND = Result.RESULT_OK, Result.RESULT_NOT_FOUND
 INCORRECT_STATE = Result.RESULT_INCORRECT_STATE

@@ -21,7 +21,7 @@ from hrpsim import sweep
 from hrpsim.cli import main
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.engines import dask_executor
-from hrpsim.sweeps.local_dask import SETTINGS, as_environment, local_dask
+from hrpsim.sweeps.local_dask import SETTINGS, local_dask
 from hrpsim.sweeps.store import open_store
 
 pytestmark = [pytest.mark.timeout(1200), needs("xarray", "zarr", "distributed")]
@@ -173,7 +173,8 @@ def test_settings_are_variables_of_the_environment_as_dask_reads_them():
     """Law: Dask makes of the variables what SETTINGS says, and the guide names them all."""
     import dask
 
-    variables = as_environment(SETTINGS)
+    names = {key: key.upper().replace(".", "__").replace("-", "_") for key in SETTINGS}
+    variables = {f"DASK_{names[key]}": str(value) for key, value in SETTINGS.items()}
     read = dask.config.collect_env(variables)
     assert {key: dask.config.get(key, config=read) for key in SETTINGS} == SETTINGS
     guide = (Path(__file__).parents[2] / "docs" / "howto" / "sweep.md").read_text()

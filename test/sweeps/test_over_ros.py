@@ -23,12 +23,12 @@ from hrpsim.ros.sweeps.cell_folder import (
     CellRequest,
     cell_folder,
 )
-from hrpsim.ros.sweeps.cell_watch import CellWatch
+from hrpsim.ros.sweeps.cell_program import CellWatch
 from hrpsim.ros.sweeps.ros_scenario import RosScenario
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 from hrpsim.sweeps.worlds.measures import Measures, walk_outcomes
-from hrpsim.sweeps.worlds.pushes import Push
+from hrpsim.sweeps.worlds.world_run import Push
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 STAND = share_path("config/stand.yaml")

@@ -15,9 +15,9 @@ from hrpsim.control import Command, Controller, ImuReading, StandController, Sta
 from hrpsim.sensors import NoiseLevels
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
-from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
+from hrpsim.sweeps.worlds.controllers import DisturbedController
 from hrpsim.sweeps.worlds.measures import Measures
-from hrpsim.sweeps.worlds.pushes import Push
+from hrpsim.sweeps.worlds.world_run import Push
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from robots import HRP2_LIKE
 

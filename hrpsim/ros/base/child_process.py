@@ -62,14 +62,10 @@ class ChildProcess:
     @property
     def lines(self) -> list[str]:
         """The lines it has printed so far; after its end, all."""
-        return self.lines_from(0)
-
-    def lines_from(self, first: int) -> list[str]:
-        """Return the lines it has printed from index `first` on; after its end, all of them."""
         if self.exit_code is not None:
             self._reader.join(_LAST_WORDS)
         with self._news:
-            return self._lines[first:]
+            return list(self._lines)
 
     def wait_for_line(self, text: str, timeout: float) -> bool:
         """Wait until it prints a line with `text`; return False at its end or at `timeout` [s]."""
@@ -98,10 +94,7 @@ class ChildProcess:
         self._process.send_signal(number)
 
     def stop(self, timeout: float = 60.0) -> int:
-        """Send SIGINT, then SIGTERM, then kill it; return the exit code.
-
-        It has `timeout` [s] to end after the first signal and half of that after the second.
-        """
+        """Send SIGINT, after `timeout` [s] SIGTERM, then kill it; return the exit code."""
         for number, patience in ((signal.SIGINT, timeout), (signal.SIGTERM, timeout / 2)):
             if self.exit_code is None:
                 self.send_signal(number)
@@ -153,10 +146,7 @@ class Processes:
 
 
 def own_shared_memory(pid: int) -> list[Path]:
-    """Return the DDS shared-memory files that only this process uses.
-
-    A process that is killed leaves them behind.
-    """
+    """Return the DDS shared-memory files that only this process uses; a killed one leaves them."""
     own = mapped_shared_memory(pid)
     for entry in Path("/proc").glob("[0-9]*"):
         if own and entry.name != str(pid):

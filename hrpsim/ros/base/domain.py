@@ -36,12 +36,10 @@ class PrivateDomain:
     """
 
     def __init__(self):
-        first = os.getpid() % len(_DOMAINS)
         for offset in range(len(_DOMAINS)):
-            candidate = _DOMAINS[(first + offset) % len(_DOMAINS)]
-            self._holder = _reserve(candidate)
-            if self._holder is not None:
-                self.domain_id = candidate
+            self.domain_id = _DOMAINS[(os.getpid() + offset) % len(_DOMAINS)]
+            if holder := _reserve(self.domain_id):
+                self._holder = holder
                 return
         raise RuntimeError("no free ROS domain id between 1 and 101")
 
@@ -66,25 +64,27 @@ class PrivateDomain:
 
 def _reserve(domain_id: int) -> socket.socket | None:
     base = _BASE_PORT + _PORTS_PER_DOMAIN * domain_id
-    holder = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    try:
-        holder.bind(("127.0.0.1", base + _RESERVATION))
-    except OSError:
-        holder.close()
-        return None
-    if any(_is_taken(base + offset) for offset in (0, 1, 10, 11)):
+    holder = _bound("127.0.0.1", base + _RESERVATION)
+    if holder and any(_is_taken(base + offset) for offset in (0, 1, 10, 11)):
         holder.close()
         return None
     return holder
 
 
 def _is_taken(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind(("0.0.0.0", port))
-        except OSError:
-            return True
-    return False
+    if probe := _bound("0.0.0.0", port):
+        probe.close()
+    return probe is None
+
+
+def _bound(address: str, port: int) -> socket.socket | None:
+    bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        bound.bind((address, port))
+    except OSError:
+        bound.close()
+        return None
+    return bound
 
 
 def profiles_variable(rclpy_file: str, environment: Mapping[str, str]) -> dict[str, str]:

@@ -90,8 +90,7 @@ class Entities:
         except BaseException:
             for name, entity in list(self.world.entities.items()):
                 if before.get(name) is not entity:
-                    self.world.remove(entity)
-                    self._spawned = [other for other in self._spawned if other is not entity]
+                    self._remove(entity)
             self.world.restore(kept)
             raise
 
@@ -158,26 +157,23 @@ class Entities:
         """Remove an entity from the world; return how many connections were removed with it."""
         entity = self.named(name)
         before = len(self.world.connections)
-        self.world.remove(entity)
-        self._spawned = [other for other in self._spawned if other is not entity]
-        self._notes.pop(name, None)
+        self._remove(entity)
         return before - len(self.world.connections)
 
     def delete_spawned(self) -> int:
         """Remove all spawned entities; return how many there were."""
-        count = len(self._spawned)
-        for entity in self._spawned:
-            self.world.remove(entity)
-            self._notes.pop(entity.name, None)
-        self._spawned = []
-        return count
+        spawned = list(self._spawned)
+        for entity in spawned:
+            self._remove(entity)
+        return len(spawned)
+
+    def _remove(self, entity: Entity) -> None:
+        self.world.remove(entity)
+        self._spawned = [other for other in self._spawned if other is not entity]
+        self._notes.pop(entity.name, None)
 
     def restore_first(self) -> None:
-        """Restore the initial state of all entities.
-
-        The whole world is restored bit for bit, unless entities have been spawned that are still
-        there, or deleted: then each entity returns to the state that it was added with.
-        """
+        """Restore the world's initial state; after a spawn or delete, that of each entity."""
         try:
             self.world.restore(self._first_state)
         except WorldError:
@@ -256,8 +252,7 @@ class Entities:
         self.refuse_mjcf(source)
         if isinstance(source, str) and not re.search(r"<\s*(robot|mujoco)\b", source):
             raise Refusal(
-                "UNSUPPORTED_FORMAT",
-                f"the XML has no <robot>; formats: {', '.join(self.formats)}",
+                "UNSUPPORTED_FORMAT", f"the XML has no <robot>; formats: {', '.join(self.formats)}"
             )
         try:
             model = load_model(source, package_paths={"hrpsim": share_path()})

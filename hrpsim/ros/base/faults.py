@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Errors in a node's callbacks: reported to the client, counted, logged at a limited rate.
+"""Errors in a node's callbacks: answered by the service, counted, logged at a limited rate.
 
 They never end the node. Needs no ROS.
 """
@@ -11,15 +11,79 @@ from __future__ import annotations
 import inspect
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from hrpsim.errors import HrpsimError
-from hrpsim.ros.base.service_results import failed_response, noted
+from hrpsim.ros.base.entities import Refusal
 
+_FAILED = "OPERATION_FAILED"
 _REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
 _LONGEST = 2000  # letters of a message that quotes a request
+
+
+def noted(found: Any, response):
+    """Return the response of a service whose callback returned `found`.
+
+    `found` is the response itself; or the message of a success, None for no message; or a Refusal,
+    which is added to the filled response.
+    """
+    if isinstance(found, type(response)):
+        return found
+    if isinstance(found, Refusal):
+        fill_result(response.result, found, str(found), type(response))
+    elif hasattr(response, "success"):  # of std_srvs
+        response.success, response.message = True, found or ""
+    else:
+        response.result.result = response.result.RESULT_OK
+        response.result.error_message = found or ""
+    return response
+
+
+def failed_response(service_type: type, request, error: Exception, text: str):
+    """Return a service's response that reports `text`; empty for a type without such fields."""
+    response = service_type.Response()
+    result = getattr(response, "result", None)
+    if hasattr(response, "success"):  # of std_srvs
+        response.success, response.message = False, text
+    elif hasattr(result, "error_message"):  # of simulation_interfaces
+        fill_result(result, error, text, type(response))
+    elif hasattr(result, "successful"):  # parameters, all or none
+        result.successful, result.reason = False, text
+    elif hasattr(response, "results") and hasattr(request, "parameters"):
+        from rcl_interfaces.msg import SetParametersResult
+
+        refused = SetParametersResult(successful=False, reason=text)
+        response.results = [refused for _ in request.parameters]
+    return response
+
+
+def fill_result(result, error: Exception, text: str, *where: type) -> None:
+    """Fill in a simulation_interfaces Result; `where`, or else Result, defines the codes."""
+    code = error.code if isinstance(error, Refusal) else _FAILED
+    kind = type(result)
+    number = getattr(kind, f"RESULT_{code}", kind.RESULT_OPERATION_FAILED)
+    for place in where:
+        number = getattr(place, code, number)
+    result.result, result.error_message = number, text
+
+
+def resource_of(message: Any) -> Any:
+    """Return the part of a message with `uri` and `resource_string`.
+
+    Since release 2.1 of simulation_interfaces it is a field, before that the message itself.
+    """
+    for name in ("entity_resource", "world_resource", "level_resource"):
+        if hasattr(message, name):
+            return getattr(message, name)
+    return message
+
+
+def service_name(kind: str) -> str:
+    """Return the name of the service of a type: spawn_entity for SpawnEntity."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
 
 
 class RepeatFilter:
@@ -85,10 +149,7 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return a service callback that answers with the result (`noted`) or error of `callback`.
-
-        It is a coroutine function where `callback` is one.
-        """
+        """Return `callback`, which may be a coroutine function, with its errors as answers."""
 
         def failed(request, error: Exception):
             return failed_response(service_type, request, error, self.explain(error, name))
@@ -129,31 +190,23 @@ class Faults:
 
 
 class Rejections:
-    """Counts rejected messages and warns: each cause once a second, at most 16 for each topic.
-
-    Many rejections on one topic do not suppress the warnings of another.
-    """
+    """Counts rejected messages; warns of each cause once a second, at most 16 for each topic."""
 
     def __init__(self, logger, faults: Faults):
         self._logger = logger
         self._faults = faults
-        self._filters: dict[str, RepeatFilter] = {}  # by topic
+        self._filters = defaultdict(lambda: RepeatFilter(period=1.0))  # by topic
         self.count = 0
         self.last = ""
 
     def note(self, error: Exception, topic: str, consequence: str = "") -> None:
-        """Count a message on `topic` that raised `error`.
-
-        consequence: the effect of the rejection, such as "the base stays".
-        """
+        """Count a message on `topic` that raised `error`; consequence: such as "the base stays"."""
         self.report(topic, consequence, self._faults.explain(error, topic))
 
     def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:
         """Count one message on `topic`; `kind` identifies the cause, its text by default."""
         self.count += 1
         self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
-        if topic not in self._filters:
-            self._filters[topic] = RepeatFilter(period=1.0)
         if self._filters[topic].passes(kind or cause):
             self._logger.warning(self.last)
 

@@ -28,9 +28,7 @@ def placement_of(pose: Pose) -> Placement:
 
 def pose_of(pose: Pose) -> np.ndarray:
     """Return position [m] and quaternion x y z w (7,); Refusal INVALID_POSE for an invalid pose."""
-    p = numbers_of(pose.position)
-    turn = pose.orientation
-    quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
+    p, quaternion = numbers_of(pose.position), numbers_of(pose.orientation)
     if not (np.abs(p) <= _FARTHEST).all():
         raise Refusal(
             "INVALID_POSE", f"the position must be finite, {_FARTHEST:g} m from the origin at most"
@@ -48,8 +46,8 @@ def fill_pose(pose: Pose, placement: Placement) -> None:
 
 
 def numbers_of(message) -> np.ndarray:
-    """Return x, y, z of a message (3,)."""
-    return np.array([message.x, message.y, message.z])
+    """Return x, y, z of a vector (3,), x, y, z, w of a quaternion (4,)."""
+    return np.array([getattr(message, axis) for axis in "xyzw" if hasattr(message, axis)])
 
 
 def fill(message, numbers: Sequence[float] | np.ndarray) -> None:

@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import warnings
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -86,7 +90,9 @@ class GuardedNode(AnsweringNode):
         super().__init__(name, **options)
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service that answers with the error that `callback` raises."""
+        """Make a service that answers with the error of `callback`; others run while it waits."""
+        if inspect.iscoroutinefunction(callback):
+            options.setdefault("callback_group", MutuallyExclusiveCallbackGroup())
         answer = self.faults.answering(srv_type, srv_name, callback)
         return super().create_service(srv_type, srv_name, answer, **options)
 
@@ -104,3 +110,42 @@ class GuardedNode(AnsweringNode):
         """Make a timer that continues if its callback fails."""
         turn = self.faults.hearing("a timer", callback)
         return super().create_timer(timer_period_sec, turn, *arguments, **options)
+
+
+class NodePart:
+    """Makes topics and declares parameters of a node, until `destroy`; forwards all else to it.
+
+    Use and destroy it in the thread that spins the node's executor, while no callback of another
+    member runs.
+    """
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._undo: list[Callable[[], object]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the node's attribute of that name."""
+        return getattr(self._node, name)
+
+    def create_publisher(self, *arguments, **options):
+        """Make a publisher on the node."""
+        publisher = self._node.create_publisher(*arguments, **options)
+        self._undo.append(partial(self._node.destroy_publisher, publisher))
+        return publisher
+
+    def create_subscription(self, *arguments, **options):
+        """Make a subscription on the node."""
+        subscription = self._node.create_subscription(*arguments, **options)
+        self._undo.append(partial(self._node.destroy_subscription, subscription))
+        return subscription
+
+    def declare_parameter(self, name: str, *arguments, **options):
+        """Declare a parameter of the node; raises what rclpy raises."""
+        parameter = self._node.declare_parameter(name, *arguments, **options)
+        self._undo.append(partial(self._node.undeclare_parameter, name))
+        return parameter
+
+    def destroy(self) -> None:
+        """Remove its topics and parameters from the node."""
+        while self._undo:
+            self._undo.pop()()

@@ -1,49 +1,253 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The node's parameters: declared from their table, checked, watched."""
+"""The node's parameters: a table with default, range and meaning of each; declared and checked."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.exceptions import InvalidParameterTypeException, ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS, Specification
 from hrpsim.yaml_text import read_yaml
 
 _SHOWN = 5  # nodes of a file of parameters, in a warning
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A parameter: its default gives the type; a range applies to numbers."""
+
+    default: Any
+    description: str
+    lowest: float | None = None
+    highest: float | None = None
+    choices: tuple[str, ...] = ()
+    read_only: bool = True
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return the descriptor that `ros2 param describe` shows."""
+        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
+        if self.choices:
+            descriptor.additional_constraints = self._allowed
+        if self.lowest is not None and isinstance(self.default, float):
+            descriptor.floating_point_range = [
+                FloatingPointRange(from_value=self.lowest, to_value=self.highest)
+            ]
+        elif self.lowest is not None:
+            descriptor.integer_range = [
+                IntegerRange(from_value=self.lowest, to_value=self.highest, step=1)
+            ]
+        return descriptor
+
+    def problem(self, name: str, value: Any) -> str:
+        """Return what is wrong with a value of the right type and range, or ""."""
+        if not self.choices or value in self.choices:
+            return ""
+        return f"parameter {name!r} is {value!r}; it must be {self._allowed}"
+
+    @property
+    def _allowed(self) -> str:
+        return "one of: " + ", ".join(map(repr, self.choices))
+
+
+def _live(default: Any, text: str, *bounds: float) -> Specification:
+    """Return a parameter that can be set while the program runs."""
+    return Specification(default, text, *bounds, read_only=False)
+
+
+def _rate(default: float, what: str, whole: str = "publish periods") -> Specification:
+    text = f"Rate of {what} [Hz, simulated time]; rounded to whole {whole}"
+    return _live(default, text, 0.1, 10000.0)
+
+
+def _deviation(what: str, most: float = 1000.0) -> Specification:
+    return _live(0.0, f"Standard deviation of {what}", 0.0, most)
+
+
+SPECIFICATIONS = dict(
+    world_file=Specification(
+        "config/stand.yaml",
+        "World description (YAML or MJCF): a path, or a path inside the package's share folder",
+    ),
+    xacro_arguments=Specification(
+        [""],
+        "Arguments for the robot's xacro file, such as 'bush:=true'; they override the world file",
+    ),
+    time_step=Specification(0.0, "Length of a step [s]; 0 takes the world file's", 0.0, 0.1),
+    integrator=Specification(
+        "",
+        "Integration scheme; empty takes the world file's",
+        choices=("", "semi_implicit", "rk4", "euler"),
+    ),
+    real_time_factor=_live(
+        1.0,
+        "Simulated seconds for each second of wall time; 0 runs as fast as possible",
+        0.0,
+        100.0,
+    ),
+    publish_rate=_rate(200.0, "the clock, joint states, wrenches, IMU and odometry", "steps"),
+    tf_rate=_rate(50.0, "the transforms"),
+    odom_frame=Specification(
+        "odom", "Frame in which odom and tf place the robot's base, after frame_prefix"
+    ),
+    frame_prefix=Specification("", "Prefix of every frame, odom_frame included, such as 'robot1/'"),
+    publish_odometry=Specification(
+        True,
+        "Publish the true pose of the base as odom and as the transform odom_frame -> base; "
+        "off where an estimator provides it",
+    ),
+    publish_link_tf=Specification(
+        True, "Publish the transforms between the links; off where robot_state_publisher does it"
+    ),
+    start_paused=Specification(False, "Wait for ~/resume or ~/step before the first step"),
+    step_count=_live(1, "Number of steps that one call of ~/step makes", 1, 1_000_000),
+    state_name=_live(
+        "saved", "Name under which ~/save_state stores the state and ~/load_state restores it"
+    ),
+    state_limit=_live(20, "Maximum number of states stored by ~/save_state", 0, 1000),
+    lockstep=Specification(
+        False, "Wait at each control tick until joint_commands with the tick's stamp arrive"
+    ),
+    control_period=Specification(
+        0.005,
+        "In lockstep: simulated time from one control tick to the next [s]; whole steps",
+        0.0,
+        10.0,
+    ),
+    lockstep_timeout=Specification(
+        1.0,
+        "In lockstep: wall time without a command after which the node logs what it waits for, "
+        "and ~/step fails [s]",
+        0.0,
+        1.0e6,
+    ),
+    interpolate_commands=Specification(
+        True, "In lockstep: interpolate position targets linearly over the control period"
+    ),
+    lockstep_policy=Specification(
+        "pause",
+        "In lockstep: reaction after lockstep_timeout: continue to wait, continue without the "
+        "command (the last one holds), or end the node with exit code 1",
+        choices=("pause", "hold", "abort"),
+    ),
+    wrench_duration=_live(
+        0.1, "Simulated time for which a wrench of apply_wrench acts in full [s]", 0.0, 1000.0
+    ),
+    wrench_ramp=_live(
+        0.02, "Simulated time in which it then falls linearly to zero [s]", 0.0, 1000.0
+    ),
+    imu_gyro_noise=_deviation("the noise of angular velocities, of each sample and axis [rad/s]"),
+    imu_gyro_bias=_deviation("a constant error, drawn once for each axis [rad/s]"),
+    imu_accel_noise=_deviation("the noise of specific forces, of each sample and axis [m/s²]"),
+    imu_accel_bias=_deviation("a constant error, drawn once for each axis [m/s²]"),
+    wrench_force_noise=_deviation(
+        "the noise of measured forces, of each sample and axis [N]", 1.0e6
+    ),
+    wrench_torque_noise=_deviation(
+        "the noise of measured torques, of each sample and axis [Nm]", 1.0e6
+    ),
+    noise_seed=_live(
+        0, "Seed of all noise: the same seed gives the same noise at the same step", 0, 2**31 - 1
+    ),
+    foot_sensors=Specification(
+        ["lfsensor", "rfsensor"], "Force-torque sensors from which zmp is computed"
+    ),
+    marker_rate=_rate(20.0, "contact_markers"),
+    contact_rate=_rate(50.0, "contacts"),
+    marker_force_scale=Specification(
+        0.001, "Length of the arrows of contact_markers [m/N]", 1.0e-6, 1.0
+    ),
+    solver_sweep_limit=_live(
+        0,
+        "Limit of solver sweeps in a step, with new contacts too; 0 takes the world file's",
+        0,
+        100_000,
+    ),
+    solver_tolerance=_live(
+        0.0,
+        "Tolerance at which the contact solver stops, as World has it; 0 takes the world file's",
+        0.0,
+        1.0,
+    ),
+    entity_limit=_live(
+        1000, "Maximum number of entities in the world; ~/spawn_entity refuses more", 0, 1_000_000
+    ),
+    spawn_size_limit=_live(
+        10_000_000,
+        "Largest description that ~/spawn_entity accepts, as text or file [bytes]",
+        0,
+        1_000_000_000,
+    ),
+    spawn_link_limit=_live(
+        1000, "Maximum number of links of a robot that ~/spawn_entity accepts", 0, 1_000_000
+    ),
+    spawn_xacro=_live(
+        False, "Whether ~/spawn_entity accepts xacro, whose expressions this process evaluates"
+    ),
+    spawn_mjcf=_live(
+        False, "Whether ~/spawn_entity accepts MJCF, which MuJoCo's parser reads in a child process"
+    ),
+    step_limit=_live(
+        1_000_000, "Maximum number of steps of one call of ~/step_simulation", 1, 1_000_000_000
+    ),
+    filter_limit=_live(
+        256, "Longest filter of names that ~/get_entities accepts [letters]", 0, 10_000
+    ),
+    compile_ahead=Specification(
+        True, "Whether a process of low priority compiles kernels that later steps may need"
+    ),
+    duration=Specification(
+        0.0,
+        "Simulated time after which the node ends by itself [s]; 0 runs until it is stopped",
+        0.0,
+        1.0e9,
+    ),
+    viewer=Specification(
+        False, "Whether to show the world in a browser, on this machine; needs viser"
+    ),
+    viewer_port=Specification(8080, "Port of the viewer; 0 takes any free one", 0, 65535),
+)
+
+
+def describe(specifications: Mapping[str, Specification]) -> str:
+    """Return parameters as text for --help: each name with its default and its meaning."""
+    lines = (f"  {k} ({s.default!r})\n      {s.description}" for k, s in specifications.items())
+    return "\n".join(["Parameters, with their defaults:\n", *lines])
 
 
 class ParameterError(HrpsimError, ValueError):
     """An invalid parameter of a program; the message names it."""
 
 
-def declare(node: Node, specifications: Iterable[Specification]) -> dict[str, Any]:
-    """Declare parameters; return their values, including those of the command line and files.
-
-    Raises ParameterError for one of another type, out of its range or not among its choices.
-    """
+def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str, Any]:
+    """Declare parameters; return their values. ParameterError for one that does not fit."""
     overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
     overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
     values = {}
-    for specification in specifications:
-        name, default = specification.name, specification.default
+    for name, specification in specifications.items():
+        default = specification.default
         try:
             values[name] = node.declare_parameter(name, default, specification.descriptor()).value
         except ParameterException as error:
             is_type = isinstance(error, InvalidParameterTypeException)
             hint = "; write 2.0, not 2" if is_type and isinstance(default, float) else ""
             raise ParameterError(f"{error}{hint}") from error
-        if problem := specification.problem(values[name]):
+        if problem := specification.problem(name, values[name]):
             raise ParameterError(problem)
     return values
 
@@ -96,10 +300,7 @@ def _pattern(name: str) -> re.Pattern:
 def warn_of_unknown(
     node: Node, declared: Iterable[str], later: Callable[[str], bool] = lambda name: False
 ) -> None:
-    """Warn of given parameters that are not declared, with a similar name.
-
-    later: returns whether a name may be declared later.
-    """
+    """Warn of given parameters that are neither declared nor `later(name)` to be declared."""
     warn_of_foreign_files(node)
     for name in given_to(node):
         known = node.has_parameter(name) or name.startswith("qos_overrides.") or later(name)
@@ -108,19 +309,16 @@ def warn_of_unknown(
 
 
 def refuse_unknown(node: Node) -> None:
-    """Raise ParameterError for gains of an unknown joint; warn of other unknown names.
-
-    Those of a robot that is spawned later, gains.<robot>.<joint>, modes. and rates., may be given
-    in advance.
-    """
+    """Raise ParameterError for gains of an unknown joint; warn of names that no later robot has."""
     kinds = {"gains": "joint", "modes": "joint", "rates": "sensor"}
     for name in given_to(node):
         kind, _, part = name.partition(".")
         if kind in kinds and part and "." not in part and not node.has_parameter(name):
             known = list(node.get_parameters_by_prefix(kind))
             raise ParameterError(unknown_name(f"{kinds[kind]} with {kind}", part, known))
-    declared = [specification.name for specification in SPECIFICATIONS]
-    warn_of_unknown(node, declared, lambda n: n.count(".") > 1 and n.partition(".")[0] in kinds)
+    warn_of_unknown(
+        node, SPECIFICATIONS, lambda n: n.count(".") > 1 and n.partition(".")[0] in kinds
+    )
 
 
 def value_of(node: Node, name: str) -> Any:
@@ -147,13 +345,12 @@ def on_change(
     Before that, `check(name, value)` returns what is wrong with a value that the table allows, or
     ""; the whole request is then refused with this reason.
     """
-    specifications = {specification.name: specification for specification in SPECIFICATIONS}
 
     def checked(parameters: list[Parameter]) -> SetParametersResult:
         for parameter in parameters:
-            known = specifications.get(parameter.name)
             name, value = parameter.name, parameter.value
-            if problem := known.problem(value) if known else check(name, value):
+            declared = SPECIFICATIONS.get(name)
+            if problem := (declared.problem if declared else check)(name, value):
                 return SetParametersResult(successful=False, reason=problem)
         return SetParametersResult(successful=True)
 

@@ -38,10 +38,7 @@ def _unused(message) -> None:
 
 
 class PolledSubscription:
-    """A subscription whose messages wait in the middleware until `take` is called.
-
-    With `raw` the messages are serialised bytes, as received.
-    """
+    """A subscription whose messages, with `raw` as bytes, wait in the middleware until `take`."""
 
     def __init__(
         self,
@@ -56,17 +53,10 @@ class PolledSubscription:
         self.subscription = node.create_subscription(
             message_type, topic, _unused, qos, callback_group=PolledGroup(), raw=raw
         )
+        self.topic = self.subscription.topic_name  # in full
+        self.publisher_count = self.subscription.get_publisher_count  # of matched ones
         self._handle = self.subscription.handle
         self._message_type, self._raw = message_type, raw
-
-    @property
-    def topic(self) -> str:
-        """The full topic name."""
-        return self.subscription.topic_name
-
-    def publisher_count(self) -> int:
-        """Return the number of matched publishers."""
-        return self.subscription.get_publisher_count()
 
     def take(self) -> tuple[Any, dict[str, int]] | None:
         """Return the oldest waiting message and its info, or None.

@@ -23,16 +23,8 @@ class MessageQueue:
 
     def __init__(self, source):
         self._source = source
+        self.topic, self.publisher_count = source.topic, source.publisher_count
         self.lost_count = 0  # messages that were lost in transport, if these are counted
-
-    @property
-    def topic(self) -> str:
-        """The full topic name."""
-        return self._source.topic
-
-    def publisher_count(self) -> int:
-        """Return how many publishers send to the topic."""
-        return self._source.publisher_count()
 
     def take_due(self) -> Iterable[Any]:
         """Return the messages that are due now, in order."""

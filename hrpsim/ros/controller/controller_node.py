@@ -32,8 +32,13 @@ from hrpsim.control.framework.parameters import read_parameters
 from hrpsim.errors import HrpsimError
 from hrpsim.model.model import BASES, Model
 from hrpsim.ros.base.guarded_node import AnsweringNode
-from hrpsim.ros.base.parameter_table import Specification, describe
-from hrpsim.ros.base.parameters import declare, named_values, warn_of_unknown
+from hrpsim.ros.base.parameters import (
+    Specification,
+    declare,
+    describe,
+    named_values,
+    warn_of_unknown,
+)
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.base.stop_signal import StopSignal
@@ -41,10 +46,13 @@ from hrpsim.ros.controller.controller_topics import (
     CommandPublisher,
     DescriptionListener,
     StateListener,
+    WantedPeriod,
 )
-from hrpsim.ros.controller.group_services import GroupServices
-from hrpsim.ros.controller.manager_services import ManagerServices, offer_manager_services
-from hrpsim.ros.controller.wanted_period import WantedPeriod
+from hrpsim.ros.controller.manager_services import (
+    GroupServices,
+    ManagerServices,
+    offer_manager_services,
+)
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]
@@ -52,36 +60,23 @@ _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
 _MOST_LEFT_OUT = 10  # successive ticks, each after missing ones
 _TIMEOUT = 3.0  # without a state to answer, until this is logged [s, wall]
-PARAMETERS = {
-    one.name: one
-    for one in (
-        Specification(
-            "controller", "", "The controller: 'module:Class' or 'path/to/file.py:Class'"
-        ),
-        Specification("parameters_file", "", "YAML file with the controller's own parameters"),
-        Specification(
-            "parameters",
-            [""],
-            "Its parameters one by one, 'name:=value'; they override the file",
-        ),
-        Specification(
-            "base", "free", "Whether the robot has a 'free' or a 'fixed' base", choices=BASES
-        ),
-        Specification(
-            "lockstep", False, "Answer each control tick with its own stamp; set it on the node too"
-        ),
-        Specification(
-            "listeners",
-            1,
-            "Number of subscribers to joint_commands until it is ready: 2 with a recorder",
-            1,
-            1000,
-        ),
-        Specification(
-            "lead", 0.03, "Without lockstep: commands are sent ahead of their time by [s]", 0.0, 1.0
-        ),
-    )
-}
+PARAMETERS = dict(
+    controller=Specification("", "The controller: 'module:Class' or 'path/to/file.py:Class'"),
+    parameters_file=Specification("", "YAML file with the controller's own parameters"),
+    parameters=Specification(
+        [""], "Its parameters one by one, 'name:=value'; they override the file"
+    ),
+    base=Specification("free", "Whether the robot has a 'free' or a 'fixed' base", choices=BASES),
+    lockstep=Specification(
+        False, "Answer each control tick with its own stamp; set it on the node too"
+    ),
+    listeners=Specification(
+        1, "Number of subscribers to joint_commands until it is ready: 2 with a recorder", 1, 1000
+    ),
+    lead=Specification(
+        0.03, "Without lockstep: commands are sent ahead of their time by [s]", 0.0, 1.0
+    ),
+)
 
 
 class ControllerNode:
@@ -92,7 +87,7 @@ class ControllerNode:
 
     def __init__(self, **node_options):
         self.node = AnsweringNode("hrpsim_controller", **node_options)
-        given = declare(self.node, PARAMETERS.values())
+        given = declare(self.node, PARAMETERS)
         warn_of_unknown(self.node, PARAMETERS)
         if not given["controller"]:
             raise HrpsimError("no controller: give -p controller:=module:Class")
@@ -276,7 +271,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _describe() -> str:
-    return f"{__doc__}\n{describe(PARAMETERS.values())}"
+    return f"{__doc__}\n{describe(PARAMETERS)}"
 
 
 def _run(stop: StopSignal) -> int:

@@ -1,18 +1,24 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller's topics: the robot's description, states of one stamp, commands."""
+"""A controller's topics: the robot's description, states of one stamp, commands, their period."""
 
 from __future__ import annotations
 
+import math
+import time
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import GetParameters
+from rclpy.client import Client
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.task import Future
 from sensor_msgs.msg import Imu, JointState, PointCloud2
 from std_msgs.msg import String
 
@@ -31,16 +37,17 @@ from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.faults import Faults, Rejections
+from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.contact_cloud import TOPIC as _CONTACT_POINTS
-from hrpsim.ros.robot.contact_cloud import points_of
-from hrpsim.ros.robot.robot_publishers import sensor_topic
+from hrpsim.ros.robot.robot_publishers import CONTACT_POINTS, points_of, sensor_topic
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
 _DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s in Fast DDS
 _MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
+_PARAMETER = "control_period"
+_TIMEOUT = 20.0  # with nodes that do not answer [s, wall]; an answer ends the wait at once
 
 
 @lru_cache(8)
@@ -85,7 +92,7 @@ class StateListener:
         if needs.base == TRUE:
             types[_ODOMETRY] = Odometry
         if needs.contacts or needs.zmp:
-            types[_CONTACT_POINTS] = PointCloud2
+            types[CONTACT_POINTS] = PointCloud2
         self._needs, self._link_count = needs, len(model.link_names)
         self._sums = ContactSums(model, needs.contacts)
         self._subscriptions = {
@@ -138,27 +145,23 @@ class StateListener:
                     del arrived[next(iter(arrived))]
 
     def _reading(self, message) -> Any:
-        """Return the data of a message: arrays, or a reading of `State`.
-
-        Raises HrpsimError for a message of other joints, and for values that are not finite.
-        """
+        """Return a message's arrays or reading; HrpsimError for one that does not fit."""
         if isinstance(message, PointCloud2):
             return points_of(message, self._link_count)
         if isinstance(message, JointState):
             reading: Any = self._joints(message)
         elif isinstance(message, Odometry):
-            reading = _base(message)
+            pose, twist = message.pose.pose, message.twist.twist
+            parts = pose.position, pose.orientation, twist.linear, twist.angular
+            reading = BaseReading(*map(numbers_of, parts))
         elif isinstance(message, Imu):
-            reading = ImuReading(
-                _quaternion(message.orientation),
-                np.array(_vector(message.angular_velocity)),
-                np.array(_vector(message.linear_acceleration)),
-            )
+            parts = message.orientation, message.angular_velocity, message.linear_acceleration
+            reading = ImuReading(*map(numbers_of, parts))
         else:
             wrench = message.wrench
-            reading = np.array((*_vector(wrench.force), *_vector(wrench.torque)))
-        parts = reading if isinstance(reading, tuple) else (reading,)
-        if not all(np.isfinite(part).all() for part in parts):
+            reading = np.concatenate([numbers_of(wrench.force), numbers_of(wrench.torque)])
+        found = reading if isinstance(reading, tuple) else (reading,)
+        if not all(np.isfinite(one).all() for one in found):
             raise HrpsimError("it has values that are not finite")
         return reading
 
@@ -207,9 +210,9 @@ class StateListener:
             of_kind["imu"],
             found.get(_ODOMETRY),
         )
-        if _CONTACT_POINTS not in found:
+        if CONTACT_POINTS not in found:
             return state
-        pressing = found[_CONTACT_POINTS]
+        pressing = found[CONTACT_POINTS]
         zmp = self._sums.zero_moment_point(pressing) if self._needs.zmp else None
         return state._replace(contacts=self._sums.of_links(pressing), zmp=zmp)
 
@@ -246,10 +249,7 @@ class CommandPublisher:
         template.publish(stamp)
 
     def wait_until_delivered(self) -> None:
-        """Wait until all subscribers have received the commands, four seconds at most.
-
-        Commands that were not received are lost with the publisher.
-        """
+        """Wait for acknowledgements, four seconds at most: the publisher's end loses the rest."""
         self._publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
 
     def _template(self, given: tuple[bool, ...]) -> SerializedTemplate:
@@ -265,19 +265,47 @@ class CommandPublisher:
         return SerializedTemplate(self._publisher, message, fill, count * sum(given))
 
 
-def _base(message: Odometry) -> BaseReading:
-    pose, twist = message.pose.pose, message.twist.twist
-    return BaseReading(
-        np.array(_vector(pose.position)),
-        _quaternion(pose.orientation),
-        np.array(_vector(twist.linear)),
-        np.array(_vector(twist.angular)),
-    )
+class WantedPeriod:
+    """Requests the period from the nodes that publish `topic`, while an executor serves `node`.
 
+    Nodes without the parameter, or without an answer in time, expect none.
+    """
 
-def _vector(vector) -> tuple[float, float, float]:
-    return vector.x, vector.y, vector.z
+    def __init__(self, node: Node, topic: str):
+        self._node, self._topic = node, topic
+        self._clients: dict[str, Client] = {}
+        self._answers: dict[str, Future] = {}
+        self._end = math.inf  # of the time-out [s, wall]
 
+    def poll(self) -> float | None:
+        """Return the period [s], 0 if no node expects one; None while it is not known."""
+        self._ask()
+        answers = [answer.result() for answer in self._answers.values() if answer.done()]
+        values = [value for answer in answers for value in answer.values]
+        periods = [v.double_value for v in values if v.type == ParameterType.PARAMETER_DOUBLE]
+        all_answered = 0 < len(answers) == len(self._clients)
+        if periods or all_answered or time.monotonic() > self._end:
+            for client in self._clients.values():
+                self._node.destroy_client(client)
+            return periods[0] if periods else 0.0
+        return None
 
-def _quaternion(quaternion) -> np.ndarray:
-    return np.array((quaternion.x, quaternion.y, quaternion.z, quaternion.w))
+    def describe_wait(self) -> str:
+        """Describe which nodes have yet to answer."""
+        if not self._clients:
+            return f"waiting for a publisher of {self._topic}"
+        answered = [name for name, answer in self._answers.items() if answer.done()]
+        silent = [name for name in self._clients if name not in answered]
+        return f"waiting for {_PARAMETER} of {', '.join(silent)}, {_TIMEOUT:g} s at most"
+
+    def _ask(self) -> None:
+        """Send a request to each node that has not had one."""
+        for info in self._node.get_publishers_info_by_topic(self._topic):
+            name = f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+            if name not in self._clients and info.node_name != "_NODE_NAME_UNKNOWN_":
+                service = f"{name}/get_parameters"
+                self._clients[name] = self._node.create_client(GetParameters, service)
+                self._end = min(self._end, time.monotonic() + _TIMEOUT)
+        for name, client in self._clients.items():
+            if name not in self._answers and client.service_is_ready():
+                self._answers[name] = client.call_async(GetParameters.Request(names=[_PARAMETER]))

@@ -1,7 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The simulation below the node: time, pause, steps, reset, entities. Needs no ROS.
-
-Imports those files of robot/ and base/ that need no ROS.
-"""
+"""The simulation below the node: time, pause, steps, reset, entities. Needs no ROS."""

@@ -1,17 +1,204 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Changes to the contents of a simulation: loaded worlds, spawned robots and bodies."""
+"""The contents of a simulation: worlds and their sources, robots and bodies, saved states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.ros.base.entities import Entities, Refusal
-from hrpsim.ros.core.world_source import LoadedWorld
+from hrpsim.model.urdf.resources import Resources
+from hrpsim.resources import share_path
+from hrpsim.ros.base.entities import Entities, Refusal, located
+from hrpsim.world.file.about import WorldNotes, read_notes
+from hrpsim.world.file.file_reader import FileReader
+from hrpsim.world.file.load import described_robots, open_world, open_world_text
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
+
+KINDS = (".yaml", ".yml")
+_FORMATS = "a world is YAML"
+_MODEL_KINDS = (".urdf", ".xacro")
+_MOST_FILES = 1000  # of a folder
+_LONGEST_NAME = 200  # [letters]
+
+
+class LoadedWorld(NamedTuple):
+    """Notes on a world, and its source: `uri`, or `text`."""
+
+    notes: WorldNotes = WorldNotes()
+    uri: str = ""
+    text: str = ""
+    xacro_arguments: tuple[str, ...] = ()  # "name:=value", in addition to the file's
+
+
+def load_source(
+    uri: str, text: str, entities: Entities, build: Callable[[FileReader], Any]
+) -> tuple[Any, LoadedWorld]:
+    """Return the world that `uri`, or else `text`, describes, as `build` makes it, and its notes.
+
+    No text from a request is evaluated: robot descriptions must meet the limits of `entities`.
+    Raises Refusal with NO_RESOURCE, UNSUPPORTED_FORMAT, MISSING_ASSETS or RESOURCE_PARSE_ERROR.
+    """
+    if not uri and not text:
+        raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
+    source: str | Path = located(uri, KINDS, _FORMATS) if uri else text
+    entities.refuse_large(source)
+    with _refusals():
+        if isinstance(source, Path):
+            reader = open_world(source)
+        else:
+            reader = open_world_text(source, "resource_string")
+        notes = read_notes(reader)
+        for path in described_robots(reader):
+            entities.refuse_large(path)
+            entities.refuse_xacro(path)
+        world = build(reader)
+    return world, LoadedWorld(notes, uri, "" if uri else text)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Convert errors in a world to a Refusal."""
+    try:
+        yield
+    except Refusal:
+        raise
+    except (HrpsimError, OSError) as error:
+        code = "MISSING_ASSETS" if _misses_a_file(error) else "RESOURCE_PARSE_ERROR"
+        raise Refusal(code, str(error)) from error
+
+
+def _misses_a_file(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, FileNotFoundError):
+            return True
+        error = error.__cause__ or (error.__context__ if isinstance(error, ModelError) else None)
+    return False
+
+
+class Found(NamedTuple):
+    """The entries that were found, and why some sources could not be searched."""
+
+    entries: list
+    problems: list[str]
+
+
+class WorldEntry(NamedTuple):
+    """A world that can be loaded from `uri`."""
+
+    uri: str
+    notes: WorldNotes
+
+
+def find_worlds(sources: Iterable[str]) -> Found:
+    """Return the WorldEntry of each world that hrpsim ships, or in the files and folders given."""
+
+    def worlds_at(path: Path, prefix: str = "") -> list[WorldEntry]:
+        if path.is_file():
+            return [WorldEntry(str(path), read_notes(open_world(path)))]
+        return [
+            WorldEntry(prefix + file.name if prefix else str(file), notes)
+            for file in _files(path, KINDS)
+            if (notes := _notes_of(file)) is not None
+        ]
+
+    own = worlds_at(share_path("config"), "package://hrpsim/config/")
+    return _search(own, sources, worlds_at)
+
+
+def find_spawnables(sources: Iterable[str]) -> Found:
+    """Return the URI of each robot description that hrpsim ships or that lies in a source."""
+
+    def models_at(path: Path) -> list[str]:
+        files = [path] if path.is_file() else _files(path, _MODEL_KINDS)
+        return [str(file) for file in files if file.suffix in _MODEL_KINDS]
+
+    own = _files(share_path("urdf"), _MODEL_KINDS)
+    return _search([f"package://hrpsim/urdf/{path.name}" for path in own], sources, models_at)
+
+
+def _search(own: list, sources: Iterable[str], entries_at: Callable[[Path], list]) -> Found:
+    """Return own entries and those at each source, each once."""
+    entries, problems = own, []
+    for source in sources:
+        try:
+            entries = entries + entries_at(_existing(source))
+        except (HrpsimError, OSError, ValueError) as error:
+            problems.append(f"{source}: {error}")
+    return Found([e for k, e in enumerate(entries) if e not in entries[:k]], problems)
+
+
+def _existing(source: str) -> Path:
+    """Return the file or folder that a path, file:// or package:// URI names."""
+    if source.startswith("package://"):
+        package, _, inside = source.removeprefix("package://").partition("/")
+        if package == "hrpsim":
+            return share_path(inside)
+        for folder in Resources(None).packages(package):
+            if (folder / inside).exists():
+                return folder / inside
+        raise FileNotFoundError("there is no such folder in a package of that name")
+    if source.startswith("file://"):
+        source = source.removeprefix("file://")
+    if "://" in source:
+        raise ValueError("only paths, file:// and package:// are searched")
+    path = Path(source).expanduser()
+    if not path.exists():
+        raise FileNotFoundError("does not exist")
+    return path.absolute()
+
+
+def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
+    found = sorted(path for path in folder.iterdir() if path.suffix in kinds and path.is_file())
+    return iter(found[:_MOST_FILES])
+
+
+def _notes_of(path: Path) -> WorldNotes | None:
+    """Return the notes of a world file; None for another kind of file."""
+    try:
+        return read_notes(open_world(path))
+    except HrpsimError:
+        return None
+
+
+class SavedStates:
+    """Snapshots of the present world by name; at most `limit` at once."""
+
+    def __init__(self, limit: int = 20):
+        self.limit = limit
+        self._states: dict[str, dict[str, Any]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the saved states."""
+        return tuple(self._states)
+
+    def save(self, name: str, world) -> None:
+        """Save the present state, in place of one of that name."""
+        if not 0 < len(name) <= _LONGEST_NAME:
+            raise WorldError(f"the name of a state has 1 to {_LONGEST_NAME} letters")
+        if name not in self._states and len(self._states) >= self.limit:
+            raise WorldError(
+                f"there are {len(self._states)} saved states: {', '.join(self._states)}; "
+                f"state_limit is {self.limit}"
+            )
+        self._states[name] = world.snapshot()
+
+    def restore(self, name: str, world) -> None:
+        """Restore a state bit for bit; WorldError for an unknown name, or one of other entities."""
+        if name not in self._states:
+            raise WorldError(unknown_name("saved state", name, self._states))
+        world.restore(self._states[name])
+
+    def clear(self) -> None:
+        """Drop all states: they belong to another world."""
+        self._states = {}
 
 
 class Contents:
@@ -49,10 +236,7 @@ class Contents:
         return entity, topics
 
     def delete(self, name: str) -> int:
-        """Remove a robot, with its topics, or a body from the world.
-
-        Return how many connections were removed with it. Raises Refusal for an unknown name.
-        """
+        """Remove an entity, with its topics; return how many connections were removed with it."""
         count = self._entities.delete(name)
         self._robots.drop_removed()
         self.notify()

@@ -14,11 +14,7 @@ from hrpsim.world.objects.entity import Entity
 
 
 def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper corner (3,) [m] of a box along `frame` around all shapes.
-
-    It bounds the box of each shape, so it may be larger than the tightest box. The box of an entity
-    without shapes is its frame's origin.
-    """
+    """Return the corners (3,) [m] of a box along `frame` around all shapes, or else its origin."""
     poses = new_kinematics(len(entity.system.parent))
     update_poses(entity.forest, entity.q.copy(), poses)
     lower, upper = [], []
@@ -44,12 +40,9 @@ def half_lengths(geometry) -> np.ndarray:
         return np.abs(geometry.vertices).max(axis=0)
     a, b, c = geometry.size
     return np.array(
-        {
-            BOX: (a, b, c),
-            SPHERE: (a, a, a),
-            CYLINDER: (a, a, b),
-            CAPSULE: (a, a, a + b),
-        }[geometry.kind]
+        {BOX: (a, b, c), SPHERE: (a, a, a), CYLINDER: (a, a, b), CAPSULE: (a, a, a + b)}[
+            geometry.kind
+        ]
     )
 
 

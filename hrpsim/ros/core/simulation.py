@@ -1,11 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A running world: simulated time and its rate, pause, steps, reset. Needs no ROS.
-
-The node passes it inputs and publishers; services, parameters, diagnostics and the viewer use a
-Simulation.
-"""
+"""A running world: simulated time and its rate, pause, steps, reset. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
 
 from hrpsim.control.framework.pacing import Pacer
 from hrpsim.errors import WorldError
@@ -21,12 +18,8 @@ from hrpsim.jit.lazy_kernels import KernelsAbsent
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.core.contents import Contents
-from hrpsim.ros.core.input import Input
-from hrpsim.ros.core.saved_states import SavedStates
-from hrpsim.ros.core.solver_settings import SolverSettings
-from hrpsim.ros.core.step_account import StepAccount
-from hrpsim.ros.core.world_source import LoadedWorld
+from hrpsim.ros.core.contents import Contents, LoadedWorld, SavedStates
+from hrpsim.ros.core.step_account import SolverSettings, StepAccount
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.world.world import World
 
@@ -35,21 +28,29 @@ _TURN = 0.02  # [s, wall] between two turns of the host
 _LONGEST_BURST = 0.05  # of steps between two polls of requests [s, wall]
 
 
+class Input(Protocol):
+    """An input, such as a topic, a drag in the viewer, or the pushes of a sweep's run."""
+
+    def poll(self) -> None:
+        """Read the messages that are due."""
+
+    def apply(self) -> None:
+        """Apply the requests for the next step."""
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before this is needed again."""
+
+
 class Simulation:
     """Steps a world in wall time and on request, with its inputs and its publications.
 
-    It is constructed with `robots`, a RobotInterfaces, and `publications`, a StatePublisher.
+    `robots` is a RobotInterfaces, `publications` a StatePublisher. Simulated time is the number of
+    steps since the start times the time step; it continues after a reset, and in another world.
+    After an unload there is an empty world, which cannot be stepped. `failure` states why a step
+    failed, after which the simulation is paused in the last state.
 
-    Simulated time is the number of steps since the start times the time step. A reset restores the
-    initial state of the world; time continues. `failure` states why a step failed, after which the
-    simulation is paused in the last state; else it is empty.
-
-    Another world can replace the present one. After an unload there is an empty world, which cannot
-    be stepped until one is loaded.
-
-    `kernels` compiles in another process, if `use_compiler_beside` has set it: while a step waits
-    for kernels, time stops and requests are answered. `era` counts how often the state or
-    the world was replaced.
+    While a step waits for `kernels`, compiled in another process if `use_compiler_beside` has set
+    it, time stops and requests are answered. `era` counts how often the state was replaced.
     """
 
     def __init__(
@@ -206,7 +207,7 @@ class Simulation:
         try:
             self._switch_to(world, loaded)
         except BaseException:
-            self._switch_to(_no_world(world.time_step), None)
+            self._switch_to(World(time_step=world.time_step), None)
             raise
         self._stopped_at = self.clock.steps
 
@@ -214,7 +215,7 @@ class Simulation:
         """Unload the world; Refusal if there is none."""
         if self.contents.loaded is None:
             raise Refusal("NO_WORLD_LOADED", "no world is loaded")
-        self._switch_to(_no_world(self.world.time_step), None)
+        self._switch_to(World(time_step=self.world.time_step), None)
 
     def reset(self) -> None:
         """Restore the initial state of the world; time continues, waiting commands are dropped."""
@@ -231,11 +232,7 @@ class Simulation:
         self.states.save(name, self.world)
 
     def load_state(self, name: str) -> None:
-        """Restore a saved state of the world, bit for bit.
-
-        Time continues and waiting commands are dropped. Raises WorldError for an unknown state, or
-        if entities were added or removed since.
-        """
+        """Restore a saved state, bit for bit; time continues, waiting commands are dropped."""
         self.contents.require_world()
         self.states.restore(name, self.world)
         self._restart()
@@ -390,8 +387,3 @@ def compile_step(world) -> None:
     first = world.snapshot()
     world.step()
     world.restore(first)
-
-
-def _no_world(time_step: float) -> World:
-    """Return an empty world, used when no world is loaded."""
-    return World(time_step=time_step)

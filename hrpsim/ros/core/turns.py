@@ -27,10 +27,7 @@ class NextTurn:
 
 
 async def when_compiled(simulation: Simulation, action: Callable[[], _Result]) -> _Result:
-    """Return the result of `action()`, repeated after the kernels that it needs are compiled.
-
-    Raises WorldError if the state of the world is replaced meanwhile.
-    """
+    """Return `action()`, repeated when its kernels are compiled; WorldError after a new state."""
     era = simulation.era
     while True:
         try:

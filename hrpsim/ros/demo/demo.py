@@ -21,16 +21,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import rclpy
 import yaml
+from nav_msgs.msg import Odometry
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import Trigger
 
 from hrpsim.bag.reader import lost_messages, message_counts
+from hrpsim.control.balance.fall import FallWatch
 from hrpsim.model.model import Model
 from hrpsim.orphans import end_with_parent
 from hrpsim.resources import share_path
+from hrpsim.ros.base import qos
 from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
+from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.stop_signal import StopSignal
-from hrpsim.ros.demo.demo_monitor import DemoMonitor
 from hrpsim.ros.robot.robot_publishers import sensor_topic
 
 DEFAULT_OUTPUT = Path("demo_output")
@@ -40,6 +49,82 @@ WORD_PERIOD = 10.0  # [s, wall] between two lines about the state of the start
 STALL_LIMIT = 30.0  # [s, wall] without progress of simulated time
 AFTER_FALL = 1.0  # [s] recorded after a fall
 _STATE_TOPICS = "/clock", "/joint_states", "/robot_description", "/odom"
+
+
+class DemoMonitor:
+    """Follows `odom` in a domain of this machine and measures simulated and wall time."""
+
+    def __init__(self, domain_id: int):
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        self._context = Context()
+        rclpy.init(
+            context=self._context,
+            domain_id=domain_id,
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        self._node = Node("demo_monitor", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._node.create_subscription(Odometry, "odom", self._on_odometry, qos.STATE)
+        self.fall = FallWatch()
+        self.simulated = 0.0  # [s]
+        self.fell_at: float | None = None  # [s]
+        self.last_progress = time.monotonic()
+        self._first_progress: tuple[float, float] | None = None  # simulated, wall [s]
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated seconds for each second of wall time since the first progress."""
+        if self._first_progress is None:
+            return 0.0
+        simulated, wall = self._first_progress
+        return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
+
+    def resume(self, timeout: float, check: Callable[[], object]) -> bool:
+        """Call ~/resume, and `check` meanwhile; return whether it answered in `timeout` [s]."""
+        end = time.monotonic() + timeout
+        client = self._node.create_client(Trigger, "hrpsim/resume")
+        if not self._wait(client.service_is_ready, end, check):
+            return False
+        self.last_progress = time.monotonic()
+        while (now := time.monotonic()) < end:  # an answer can get lost; a second call is harmless
+            answer = client.call_async(Trigger.Request())
+            if self._wait(answer.done, min(end, now + 5.0), check):
+                return answer.result().success
+        return False
+
+    def _wait(self, condition: Callable[[], bool], end: float, check: Callable[[], object]) -> bool:
+        """Return whether the condition becomes true before `end`."""
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            check()
+            self._executor.spin_once(timeout_sec=0.05)
+        return True
+
+    def update(self, timeout: float) -> None:
+        """Process the messages that arrive within `timeout` [s]."""
+        end = time.monotonic() + timeout
+        while (remaining := end - time.monotonic()) > 0:
+            self._executor.spin_once(timeout_sec=remaining)
+
+    def close(self) -> None:
+        """Leave the ROS graph."""
+        self._executor.shutdown(timeout_sec=1.0)
+        self._node.destroy_node()
+        self._context.try_shutdown()
+        self._context.destroy()
+
+    def _on_odometry(self, message: Odometry) -> None:
+        stamp, pose = message.header.stamp, message.pose.pose
+        simulated = stamp.sec + 1e-9 * stamp.nanosec
+        if simulated > self.simulated:
+            self.last_progress = time.monotonic()
+            self._first_progress = self._first_progress or (simulated, self.last_progress)
+        self.simulated = simulated
+        self.fall.add(pose.position.z, numbers_of(pose.orientation))
+        if self.fell_at is None and self.fall.fallen:
+            self.fell_at = simulated
 
 
 def node_topics(model: Model) -> tuple[str, ...]:
@@ -70,10 +155,7 @@ class DemoSettings:
 
 
 class DemoRun:
-    """Starts the processes, runs the walk, and checks the recording.
-
-    Use it as a context manager: its processes have ended afterwards, also after an error.
-    """
+    """Starts the processes, runs the walk, checks the recording; at exit it ends the processes."""
 
     def __init__(
         self,
@@ -262,11 +344,9 @@ class DemoRun:
 
 
 def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
-    """Run the walk and return the summary, which is also written to summary.json.
+    """Run the walk; return the summary, also in summary.json, whose `problems` list failures.
 
-    Its `problems` list failures: the robot fell, a topic stayed silent, a process failed.
-    say: receives lines about progress. Raises KeyboardInterrupt if a signal arrives before the
-    start.
+    say: receives lines about progress. Raises KeyboardInterrupt for a signal before the start.
     """
     fresh_folder(settings.output)
     with StopSignal() as stop, PrivateDomain() as domain:

@@ -17,6 +17,7 @@ import sys
 import numpy as np
 from geometry_msgs.msg import PointStamped, WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -28,28 +29,19 @@ from hrpsim.errors import HrpsimError
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.guarded_node import GuardedNode
-from hrpsim.ros.base.parameter_table import Specification
-from hrpsim.ros.base.parameters import declare, warn_of_unknown
+from hrpsim.ros.base.parameters import Specification, declare, warn_of_unknown
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stop_signal import StopSignal
 
-_PARAMETERS = (
-    Specification(
-        "cutoff",
-        10.0,
-        "Half-power frequency of the differentiated velocities [Hz]",
-        0.01,
-        10000.0,
+_PARAMETERS = dict(
+    cutoff=Specification(
+        10.0, "Half-power frequency of the differentiated velocities [Hz]", 0.01, 10000.0
     ),
-    Specification(
-        "contact_height", 0.003, "A sole nearer to the floor than this bears [m]", 0.0, 0.1
-    ),
-    Specification("links", [""], "Links that may be fixed; empty: the soles of the robot"),
-    Specification(
-        "split", "center_of_pressure", f"One of {', '.join(SPLITS)}", choices=tuple(SPLITS)
-    ),
+    contact_height=Specification(0.003, "A sole nearer to the floor than this bears [m]", 0.0, 0.1),
+    links=Specification([""], "Links that may be fixed; empty: the soles of the robot"),
+    split=Specification("center_of_pressure", f"One of {', '.join(SPLITS)}", choices=tuple(SPLITS)),
 )
-_POINTS = {"zmp": "zmp", "com": "com", "capture_point": "capture_point"}  # topic: field
+_POINTS = ("zmp", "com", "capture_point")  # topics, and fields of Observer.sample
 
 
 class DynamicsObserver:
@@ -71,7 +63,7 @@ class DynamicsObserver:
         self._index: dict[str, int] = {}
         self._rates: RateFilter | None = None
         self._accelerations: RateFilter | None = None
-        self._points, self._wrenches = {}, {}
+        self._publishers: dict[str, Publisher] = {}  # by point or link
         self.node.create_subscription(
             String, "robot_description", self._on_description, qos.LATCHED
         )
@@ -93,16 +85,11 @@ class DynamicsObserver:
         self._positions, self._velocities = np.zeros(size), np.zeros(size)
         self._rates = RateFilter(size, self._cutoff)
         self._accelerations = RateFilter(size, self._cutoff)
-        for topic in _POINTS:
-            if topic not in self._points:
-                self._points[topic] = self.node.create_publisher(
-                    PointStamped, f"expected/{topic}", qos.STATE
-                )
-        for link in analyser.links:
-            if link not in self._wrenches:
-                self._wrenches[link] = self.node.create_publisher(
-                    WrenchStamped, f"expected/{link}", qos.STATE
-                )
+        for name in (*_POINTS, *analyser.links):
+            if name not in self._publishers:
+                kind = PointStamped if name in _POINTS else WrenchStamped
+                publisher = self.node.create_publisher(kind, f"expected/{name}", qos.STATE)
+                self._publishers[name] = publisher
         self._warm_up()
         print(f"ready: {model.name}, soles {', '.join(analyser.links)}", flush=True)
 
@@ -147,18 +134,18 @@ class DynamicsObserver:
     def _publish(self, stamp) -> None:
         observer = self.observer
         R, origin = observer.base_rotation(), observer.q[:3]
-        for topic, field in _POINTS.items():
+        for name in _POINTS:
             message = PointStamped()
             message.header.stamp, message.header.frame_id = stamp, self._frame
-            fill(message.point, (observer.sample[field] - origin) @ R)
-            self._points[topic].publish(message)
+            fill(message.point, (observer.sample[name] - origin) @ R)
+            self._publishers[name].publish(message)
         for index, link in enumerate(observer.links):
             at = observer.supports[index]
             message = WrenchStamped()
             message.header.stamp, message.header.frame_id = stamp, link
             fill(message.wrench.force, at["force"])
             fill(message.wrench.torque, at["torque"])
-            self._wrenches[link].publish(message)
+            self._publishers[link].publish(message)
 
 
 def main(arguments: list[str] | None = None) -> int:

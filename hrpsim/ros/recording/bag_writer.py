@@ -1,15 +1,21 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes serialised messages to a rosbag2 folder with one file, readable by ros2 bag."""
+"""Writes serialised messages, of types found by name, to a rosbag2 folder with one file."""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import struct
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
+from importlib.util import find_spec
+from io import SEEK_END, BytesIO
 from pathlib import Path
 
 from rclpy.qos import QoSProfile
@@ -27,11 +33,62 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hrpsim.bag.files import LOST_MESSAGES
 from hrpsim.errors import HrpsimError
-from hrpsim.ros.recording.message_types import definition_file
-from hrpsim.ros.recording.spooled_records import SpooledRecords
 
+_LENGTH = struct.Struct("<I")
+_NAME = re.compile(r"([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)")
 _KEEP_SIZE = 1_000_000  # bytes that are flushed to the system at once, at most
 _KEEP_PERIOD = 0.5  # the longest loss of a killed recorder [s, wall]
+
+
+class SpooledRecords:
+    """Replaces a list of BytesIO by a file in `folder` that disappears with the process."""
+
+    def __init__(self, folder: Path):
+        self._file = tempfile.TemporaryFile(dir=folder)
+        self._count = 0
+
+    def append(self, record: BytesIO) -> None:
+        """Store a copy of a record."""
+        content = record.getvalue()
+        self._file.write(_LENGTH.pack(len(content)) + content)
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[BytesIO]:
+        """Yield the records in order, each positioned at its end for writing."""
+        self._file.seek(0)
+        for _ in range(self._count):
+            (length,) = _LENGTH.unpack(self._file.read(_LENGTH.size))
+            record = BytesIO(self._file.read(length))
+            record.seek(0, SEEK_END)
+            yield record
+        self._file.seek(0, SEEK_END)
+
+
+def definition_file(type_name: str) -> Path:
+    """Return the .msg file of a type, in the share folder of the prefix of its Python package.
+
+    Imports nothing. Raises HrpsimError for names that are no type of an installed package.
+    """
+    match = _NAME.fullmatch(type_name)
+    if match is None:
+        raise HrpsimError(f"{type_name!r} is no name of a message type, as package/msg/Name")
+    spec = find_spec(match[1])
+    inside = Path("share", match[1], "msg", f"{match[2]}.msg")
+    for folder in [] if spec is None else spec.submodule_search_locations or ():
+        for prefix in Path(folder).parents:
+            if (prefix / inside).is_file():
+                return prefix / inside
+    raise HrpsimError(f"no installed interface package has {type_name}")
+
+
+def message_type(type_name: str) -> type:
+    """Return the class of a message type; HrpsimError, with nothing imported, as above."""
+    definition_file(type_name)
+    package, _, name = type_name.split("/")
+    return getattr(import_module(f"{package}.msg"), name)
 
 
 class BagFull(HrpsimError, OSError):
@@ -72,21 +129,12 @@ class BagWriter:
                 self._writer.close()
 
     def add_topic(self, topic: str, type_name: str, qos: QoSProfile) -> None:
-        """Declare a topic of type "package/msg/Name" before its first message.
-
-        Raises ImportError or FileNotFoundError if the type is not installed.
-        """
+        """Declare a topic before its first message; an error if its type is not installed."""
         self._learn(type_name)
         with self._named():
-            self._add(topic, type_name, qos)
-
-    def _add(self, topic: str, type_name: str, qos: QoSProfile) -> None:
-        self._connections[topic] = self._writer.add_connection(
-            topic,
-            type_name,
-            typestore=self._types,
-            offered_qos_profiles=[_offered(qos)],
-        )
+            self._connections[topic] = self._writer.add_connection(
+                topic, type_name, typestore=self._types, offered_qos_profiles=[_offered(qos)]
+            )
 
     def write(self, topic: str, time: int, data: bytes) -> None:
         """Append the serialised message `data` that was received at `time` [ns]."""

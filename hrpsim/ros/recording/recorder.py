@@ -36,37 +36,21 @@ def main(arguments: list[str] | None = None) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a recording to the arguments of a program."""
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="BAG", help="folder to be made"
+    add = parser.add_argument
+    add("--output", type=Path, required=True, metavar="BAG", help="folder to be made")
+    storages = ("mcap", "sqlite3")
+    add("--storage", choices=storages, default="mcap", help="format of the bag (mcap)")
+    add("--plot", type=Path, metavar="PNG", help="picture of the foot wrenches, drawn at the end")
+    add("--namespace", default="", help="record this namespace only, and /clock")
+    awaited = (
+        "topics that must have delivered a message before it is ready "
+        "(/clock; with --namespace any topic in it)"
     )
-    parser.add_argument(
-        "--storage", choices=("mcap", "sqlite3"), default="mcap", help="format of the bag (mcap)"
-    )
-    parser.add_argument(
-        "--plot", type=Path, metavar="PNG", help="picture of the foot wrenches, drawn at the end"
-    )
-    parser.add_argument("--namespace", default="", help="record this namespace only, and /clock")
-    parser.add_argument(
-        "--expect",
-        nargs="*",
-        metavar="TOPIC",
-        help="topics that must have delivered a message before it is ready "
-        "(/clock; with --namespace any topic in it)",
-    )
-    parser.add_argument(
-        "--discovery-timeout",
-        type=not_negative,
-        default=60.0,
-        metavar="S",
-        help="give up if they are silent for longer [s, wall] (60)",
-    )
-    parser.add_argument(
-        "--time-limit",
-        type=not_negative,
-        default=float("inf"),
-        metavar="S",
-        help="end after [s, wall]",
-    )
+    add("--expect", nargs="*", metavar="TOPIC", help=awaited)
+    seconds = {"type": not_negative, "metavar": "S"}
+    silence = "give up if they are silent for longer [s, wall] (60)"
+    add("--discovery-timeout", default=60.0, help=silence, **seconds)
+    add("--time-limit", default=float("inf"), help="end after [s, wall]", **seconds)
 
 
 def record(options: argparse.Namespace, ros_arguments: list[str] | None = None) -> int:
@@ -119,7 +103,7 @@ def _record_bag(options, stop: StopSignal) -> int:
 
 
 def _plot(options) -> int:
-    from hrpsim.bag.wrench_plot import plot_foot_wrenches
+    from hrpsim.bag.foot_wrenches import plot_foot_wrenches
     from hrpsim.errors import HrpsimError
 
     try:

@@ -13,8 +13,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 
 from hrpsim.errors import HrpsimError
 from hrpsim.ros.base.polling import PolledSubscription
-from hrpsim.ros.recording.bag_writer import BagWriter
-from hrpsim.ros.recording.message_types import message_type
+from hrpsim.ros.recording.bag_writer import BagWriter, message_type
 
 _SHARED_TOPICS = ("/clock", "/rosout")  # recorded in any namespace
 _DEPTH = 5000

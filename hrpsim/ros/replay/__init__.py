@@ -1,7 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Replay of recorded commands in a new world, and comparison with the recording. No rclpy.
-
-Imports those files of core/, robot/ and base/ that need no ROS, and hrpsim.bag.
-"""
+"""Replay of recorded commands in a new world, and comparison with the recording. No rclpy."""

@@ -1,10 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A recorded run in a bag: description, commands and states.
-
-Needs no ROS.
-"""
+"""A recorded run in a bag: description, commands and states. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ INPUTS = (COMMANDS, "set_base_pose", "set_joint_states", "joint_trajectory", "ap
 _DESCRIPTION = "simulation_description"
 _TEXT = "std_msgs/msg/String"
 
-# The part of simulation_description (hrpsim.ros.core.description) that is read.
+# The part of simulation_description (hrpsim.ros.simulation.description_publisher) that is read.
 _JOINT = {"name": str, "gains": vector(2), "mode": str}
 _ROBOT = {"name": str, "topics": str, vol.Optional("frames"): str, "joints": [_JOINT]}
 _WORLD = {

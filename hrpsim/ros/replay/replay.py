@@ -19,7 +19,7 @@ from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.replay.recording import COMMANDS, INPUTS, Arrival, Recording, State, nanoseconds
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.joint_gains import follow_gains
+from hrpsim.ros.robot.part_parameters import follow_gains
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
 from hrpsim.world.file.load import build_world, load_world, open_world_text

@@ -17,7 +17,7 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.joint_gains import joints_with_gains
+from hrpsim.ros.robot.part_parameters import joints_with_gains
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.trajectory import JointMotion, motion_through
 

@@ -1,10 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lockstep: simulated time stops at each control tick until its command arrives.
-
-Needs no ROS.
-"""
+"""Lockstep: simulated time stops at each control tick until its command arrives. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -67,17 +64,12 @@ class Lockstep(MessageQueue):
         self._logger = logger
         self._answered = -1  # the step of the last tick whose command was accepted
         self._waiting_since = math.inf  # [s, wall]
-        self._stalled = False
+        self.is_stalled = False  # whether no command has arrived for longer than the time-out
         self._stall_began = math.inf  # [s, wall]
         self._held = False  # the last tick passed without a command
         self._round_trips: list[float] = []  # [s, wall]
         self._published_at = math.inf  # when publication of the last state began [s, wall]
         self._round_trip = math.inf  # of the last message that was yielded [s, wall]
-
-    @property
-    def is_stalled(self) -> bool:
-        """Whether no command has arrived for longer than the time-out."""
-        return self._stalled
 
     @property
     def at_tick(self) -> bool:
@@ -98,10 +90,7 @@ class Lockstep(MessageQueue):
         return min(most, self.steps_to_tick())
 
     def steps_over_reset(self) -> int:
-        """Return how many steps the clock advances at a reset, which skips one tick.
-
-        Ticks are skipped at resets only: a controller detects a reset by it.
-        """
+        """Return how many steps a reset takes: it skips a tick, by which controllers detect it."""
         return self.steps_to_tick() + self._steps_per_period
 
     def begin_round_trip(self) -> None:
@@ -109,10 +98,7 @@ class Lockstep(MessageQueue):
         self._published_at = time.monotonic()
 
     def take_round_trips(self) -> list[float]:
-        """Return the times [s, wall] from a state to its command, since the last call.
-
-        Each begins before the state is published.
-        """
+        """Return new times [s, wall] from before a state is published to its command."""
         taken, self._round_trips = self._round_trips, []
         return taken
 
@@ -162,7 +148,7 @@ class Lockstep(MessageQueue):
     def forget_wait(self) -> None:
         """Restart the waiting time, after a pause."""
         self._waiting_since = math.inf
-        self._stalled = False
+        self.is_stalled = False
 
     def describe_wait(self) -> str:
         """Return the awaited topic and stamp, the waiting time and the number of publishers."""
@@ -192,13 +178,13 @@ class Lockstep(MessageQueue):
     @property
     def _time_out_at(self) -> float:
         """The end of this tick's time-out [s, wall]."""
-        if not self._stalled:
+        if not self.is_stalled:
             return self._waiting_since + self.timeout
         return self._waiting_since + self._period if self.policy == "hold" else math.inf
 
     def _time_out(self) -> None:
-        if not self._stalled:
-            self._stalled = True
+        if not self.is_stalled:
+            self.is_stalled = True
             self._stall_began = self._waiting_since
             self.stall_count += 1
             if self.policy == "abort":
@@ -222,7 +208,7 @@ class Lockstep(MessageQueue):
 
     def _end_stall(self) -> None:
         """Log, after a stall, that time continues, and restart the waiting time."""
-        if self._stalled:
+        if self.is_stalled:
             waited = time.monotonic() - self._stall_began
             self._logger.info(f"lockstep continues after {waited:.1f} s")
         self.forget_wait()

@@ -1,23 +1,28 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters that every joint, or every sensor, of a robot has. Needs no ROS itself."""
+"""Parameters of a robot's joints and sensors: gains, modes and rates. Needs no ROS itself."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hrpsim.ros.base.stamps import SimulationClock
 
 if TYPE_CHECKING:
     from rclpy.node import Node
 
+_HIGHEST_RATE = 10_000.0  # [Hz]
+COMMANDED, OFF, LOCKED = "commanded", "off", "locked"
+MODES = (COMMANDED, OFF, LOCKED)
+
 
 class PartParameters(ABC):
-    """Parameters of a node named `prefix` + joint or sensor; `first` maps these to first values.
-
-    Raises ValueError, or what rclpy raises, for an override that does not fit.
-    """
+    """Parameters named `prefix` + joint or sensor; `first` maps these to first values."""
 
     def __init__(self, node: Node, prefix: str, first: Mapping[str, Any], descriptor):
         self._parts = {prefix + part: part for part in first}
@@ -40,3 +45,158 @@ class PartParameters(ABC):
     @abstractmethod
     def change(self, name: str, value) -> None:
         """Apply a new value of a parameter."""
+
+
+class SensorRates(PartParameters):
+    """The publication rate of each sensor of one robot: parameters `prefix` + sensor [Hz].
+
+    At first the description's rate; 0: as often as the state. A rate is rounded to whole publish
+    periods, so that every reading comes with the state of its stamp.
+    """
+
+    def __init__(self, node: Node, robot, clock: SimulationClock, prefix: str):
+        from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+
+        self._clock = clock
+        descriptor = ParameterDescriptor(
+            description="How often the sensor is published [Hz, simulated time]; 0: with the state",
+            floating_point_range=[FloatingPointRange(from_value=0.0, to_value=_HIGHEST_RATE)],
+        )
+        self._rates = {s.name: min(s.rate, _HIGHEST_RATE) for s in robot.model.sensors}
+        super().__init__(node, prefix, dict(self._rates), descriptor)
+
+    def change(self, name: str, value: float) -> None:
+        """Set the publication rate of a sensor."""
+        self._rates[self._parts[name]] = value
+
+    def is_due(self, sensor: str, period: int) -> bool:
+        """Return whether a sensor is due now; the state is published every `period` steps."""
+        rate = self._rates[sensor]
+        if rate == 0.0:
+            return True
+        periods = max(1, round(1.0 / (rate * self._clock.time_step * period)))
+        return self._clock.steps % (period * periods) == 0
+
+
+def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
+    """Return kp and kd of each joint under position control; at first all joints with gains."""
+    control = robot.world.scene.control[robot.first_v : robot.first_v + robot.nv]
+    at = {joint.name: control[joint.v_index] for joint in robot.model.joints}
+    return {
+        name: (float(at[name]["kp"]), float(at[name]["kd"]))
+        for name in robot.joint_names
+        if at[name]["kp"] > 0.0
+    }
+
+
+class JointGains(PartParameters):
+    """The parameters of one robot's gains, named `prefix` + joint."""
+
+    def __init__(self, node: Node, robot, prefix: str):
+        from rcl_interfaces.msg import ParameterDescriptor
+
+        self._robot = robot
+        self._gains: dict[str, tuple[float, float]] = {}
+        descriptor = ParameterDescriptor(
+            description="Gains of the joint's servo: kp [Nm/rad or N/m], kd [Nms/rad or Ns/m]",
+            additional_constraints="[kp, kd]: two finite numbers, kp > 0 and kd >= 0",
+        )
+        first = {joint: list(gains) for joint, gains in joints_with_gains(robot).items()}
+        super().__init__(node, prefix, first, descriptor)
+
+    def problem(self, name: str, value) -> str:
+        """Return what is wrong with a value for a parameter, or ""."""
+        fits = len(value) == 2 and np.isfinite(value).all() and min(value) >= 0.0
+        if fits and value[0] > 0.0:
+            return ""
+        return (
+            f"parameter {name!r} is {list(value)}; it must be [kp, kd]: two finite numbers, "
+            "kp > 0 and kd >= 0"
+        )
+
+    def change(self, name: str, value) -> None:
+        """Set the gains of a joint; its present command uses them."""
+        joint = self._parts[name]
+        self._gains[joint] = (float(value[0]), float(value[1]))
+        self._robot.set_gains(*self._gains[joint], names=[joint])
+        follow_gains(self._robot, joint, *self._gains[joint])
+
+    def apply(self) -> None:
+        """Apply the gains that were set to the present commands, after a reset."""
+        for joint in self._gains:
+            follow_gains(self._robot, joint, *self._gains[joint])
+
+
+def follow_gains(robot, joint: str, kp: float, kd: float) -> None:
+    """Change the active gains: kp under position control, kd where the servo damps."""
+    control = robot.world.scene.control
+    at = robot.first_v + robot.model.joint(joint).v_index
+    holds = control["kp"][at] > 0.0
+    if holds or control["kd"][at] > 0.0:
+        control["kd"][at] = kd
+    if holds:
+        control["kp"][at] = kp
+
+
+class JointModes(PartParameters):
+    """The drive of each joint of one robot: parameters named `prefix` + joint.
+
+    "commanded": its actuator follows commands. "off": nothing drives it, and commands for it are
+    ignored. "locked": it is welded where it is, whatever is commanded. `released` receives the
+    joints that commands no longer reach.
+    """
+
+    def __init__(self, node: Node, robot, released: Callable[[Sequence[str]], None], prefix: str):
+        from rcl_interfaces.msg import ParameterDescriptor
+
+        self._robot = robot
+        self._released = released
+        self._modes: dict[str, str] = {}  # those that have been set
+        self.off: set[str] = set()
+        descriptor = ParameterDescriptor(
+            description="What drives the joint: its actuator, nothing, or a lock that holds it",
+            additional_constraints="one of: " + ", ".join(map(repr, MODES)),
+        )
+        first = {joint: self.of(joint) for joint in robot.joint_names}
+        super().__init__(node, prefix, first, descriptor)
+
+    def of(self, joint: str) -> str:
+        """Return the mode of a joint."""
+        return self._modes.get(joint, LOCKED if joint in self._robot.locked else COMMANDED)
+
+    def problem(self, name: str, value) -> str:
+        """Return what is wrong with a value for a parameter, or ""."""
+        if value in MODES:
+            return ""
+        return f"parameter {name!r} is {value!r}; it must be one of: {', '.join(map(repr, MODES))}"
+
+    def change(self, name: str, value: str) -> None:
+        """Set the mode of a joint; one that is commanded again holds its present position."""
+        joint = self._parts[name]
+        before = self.of(joint)
+        self._modes[joint] = value
+        if value != before:
+            self._turn(joint, value)
+
+    def apply(self) -> None:
+        """Apply the modes that were set, after a reset or a restored state."""
+        for joint, mode in self._modes.items():
+            if mode != COMMANDED or joint in self._robot.locked:
+                self._turn(joint, mode)
+
+    def _turn(self, joint: str, mode: str) -> None:
+        robot = self._robot
+        (self.off.add if mode == OFF else self.off.discard)(joint)
+        if mode == LOCKED:
+            if joint not in robot.locked:
+                robot.lock([joint])
+            return
+        if joint in robot.locked:
+            robot.unlock([joint])
+        if mode == OFF:
+            self._released([joint])
+            robot.command(names=[joint], efforts=[0.0])
+            return
+        at = robot.joint_names.index(joint)
+        if robot.gains[0][at] > 0.0:
+            robot.command(names=[joint], positions=[robot.joint_positions[at]])

@@ -13,21 +13,21 @@ from trajectory_msgs.msg import JointTrajectory
 
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.node_part import NodePart
+from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
-from hrpsim.ros.robot.contact_cloud import TOPIC as CONTACT_POINTS
-from hrpsim.ros.robot.contact_cloud import ContactPointPublisher
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.joint_gains import PREFIX, JointGains
-from hrpsim.ros.robot.joint_modes import PREFIX as MODES
-from hrpsim.ros.robot.joint_modes import JointModes
 from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
+from hrpsim.ros.robot.part_parameters import JointGains, JointModes, SensorRates
 from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
-from hrpsim.ros.robot.robot_publishers import RobotPublishers
+from hrpsim.ros.robot.robot_publishers import (
+    CONTACT_POINTS,
+    ContactPointPublisher,
+    RobotPublishers,
+    SensorReadings,
+    ZmpPublisher,
+)
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
-from hrpsim.ros.robot.sensor_readings import RATES, SensorRates, SensorReadings
-from hrpsim.ros.robot.zmp_publisher import ZmpPublisher
 from hrpsim.sensors.noise import NoiseLevels
 
 _TYPES = {
@@ -69,8 +69,8 @@ class RobotInterface:
         self.frames = RobotFrames(
             robot.model, value("frame_prefix") + value("odom_frame"), names.frames
         )
-        self.gains = JointGains(part, robot, PREFIX + names.parameters)
-        self.rates = SensorRates(part, robot, clock, RATES + names.parameters)
+        self.gains = JointGains(part, robot, "gains." + names.parameters)
+        self.rates = SensorRates(part, robot, clock, "rates." + names.parameters)
         self.rejections = Rejections(part.get_logger(), part.faults)
         self._readings = SensorReadings(robot, clock, levels)
         self._publishers = RobotPublishers(
@@ -92,7 +92,7 @@ class RobotInterface:
         )
         made = self._make_inputs(part, names.topics, clock, lockstep)
         self.inputs, self.commands, self.wrenches = made.all, made.commands, made.wrenches
-        self.modes = JointModes(part, robot, made.trajectories.release, MODES + names.parameters)
+        self.modes = JointModes(part, robot, made.trajectories.release, "modes." + names.parameters)
         made.commands.off = made.trajectories.off = self.modes.off
 
     def _make_inputs(
@@ -127,10 +127,9 @@ class RobotInterface:
         return sum(one.accepted_count for one in self.inputs)
 
     def publish(self, stamp: Stamp, period: int, everything: bool) -> None:
-        """Publish the joint states, and the sensors at their rates.
+        """Publish the joint states and due sensors; period: of the state [steps].
 
-        period: of the state [steps]. With `everything`, and at the ticks of lockstep, which require
-        a complete state, all sensors are published.
+        All sensors are published with `everything`, and at the ticks of lockstep.
         """
         everything = everything or (self.lockstep is not None and self.lockstep.at_tick)
         self._readings.forget()
@@ -140,11 +139,7 @@ class RobotInterface:
         self._contact_points.publish(stamp)
 
     def wait(self, longest: float) -> bool:
-        """Wait for the command of this tick, at most `longest` [s, wall].
-
-        Return whether steps can be made: the command arrived or is not needed. Raises
-        CommandMissed if the policy of lockstep is "abort".
-        """
+        """See `Lockstep.wait`; without lockstep no command is needed."""
         return self.lockstep is None or self.lockstep.wait(longest, self.commands.poll)
 
     def reset(self) -> None:

@@ -17,10 +17,7 @@ from hrpsim.spatial.rotation import quaternion_from_rotation
 
 
 class RobotTransforms:
-    """Parent and child of every transform of a robot, and their poses.
-
-    With `odometry` the base's pose in the odom frame is included; without `links` only that.
-    """
+    """Names and poses of transforms: that of the base if `odometry`, others if `links`."""
 
     def __init__(self, robot, frames: RobotFrames, *, odometry: bool, links: bool):
         self._robot = robot

@@ -1,7 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The simulation node, its services, parameters and diagnostics.
-
-Imports core/, robot/ and base/.
-"""
+"""The simulation node, its services, parameters and diagnostics."""

@@ -1,22 +1,115 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The latched topic simulation_description: a description of the simulation."""
+"""The latched topic simulation_description: a description of the simulation as JSON."""
 
 from __future__ import annotations
 
 import json
+import math
+from typing import Any
 
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from hrpsim.model.system import PRISMATIC
 from hrpsim.ros.base import parameters, qos
-from hrpsim.ros.core.description import describe
+from hrpsim.ros.core.contents import LoadedWorld
 from hrpsim.ros.core.simulation import Simulation
 
+VERSION = 1  # of the format; it grows when an entry changes its meaning
 _SETTINGS = (
     *("lockstep", "control_period", "interpolate_commands", "wrench_duration", "wrench_ramp"),
 )
+
+
+def describe(
+    world, loaded: LoadedWorld | None, interfaces, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """Return world, robots, bodies, fixed shapes and connections; lengths in m, angles in rad.
+
+    `interfaces` are those of the robots: `robot`, `names` (topics, frames, parameters), `frames`,
+    `modes`. `settings` are parameters of the node that affect commands.
+    """
+    return {
+        "version": VERSION,
+        "settings": settings,
+        "world": None if loaded is None else _world(world, loaded),
+        "robots": [_robot(interface) for interface in interfaces],
+        "bodies": [
+            {"name": name, "mass": float(body.system.mass.sum()), "shapes": len(body.shapes)}
+            for name, body in world.bodies.items()
+        ],
+        "static": [shape.name for shape in world.fixed_shapes],
+        "connections": [
+            {"name": name, "kind": one.kind, "between": ["/".join(one.a), "/".join(one.b)]}
+            for name, one in world.connections.items()
+        ],
+    }
+
+
+def _world(world, loaded: LoadedWorld) -> dict[str, Any]:
+    return {
+        "name": loaded.notes.name,
+        "description": loaded.notes.description,
+        "tags": list(loaded.notes.tags),
+        "uri": loaded.uri,
+        "text": loaded.text,
+        "xacro_arguments": list(loaded.xacro_arguments),
+        "time_step": world.time_step,
+        "integrator": world.integrator,
+        "gravity": [float(x) for x in world.gravity],
+    }
+
+
+def _robot(interface) -> dict[str, Any]:
+    robot, names = interface.robot, interface.names
+    model = robot.model
+    return {
+        "name": robot.name,
+        "model": model.name,
+        "source": model.source,
+        "base": model.base,
+        "base_link": model.base_link,
+        "mass": model.mass,
+        "links": len(model.link_names),
+        "topics": names.topics,
+        "frames": names.frames,
+        "parameters": names.parameters,
+        "joints": [
+            _joint(interface, joint) for joint in model.joints if joint.name in robot.joint_names
+        ],
+        "sensors": [
+            {
+                "name": sensor.name,
+                "kind": sensor.kind,
+                "link": sensor.link,
+                "frame": interface.frames.of_sensor(sensor.name),
+            }
+            for sensor in model.sensors
+        ],
+    }
+
+
+def _joint(interface, joint) -> dict[str, Any]:
+    """Return the limits and the drive of a joint; null for a limit that it does not have."""
+    robot = interface.robot
+    system, at = robot.system, joint.v_index
+    kp, kd = (float(gains[robot.joint_names.index(joint.name)]) for gains in robot.gains)
+    return {
+        "name": joint.name,
+        "type": "prismatic" if joint.joint_type == PRISMATIC else "revolute",
+        "lower": _bound(system.lower[at]),
+        "upper": _bound(system.upper[at]),
+        "velocity_limit": _bound(system.velocity_limit[at]),
+        "effort_limit": _bound(system.effort_limit[at]),
+        "gains": [kp, kd],
+        "mode": interface.modes.of(joint.name),
+    }
+
+
+def _bound(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 class DescriptionPublisher:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""/diagnostics: the status of the simulation, its robots and their controllers, once a second."""
+"""/diagnostics: the status of the simulation, of robots, controllers and the graph, each second."""
 
 from __future__ import annotations
 
@@ -10,16 +10,82 @@ import time
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+from rclpy.qos import ReliabilityPolicy
 
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.robot.robot_interface import RobotInterface
-from hrpsim.ros.simulation.graph_watch import GraphWatch
 
 PERIOD = 1.0  # [s, wall]
 _WELL = "ok"
 _BEHIND = 0.95  # of the requested real-time factor; less is reported
+
+
+class GraphWatch:
+    """Checks the graph on request; logs each new problem once."""
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._own = (node.get_name(), node.get_namespace())
+        self._reported: dict[str, list[str]] = {}  # problems by owner
+
+    def problems(self) -> list[str]:
+        """Return the problems of the node itself."""
+        node, found = self._node, []
+        name = node.get_fully_qualified_name()
+        # By a topic that every node has: the list of nodes may name one that has died.
+        senders = [
+            (info.node_name, info.node_namespace)
+            for info in node.get_publishers_info_by_topic("/parameter_events")
+        ]
+        if senders.count(self._own) > 1:
+            found.append(f"another node is called {name}, too: requests reach either of them")
+        clocks = [_name_of(info) for info in node.get_publishers_info_by_topic("/clock")]
+        if name in clocks:
+            clocks.remove(name)
+        for other in sorted(set(clocks)):
+            found.append(f"{other} publishes /clock, too: time jumps for all its subscribers")
+        return self._report(name, found)
+
+    def problems_of(self, robot: RobotInterface) -> list[str]:
+        """Return the problems of publishers to a robot's topics."""
+        found = [text for one in robot.inputs for text in self._unheard(one.topic)]
+        return self._report(robot.robot.name, found)
+
+    def _unheard(self, topic: str) -> list[str]:
+        """Return the publishers to a topic that its subscribers here cannot receive."""
+        senders = self._node.get_publishers_info_by_topic(topic)
+        heard = self._node.get_subscriptions_info_by_topic(topic) if senders else []
+        kinds = {i.topic_type for i in heard if (i.node_name, i.node_namespace) == self._own}
+        found = []
+        for info in senders:
+            sends = f"{_name_of(info)} sends {topic} as"
+            if kinds and info.topic_type not in kinds:
+                taken = " or ".join(sorted(kinds))
+                found.append(
+                    f"{sends} {info.topic_type}, which is not received here: the type is {taken}"
+                )
+            elif info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT:
+                found.append(
+                    f"{sends} best effort, which is not received here: make its publisher reliable"
+                )
+        return found
+
+    def _report(self, owner: str, found: list[str]) -> list[str]:
+        """Log the new problems; return all."""
+        before, self._reported[owner] = self._reported.get(owner, []), found
+        for text in found:
+            if text not in before:
+                self._node.get_logger().warning(text)
+        return found
+
+
+def _name_of(info) -> str:
+    if info.node_name == "_NODE_NAME_UNKNOWN_":  # its endpoints are discovered before its name
+        return "a node whose name is not known yet"
+    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
 
 
 class Diagnostics:

@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _describe() -> str:
-    from hrpsim.ros.base.parameter_table import SPECIFICATIONS, describe
+    from hrpsim.ros.base.parameters import SPECIFICATIONS, describe
 
     return f"{__doc__}\n{describe(SPECIFICATIONS)}"
 

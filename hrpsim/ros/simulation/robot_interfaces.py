@@ -1,25 +1,70 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interfaces of a world's robots, and their transforms."""
+"""The interfaces of a world's robots, and their transforms: tf and tf_static."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
 
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
-from hrpsim.ros.base import parameters
+from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.entities import Refusal
-from hrpsim.ros.base.node_part import NodePart
+from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.optional_packages import optional_module
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.serialized_template import SerializedTemplate
+from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames
+from hrpsim.ros.robot.robot_transforms import fill_pose, transform_of
 from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.world.objects.robot import Robot
+
+
+class TransformPublisher:
+    """Publishes moving transforms at every `publish`, fixed ones, latched, at every `show`.
+
+    `message_type` is tf2_msgs/TFMessage.
+    """
+
+    def __init__(self, node: Node, message_type: type, *, odometry: bool, links: bool):
+        self._what = {"odometry": odometry, "links": links}
+        self._type = message_type
+        self._publisher = node.create_publisher(message_type, "tf", qos.STATE)
+        self._static_publisher = node.create_publisher(message_type, "tf_static", qos.LATCHED)
+
+    def show(self, robots: Iterable[RobotInterface]) -> None:
+        """Switch to the transforms of these robots."""
+        self._robots = [robot.transforms(**self._what) for robot in robots]
+        names = [pair for robot in self._robots for pair in robot.names]
+        self._template = SerializedTemplate(
+            self._publisher,
+            self._type(transforms=[transform_of(parent, child) for parent, child in names]),
+            _fill_transforms,
+            7 * len(names),
+        )
+        self._static_publisher.publish(
+            self._type(transforms=[fixed for robot in self._robots for fixed in robot.fixed()])
+        )
+
+    def publish(self, stamp: Stamp) -> None:
+        """Publish the present pose of every moving link relative to its parent."""
+        if not self._template.is_heard:
+            return
+        rows = self._template.numbers.reshape(-1, 7)
+        for robot in self._robots:
+            robot.write(rows[: len(robot.names)])
+            rows = rows[len(robot.names) :]
+        self._template.publish(stamp)
+
+
+def _fill_transforms(message, stamp, numbers) -> None:
+    for index, transform in enumerate(message.transforms):
+        transform.header.stamp = stamp
+        fill_pose(transform, numbers[7 * index : 7 * index + 7])
 
 
 class RobotInterfaces:
@@ -48,10 +93,7 @@ class RobotInterfaces:
         return self._all[number]
 
     def wait(self, longest: float) -> bool:
-        """Wait for the commands of this tick, at most `longest` [s, wall] for each robot.
-
-        Return whether steps can be made: the commands arrived or are not needed.
-        """
+        """Wait for commands, `longest` [s, wall] a robot; return whether steps can be made."""
         return all(interface.wait(longest) for interface in self._all if interface.lockstep)
 
     def reset(self) -> None:
@@ -60,10 +102,7 @@ class RobotInterfaces:
             interface.reset()
 
     def add(self, robot: Robot, namespace: str) -> str:
-        """Add a robot in `namespace`, or else in one of its name; return the namespace.
-
-        Raises Refusal for an invalid namespace, or that of another robot.
-        """
+        """Add a robot in `namespace`, or else in one of its name; return it. Raises Refusal."""
         if not namespace and not _is_name_of_ros(robot.name):
             raise Refusal(
                 "NAME_INVALID",
@@ -140,13 +179,12 @@ class RobotInterfaces:
             return None
         logger = self._node.get_logger()
         # By a line of its own: rclpy allows one severity for each line that logs.
-        if not optional_module(
-            "tf2_msgs", "no transforms are published", lambda text: logger.warning(text)
-        ):
-            return None
-        from hrpsim.ros.simulation.transforms import TransformPublisher
-
-        return TransformPublisher(self._node, odometry=odometry, links=links)
+        messages = optional_module(
+            "tf2_msgs.msg", "no transforms are published", lambda text: logger.warning(text)
+        )
+        return messages and TransformPublisher(
+            self._node, messages.TFMessage, odometry=odometry, links=links
+        )
 
 
 def _first_names(robots: list[Robot], frame_prefix: str) -> list[RobotNames]:

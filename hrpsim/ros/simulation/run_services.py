@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
@@ -31,15 +30,11 @@ class TriggerServices:
             "reset": self._reset,
             "save_state": self._save_state,
             "load_state": self._load_state,
+            "step": self._step,
         }
         self._services = [
             node.create_service(Trigger, f"~/{name}", action) for name, action in actions.items()
         ]
-        self._services.append(
-            node.create_service(
-                Trigger, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup()
-            )
-        )
 
     def _at(self, what: str) -> str:
         return f"{what}; time {self._simulation.clock.seconds:.9g} s"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,15 +18,13 @@ from hrpsim.orphans import signal_at_parent_end
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
-from hrpsim.ros.base.heartbeat import Heartbeat
 from hrpsim.ros.base.optional_packages import optional_module
-from hrpsim.ros.base.parameter_table import SPECIFICATIONS
+from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.core.contents import LoadedWorld
 from hrpsim.ros.core.simulation import Simulation, compile_step
-from hrpsim.ros.core.world_source import LoadedWorld
 from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
-from hrpsim.ros.simulation.live_parameters import LiveParameters
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 from hrpsim.ros.simulation.run_services import TriggerServices
 from hrpsim.ros.simulation.state_publisher import StatePublisher
@@ -34,14 +33,52 @@ from hrpsim.sensors.noise import NoiseLevels
 _BEAT = 1.0  # while kernels are compiled [s, wall]
 _WORD_PERIOD = 10.0  # between two log entries about it [s, wall]
 _CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
+_RATES = ("publish_rate", "tf_rate", "marker_rate", "contact_rate")
+_SOLVER = {"solver_sweep_limit": "sweep_limit", "solver_tolerance": "tolerance"}
+_WRENCH = {"wrench_duration": "duration", "wrench_ramp": "ramp"}
+_LIMITS = {
+    "entity_limit": "entities",
+    "spawn_size_limit": "text",
+    "spawn_link_limit": "links",
+    "spawn_xacro": "xacro",
+    "spawn_mjcf": "mjcf",
+}
+_NOISE = {
+    "noise_seed": "seed",
+    "imu_gyro_noise": "gyro",
+    "imu_gyro_bias": "gyro_bias",
+    "imu_accel_noise": "accelerometer",
+    "imu_accel_bias": "accelerometer_bias",
+    "wrench_force_noise": "force",
+    "wrench_torque_noise": "torque",
+}
+
+
+class Heartbeat:
+    """In a `with`, a thread that calls `beat(seconds since its start)` every `period` [s, wall]."""
+
+    def __init__(self, period: float, beat: Callable[[float], None]):
+        self._period = period
+        self._beat = beat
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        begun = time.monotonic()
+        while not self._ended.wait(self._period):
+            self._beat(time.monotonic() - begun)
 
 
 class SimulationNode:
-    """Runs the world that `make_world(node)` returns with its notes, and publishes through `node`.
-
-    `simulation` is the running Simulation. `node.faults` counts the node's own errors, which do not
-    stop it.
-    """
+    """Runs, as `simulation`, the world that `make_world(node)` returns with its notes."""
 
     def __init__(self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options):
         self.node = node = GuardedNode("hrpsim", **node_options)
@@ -96,11 +133,7 @@ class SimulationNode:
         return sum(robot.rejections.count for robot in self.robots)
 
     def run(self, stop_requested: Callable[[], bool]) -> None:
-        """Step and publish until `stop_requested()` or until `duration` has been simulated.
-
-        Raises CommandMissed if lockstep_policy is "abort", and WorldError for a step that fails
-        in a run with a `duration`.
-        """
+        """Call `Simulation.run` with the node's callbacks and the parameter `duration`."""
         executor = SingleThreadedExecutor(context=self.node.context)
         executor.add_node(self.node)
         try:
@@ -175,8 +208,7 @@ def offer_standard_services(node: Node, simulation: Simulation) -> list:
     if not optional_module("simulation_interfaces", consequence, node.get_logger().info):
         return []
     from hrpsim.ros.simulation.entity_services import EntityServices
-    from hrpsim.ros.simulation.simulate_steps import SimulateStepsAction
-    from hrpsim.ros.simulation.simulation_services import SimulationServices
+    from hrpsim.ros.simulation.simulation_services import SimulateStepsAction, SimulationServices
     from hrpsim.ros.simulation.world_services import WorldServices
 
     return [
@@ -185,3 +217,55 @@ def offer_standard_services(node: Node, simulation: Simulation) -> list:
         WorldServices(node, simulation),
         SimulateStepsAction(node, simulation),
     ]
+
+
+class LiveParameters:
+    """Applies parameters to the simulation: at the start, and after each change."""
+
+    def __init__(
+        self,
+        node: Node,
+        simulation: Simulation,
+        set_rates: Callable[[], None],
+        noise: NoiseLevels,
+        limits: SpawnLimits,
+    ):
+        self._simulation = simulation
+        self._set_rates = set_rates
+        self._limits = limits
+        self._noise = noise
+        for name in (*_NOISE, *_SOLVER, *_LIMITS, "state_limit"):
+            self._react(name, parameters.value_of(node, name))
+        parameters.on_change(node, self._problem, self._react)
+
+    def _problem(self, name: str, value: Any) -> str:
+        for robot in self._simulation.robots:
+            for held in (robot.gains, robot.modes, robot.rates):
+                if held.knows(name):
+                    return held.problem(name, value)
+        return ""
+
+    def _react(self, name: str, value: Any) -> None:
+        simulation = self._simulation
+        if name == "real_time_factor":
+            simulation.pacer.real_time_factor = value
+        elif name in _RATES:
+            self._set_rates()
+        elif name in _NOISE:
+            self._noise.change(**{_NOISE[name]: value})
+        elif name in _SOLVER:
+            setattr(simulation.solver, _SOLVER[name], value)
+            simulation.solver.apply()
+        elif name in _LIMITS:
+            setattr(self._limits, _LIMITS[name], value)
+        elif name == "state_limit":
+            simulation.states.limit = value
+        elif name in _WRENCH:
+            for robot in simulation.robots:
+                setattr(robot.wrenches, _WRENCH[name], value)
+        else:
+            for robot in simulation.robots:
+                for held in (robot.gains, robot.modes, robot.rates):
+                    if held.knows(name):
+                        held.change(name, value)
+            simulation.contents.notify()

@@ -1,25 +1,24 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Services of simulation_interfaces that run the simulation: state, steps, reset, features."""
+"""Services and action of simulation_interfaces: state, steps, reset, features."""
 
 from __future__ import annotations
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+import time
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
-from simulation_interfaces.msg import SimulationState, SimulatorFeatures
-from simulation_interfaces.srv import (
-    GetSimulationState,
-    GetSimulatorFeatures,
-    ResetSimulation,
-    SetSimulationState,
-    StepSimulation,
-)
+from simulation_interfaces.action import SimulateSteps
+from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
 
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Refusal
+from hrpsim.ros.base.faults import fill_result
+from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.ros.core.turns import make_steps
+from hrpsim.ros.core.turns import TURN, NextTurn, make_steps, when_compiled
+from hrpsim.ros.simulation.entity_services import offer
 
 _FEATURES = (
     *("SPAWNING", "DELETING", "NAMED_POSES", "POSE_BOUNDS", "ENTITY_TAGS", "ENTITY_BOUNDS"),
@@ -40,6 +39,8 @@ _STATES = {
     "no_world": 4,  # release 1.0 of the standard had no names for this and the next
 }
 _LOADING_WORLD = 5
+_DISCOVERY = 0.5  # [s, wall] to discover a new client's feedback subscription
+_SETTLING = 0.05  # [s, wall] from discovery to matching
 
 
 class SimulationServices:
@@ -48,17 +49,16 @@ class SimulationServices:
     def __init__(self, node: Node, simulation: Simulation):
         self._node = node
         self._simulation = simulation
-        create = node.create_service
-        self._services = [
-            create(GetSimulatorFeatures, "~/get_simulator_features", self._get_features),
-            create(GetSimulationState, "~/get_simulation_state", self._get_state),
-            create(SetSimulationState, "~/set_simulation_state", self._set_state),
-            create(ResetSimulation, "~/reset_simulation", self._reset),
-            create(
-                *(StepSimulation, "~/step_simulation", self._step),
-                callback_group=MutuallyExclusiveCallbackGroup(),
-            ),
-        ]
+        self._services = offer(
+            node,
+            {
+                "GetSimulatorFeatures": self._get_features,
+                "GetSimulationState": self._get_state,
+                "SetSimulationState": self._set_state,
+                "ResetSimulation": self._reset,
+                "StepSimulation": self._step,
+            },
+        )
 
     def _get_features(self, request, response):
         known = [name for name in _FEATURES if hasattr(SimulatorFeatures, name)]
@@ -107,20 +107,16 @@ class SimulationServices:
         return self._at(f"made {request.steps} steps")
 
     def _reset(self, request, response) -> str:
-        scope = request.scope or ResetSimulation.Request.SCOPE_ALL
-        known = (
-            ResetSimulation.Request.SCOPE_STATE
-            | ResetSimulation.Request.SCOPE_SPAWNED
-            | ResetSimulation.Request.SCOPE_TIME
-        )
-        if scope != ResetSimulation.Request.SCOPE_ALL and scope & ~known:
+        scope = request.scope or request.SCOPE_ALL
+        known = request.SCOPE_STATE | request.SCOPE_SPAWNED | request.SCOPE_TIME
+        if scope != request.SCOPE_ALL and scope & ~known:
             raise Refusal("FEATURE_UNSUPPORTED", f"scope {scope} is not one of the standard's")
-        if scope == ResetSimulation.Request.SCOPE_TIME:
+        if scope == request.SCOPE_TIME:
             raise Refusal("FEATURE_UNSUPPORTED", "simulated time never runs backwards")
         done = []
-        if scope & ResetSimulation.Request.SCOPE_SPAWNED:
+        if scope & request.SCOPE_SPAWNED:
             done.append(f"{self._simulation.contents.delete_spawned()} spawned entities deleted")
-        if scope & ResetSimulation.Request.SCOPE_STATE:
+        if scope & request.SCOPE_STATE:
             self._simulation.reset()
             done.append("everything is back in its first state")
         return self._at("; ".join(done))
@@ -135,3 +131,87 @@ def refuse_unless_paused(simulation: Simulation) -> None:
         raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
     if not simulation.paused:
         raise Refusal("OPERATION_FAILED", "the simulation is playing: pause it before stepping")
+
+
+class SimulateStepsAction:
+    """Offers the action; one goal at a time, others are rejected meanwhile."""
+
+    def __init__(self, node: GuardedNode, simulation: Simulation):
+        self._node = node
+        self._simulation = simulation
+        self._busy = False
+        self._known_listeners = 0
+        self._server = ActionServer(
+            node,
+            SimulateSteps,
+            "~/simulate_steps",
+            execute_callback=self._execute,
+            goal_callback=self._consider,
+            cancel_callback=lambda goal: CancelResponse.ACCEPT,
+        )
+
+    def _consider(self, goal: SimulateSteps.Goal) -> GoalResponse:
+        if self._busy:
+            return GoalResponse.REJECT
+        self._busy = True
+        return GoalResponse.ACCEPT
+
+    async def _execute(self, goal) -> SimulateSteps.Result:
+        try:
+            done = await self._advance(goal)
+            text = f"made {done} of {goal.request.steps} steps"
+            code = Result.RESULT_OK
+            if goal.is_cancel_requested:
+                goal.canceled()
+                code = Result.RESULT_OPERATION_FAILED
+            else:
+                goal.succeed()
+            return SimulateSteps.Result(result=Result(result=code, error_message=text))
+        except Exception as error:
+            goal.abort()
+            result = SimulateSteps.Result()
+            text = self._simulation.faults.explain(error, "~/simulate_steps")
+            fill_result(result.result, error, text)
+            return result
+        finally:
+            self._busy = False
+
+    async def _advance(self, goal) -> int:
+        """Make the steps until an end is due; return how many were made."""
+        wanted, done = goal.request.steps, 0
+        feedback = SimulateSteps.Feedback()
+        refuse_unless_paused(self._simulation)
+        world = self._simulation.world
+        await self._meet_listeners()
+        try:
+            end_of_turn = time.monotonic() + TURN
+            while done < wanted and not goal.is_cancel_requested:
+                await when_compiled(self._simulation, lambda: self._simulation.advance(1))
+                done += 1
+                feedback.completed_steps, feedback.remaining_steps = done, wanted - done
+                ends_turn = time.monotonic() > end_of_turn
+                if done in (1, wanted) or ends_turn:
+                    goal.publish_feedback(feedback)
+                if ends_turn:
+                    await NextTurn()
+                    refuse_unless_paused(self._simulation)
+                    if self._simulation.world is not world:
+                        raise Refusal("INCORRECT_STATE", "the world was unloaded meanwhile")
+                    end_of_turn = time.monotonic() + TURN
+        finally:
+            if self._simulation.world is world:
+                self._simulation.publish_last()
+        return done
+
+    async def _meet_listeners(self) -> None:
+        """Wait until a new client's subscription is matched, or its first feedback is lost."""
+        topic = f"{self._node.get_fully_qualified_name()}/simulate_steps/_action/feedback"
+        begun = time.monotonic()
+        while not self._node.count_subscribers(topic) and time.monotonic() < begun + _DISCOVERY:
+            await NextTurn()
+        found = self._node.count_subscribers(topic)
+        if found > self._known_listeners:
+            found_at = time.monotonic()
+            while time.monotonic() < found_at + _SETTLING:
+                await NextTurn()
+        self._known_listeners = found

@@ -16,8 +16,7 @@ from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
-from hrpsim.ros.simulation.contact_markers import ContactMarkers
-from hrpsim.ros.simulation.contact_publisher import offer_contacts
+from hrpsim.ros.simulation.contact_publisher import ContactMarkers, offer_contacts
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 
 _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
@@ -94,10 +93,7 @@ class StatePublisher:
             self.publish_slowly(everything)
 
     def publish_slowly(self, everything: bool) -> None:
-        """Publish transforms, markers and contacts, if due or `everything`.
-
-        No stamp is published twice.
-        """
+        """Publish transforms, markers and contacts, if due or `everything`; no stamp twice."""
         steps = self._clock.steps
         for slow in self._slow:
             if slow.shown != steps and (everything or steps % slow.period == 0):

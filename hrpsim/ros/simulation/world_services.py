@@ -10,14 +10,12 @@ from rclpy.node import Node
 from simulation_interfaces.msg import Bounds
 
 from hrpsim.ros.base.entities import Refusal
+from hrpsim.ros.base.faults import resource_of
 from hrpsim.ros.base.geometry_values import fill, vector_of
-from hrpsim.ros.base.service_results import resource_of
-from hrpsim.ros.core.catalogue import find_spawnables, find_worlds
+from hrpsim.ros.core.contents import LoadedWorld, find_spawnables, find_worlds, load_source
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.core.turns import when_compiled
-from hrpsim.ros.core.world_source import LoadedWorld, load_source
-from hrpsim.ros.simulation.entity_filters import tag_filter
-from hrpsim.ros.simulation.entity_services import offer
+from hrpsim.ros.simulation.entity_services import offer, tag_filter
 from hrpsim.ros.simulation.world_setup import world_of
 from hrpsim.world.file.about import PoseBounds, WorldNotes
 

@@ -42,10 +42,7 @@ _LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
 
 
 class CellPairs:
-    """Pairs of processes, each in a ROS domain of its own, reused for further cells until `close`.
-
-    An error in a cell ends its pair; another one is started for the next cell.
-    """
+    """Pairs of processes, each in a ROS domain of its own, reused until `close` or an error."""
 
     def __init__(self):
         self._idle: list[_Pair] = []
@@ -53,10 +50,7 @@ class CellPairs:
         self._closed = False
 
     def run(self, request: CellRequest) -> dict[str, float]:
-        """Return all outcomes of a cell, run by a free pair, or by a new one.
-
-        Raises SweepError if a process ends early or is silent for too long, and after `close`.
-        """
+        """Return all outcomes of a cell; SweepError if a process ends early or is silent."""
         with self._lock:
             pair = self._idle.pop() if self._idle else None
         if pair is None:
@@ -136,7 +130,7 @@ class _Pair:
             if ended and not folder.has(NODE):
                 raise SweepError(_described(self._controller if absent else self._node))
             now = time.monotonic()
-            if lines := self._node.lines_from(said):
+            if lines := self._node.lines[said:]:
                 said, heard, last = said + len(lines), now, lines[-1]
                 begun = begun or any(line.startswith("at ") for line in lines)
             if now - heard > (limit := patience if begun else START_LIMIT):

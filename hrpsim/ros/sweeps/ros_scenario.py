@@ -1,10 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A scenario whose cells run over ROS, and an engine for several of them in parallel.
-
-Needs no ROS itself.
-"""
+"""A scenario whose cells run over ROS, and an engine for them. Needs no ROS itself."""
 
 from __future__ import annotations
 

@@ -41,11 +41,11 @@ def unknown_parameter(given: str, available: Iterable[str]) -> str:
     )
 
 
-def needed_package(name: str, purpose: str, extra: str = "sweep") -> ModuleType:
+def needed_package(name: str, purpose: str) -> ModuleType:
     """Import a package; SweepError with how to install it where it is missing."""
     try:
         return import_module(name)
     except ImportError as error:
         raise SweepError(
-            f"{purpose} needs {name.partition('.')[0]} ({error}): pip install 'hrpsim[{extra}]'"
+            f"{purpose} needs {name.partition('.')[0]} ({error}): pip install 'hrpsim[sweep]'"
         ) from error

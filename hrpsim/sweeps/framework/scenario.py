@@ -123,10 +123,7 @@ class FunctionScenario(Scenario):
         return self._outcomes
 
     def parameters(self) -> dict[str, Parameter]:
-        """Return the parameters of the function; those with a default may be left out.
-
-        A default sets the kind: numbers, texts or truth values.
-        """
+        """Return the function's parameters; a default, if there is one, sets the kind."""
         found = {}
         for key, given in inspect.signature(self.function).parameters.items():
             if key == "seed":
@@ -166,10 +163,7 @@ class FunctionScenario(Scenario):
         return self.function(**values)
 
     def identity(self) -> dict[str, Any]:
-        """Return the name of the function and a hash of its source file.
-
-        Of its bytecode, where it was typed at a prompt and no file has it.
-        """
+        """Return the function's name and a hash of its source, or of bytecode typed at a prompt."""
         for where in (inspect.getmodule(self.function), self.function):
             try:
                 text = inspect.getsource(where)

@@ -1,7 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""World files as scenarios: parameters by path, a controller, pushes, noise, delays, terrain.
-
-Begin with `world_scenario.WorldScenario`.
-"""
+"""World files as scenarios: parameters by path, a controller, pushes, noise, delays, terrain."""

@@ -1,26 +1,35 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters of a world file by path: "world.time_step", "robots.hrp2.joints.CHEST_JOINT0".
+"""Parameters by path: entries of a world's file, and those that change a loaded world.
 
-A path names the keys from the top of the file. An entry of a list is named by its `name`, by its
-`between` ("friction.sole-floor.static"), or else by its number ("robots.0.position.2").
+A path as "world.time_step" or "robots.hrp2.joints.CHEST_JOINT0" names the keys from the top of the
+file; it names an entry of a list by its `name`, by its `between` ("friction.sole-floor.static"), or
+else by its number ("robots.0.position.2"). Friction, masses, gains, joints and rough ground are
+changed in a copy of the world that was read and settled once.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hrpsim.errors import unknown_name
-from hrpsim.schema import first_mistake
+from hrpsim.model.shapes.geometry import Box
+from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.schema import first_mistake, numeric
 from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.values import RANGES
+from hrpsim.sweeps.framework.scenario import Parameter
+from hrpsim.values import RANGES, Range
 from hrpsim.world.file.file_reader import dotted
 from hrpsim.world.file.world_schema import WORLD_FILE
+from hrpsim.world.world import World
 
 _NOT_VARIED = ("about",)
 _ARGUMENT = re.compile(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)")
@@ -28,13 +37,32 @@ _ARGUMENT = re.compile(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)")
 _SETTINGS = ("time_step", "tolerance", "contact_margin", "correction_rate", "correction_speed")
 _SETTINGS += ("slop", "slip_threshold", "restitution_threshold")
 _SETTINGS += ("integrator", "solver", "sweep_limit", "friction_model", "impact_law")
+_FACTOR = numeric(Range(1e-3, 1e3))
+ROBOT_FACTORS = {
+    "mass_factor": Parameter(_FACTOR),  # masses and inertias of all links
+    "gain_factor": Parameter(_FACTOR),  # kp and kd of all joints
+    "friction_factor": Parameter(numeric(Range(0.0, 1e3))),  # dry friction of all joints
+    "damping_factor": Parameter(numeric(Range(0.0, 1e3))),  # damping of all joints
+    "spring_factor": Parameter(_FACTOR),  # stiffness and damping of joints without gains: bushes
+}
+FRICTION = {
+    "coefficient": Parameter(numeric(RANGES["friction"])),  # static and kinetic alike
+    "static": Parameter(numeric(RANGES["friction"])),
+    "kinetic": Parameter(numeric(RANGES["friction"])),
+    "restitution": Parameter(numeric(RANGES["restitution"])),
+}
+SLOPE = {
+    "slope": Parameter(numeric(Range(0.0, math.radians(45.0), "rad")), "rad"),
+    "slope_heading": Parameter(numeric(), "rad"),  # towards which the floor rises, from x
+}
+ROUGHNESS = Parameter(numeric(Range(0.0, 0.2, "m")), "m")
+_TILE = 0.25  # edge of a tile of rough ground [m]
+_THICKNESS = 0.05  # of the tiles, most of it below the floor [m]
+_ROUGH_FROM, _ROUGH_TO, _ROUGH_WIDTH = 0.25, 3.25, 1.0  # where rough ground lies [m]
 
 
 def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any, ...]]:
-    """Return the keys and indices of each path in the data of a world file.
-
-    descriptions: the files of robots by name, whose xacro arguments are parameters too.
-    """
+    """Return keys and indices by path; xacro arguments are those of the files `descriptions`."""
     found = dict(_leaves(data, "", ()))
     for key in _SETTINGS:
         if key in RANGES or not isinstance((data.get("world") or {}).get(key), (list, dict)):
@@ -98,3 +126,105 @@ def _arguments(description: Path | None) -> list[str]:
         return []
     text = description.read_text(encoding="utf-8", errors="replace")
     return list(dict.fromkeys(_ARGUMENT.findall(text)))
+
+
+def live_parameters(data: Mapping[str, Any], pairs: Mapping[str, Any], robots: Iterable[str]):
+    """Return, by path, the parameters of a file's data; pairs: its friction entries by label."""
+    found = {
+        f"friction.{label}.{name}": parameter
+        for label in pairs
+        for name, parameter in FRICTION.items()
+    }
+    for robot in robots:
+        for name, parameter in ROBOT_FACTORS.items():
+            found[f"robots.{robot}.{name}"] = parameter
+    if data.get("ground", False) is not False:
+        found["terrain.roughness"] = ROUGHNESS
+        found.update({f"terrain.{name}": parameter for name, parameter in SLOPE.items()})
+    return found
+
+
+def slope_normal(values: Mapping[str, Any]) -> list[float] | None:
+    """Return the normal of a floor that rises as the values say, None for a level one."""
+    slope, heading = values.get("terrain.slope", 0.0), values.get("terrain.slope_heading", 0.0)
+    if not slope:
+        return None
+    level = math.sin(slope)
+    return [-level * math.cos(heading), -level * math.sin(heading), math.cos(slope)]
+
+
+def check_friction(pairs: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Raise SweepError where kinetic friction would exceed static friction."""
+    for label in pairs:
+        static, kinetic, _ = _friction(label, pairs, values)
+        if kinetic > static:
+            raise SweepError(
+                f"friction.{label}: kinetic {kinetic:g} exceeds static {static:g}; "
+                f"friction.{label}.coefficient sets both"
+            )
+
+
+def _friction(label: str, pairs: Mapping[str, Any], values: Mapping[str, Any]):
+    entry, path = pairs[label], f"friction.{label}."
+    static = values.get(f"{path}static", values.get(f"{path}coefficient", entry["static"]))
+    usual = values.get(f"{path}coefficient", entry.get("kinetic", static))
+    restitution = values.get(f"{path}restitution", entry.get("restitution", 0.0))
+    return static, values.get(f"{path}kinetic", usual), restitution
+
+
+def change_world(
+    world: World, pairs: Mapping[str, Any], values: Mapping[str, Any], seed: int
+) -> None:
+    """Change a copy of the world that the file describes."""
+    for label, entry in pairs.items():
+        if any(f"friction.{label}.{name}" in values for name in FRICTION):
+            static, kinetic, restitution = _friction(label, pairs, values)
+            a, b = map(str, entry["between"])
+            world.set_friction(a, b, static, kinetic, restitution, entry.get("impact_law"))
+    for name, robot in world.robots.items():
+        factors = {
+            key: values[f"robots.{name}.{key}"]
+            for key in ROBOT_FACTORS
+            if f"robots.{name}.{key}" in values
+        }
+        if factors:
+            _change_robot(robot, factors)
+    if values.get("terrain.roughness", 0.0) > 0.0:
+        _add_tiles(world, values["terrain.roughness"], seed)
+
+
+def _change_robot(robot, factors: Mapping[str, float]) -> None:
+    if "mass_factor" in factors:
+        robot.scale_inertias(factors["mass_factor"])
+    kp, kd = robot.gains
+    if "gain_factor" in factors:
+        robot.set_gains(factors["gain_factor"] * kp, factors["gain_factor"] * kd)
+        robot.use_gains()
+    properties = robot.joint_properties()
+    passive = (kp == 0.0) & (properties["stiffness"] > 0.0)
+    spring = np.where(passive, factors.get("spring_factor", 1.0), 1.0)
+    damping = np.where(passive, spring, factors.get("damping_factor", 1.0))
+    if factors.keys() & {"spring_factor", "damping_factor", "friction_factor"}:
+        robot.set_joint_properties(
+            friction=factors.get("friction_factor", 1.0) * properties["friction"],
+            damping=damping * properties["damping"],
+            stiffness=spring * properties["stiffness"],
+        )
+
+
+def _add_tiles(world: World, roughness: float, seed: int) -> None:
+    """Lay square tiles ahead of the origin that stick out of the floor by 0 to `roughness` [m]."""
+    ground = next(shape for shape in world.fixed_shapes if shape.name == "ground")
+    rows = round((_ROUGH_TO - _ROUGH_FROM) / _TILE)
+    columns = round(2.0 * _ROUGH_WIDTH / _TILE)
+    heights = np.random.default_rng(seed).uniform(0.0, roughness, (rows, columns))
+    for i, j in np.ndindex(rows, columns):
+        x, y = _ROUGH_FROM + (i + 0.5) * _TILE, -_ROUGH_WIDTH + (j + 0.5) * _TILE
+        at = ground.p + ground.R @ np.array([x, y, heights[i, j] - 0.5 * _THICKNESS])
+        world.add_static(
+            Box((_TILE, _TILE, _THICKNESS)),
+            at,
+            quaternion_of(ground.R),
+            material=ground.material,
+            name=f"tile_{i}_{j}",
+        )

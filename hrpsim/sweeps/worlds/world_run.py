@@ -1,26 +1,81 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One run of a world with its controller and pushes, tick by tick, and its outcomes."""
+"""One run of a settled world with its controller and pushes, tick by tick, and its outcomes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.model.model import Model
-from hrpsim.sweeps.worlds.measures import (
-    Measures,
-    larger_dcm_error,
-    planned_steps,
-    walk_outcomes,
-)
-from hrpsim.sweeps.worlds.pushes import Push
+from hrpsim.schema import numeric
+from hrpsim.sweeps.framework.scenario import Parameter
+from hrpsim.sweeps.worlds.measures import Measures, larger_dcm_error, planned_steps, walk_outcomes
+from hrpsim.values import NOT_NEGATIVE, POSITIVE
+from hrpsim.world.checkpoint import Checkpoint
 from hrpsim.world.world import World
+
+PUSH = {
+    "impulse": Parameter(numeric(), "N s"),
+    "heading": Parameter(numeric(), "rad"),
+    "begin": Parameter(numeric(NOT_NEGATIVE), "s"),
+    "duration": Parameter(numeric(POSITIVE), "s"),
+}
+PUSH_DEFAULTS = {"impulse": 0.0, "heading": 0.0, "begin": 0.0, "duration": 0.1}
+
+
+@dataclass(frozen=True)
+class Push:
+    """A horizontal force of constant size on the origin of a link, or of a free body."""
+
+    entity: str
+    link: str | None  # None: of a free body
+    impulse: float  # [Ns]
+    heading: float  # where the force points, from x [rad]
+    begin: float  # [s]
+    duration: float  # [s]
+
+    def apply(self, world: Any, time: float, period: float) -> None:
+        """Push in the next call of `step`, `period` [s] long: by the mean, so impulses add up."""
+        overlap = min(self.begin + self.duration, time + period) - max(self.begin, time)
+        if overlap <= 1e-9 * period or self.impulse == 0.0:
+            return
+        size = self.impulse / self.duration * min(overlap / period, 1.0)
+        force = size * np.array([math.cos(self.heading), math.sin(self.heading), 0.0])
+        entity = world.entities[self.entity]
+        if self.link is None:
+            entity.apply_wrench(force=force)
+        else:
+            entity.apply_wrench(self.link, force=force)
+
+
+class BaseWorld:
+    """A settled world, as its file with some other values describes it, and its robot's model."""
+
+    def __init__(self, world: World, model: Model | None):
+        self.world, self.model = world, model
+        self._returned: list[tuple[World, Checkpoint]] = []
+
+    @contextmanager
+    def lent(self) -> Iterator[World]:
+        """Yield a copy, restored and reused after the block: restoring is faster than copying."""
+        try:
+            world, start = self._returned.pop()
+        except IndexError:
+            world = self.world.copy()
+            start = Checkpoint(world)
+        yield world
+        start.restore()
+        self._returned.append((world, start))
 
 
 class WorldRun:

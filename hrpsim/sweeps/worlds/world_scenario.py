@@ -21,24 +21,22 @@ from hrpsim.schema import integer, numeric, scalar
 from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
-from hrpsim.sweeps.worlds.base_world import BaseWorld
-from hrpsim.sweeps.worlds.controllers import controller_class
-from hrpsim.sweeps.worlds.disturbed_controller import DisturbedController
-from hrpsim.sweeps.worlds.live_parameters import (
-    change_world,
-    check_friction,
-    live_parameters,
-    slope_normal,
-)
+from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
 from hrpsim.sweeps.worlds.measures import (
     ENTITY_OUTCOMES,
     ROBOT_OUTCOMES,
     WALK_OUTCOMES,
     WORLD_OUTCOMES,
 )
-from hrpsim.sweeps.worlds.pushes import PUSH, PUSH_DEFAULTS, Push
-from hrpsim.sweeps.worlds.world_paths import changed, paths_of
-from hrpsim.sweeps.worlds.world_run import WorldRun
+from hrpsim.sweeps.worlds.world_paths import (
+    change_world,
+    changed,
+    check_friction,
+    live_parameters,
+    paths_of,
+    slope_normal,
+)
+from hrpsim.sweeps.worlds.world_run import PUSH, PUSH_DEFAULTS, BaseWorld, Push, WorldRun
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load import build_world, described_robots, open_world
