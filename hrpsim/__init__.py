@@ -62,36 +62,6 @@ if TYPE_CHECKING:
     from hrpsim.world.parts.results import StepStats as StepStats
     from hrpsim.world.world import World as World
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "dynamics.functions": (
-                "center_of_mass energy forward_dynamics inverse_dynamics link_jacobian "
-                "link_pose mass_matrix"
-            ),
-            "errors": "HrpsimError ModelError ModelWarning StateError WorldError",
-            "model.convert": "Converted convert",
-            "model.load": "load_model",
-            "model.model": "CollisionShape Frame Joint MeshUse Model Sensor",
-            "model.shapes.compound": "Compound",
-            "model.shapes.convex_hull": "ConvexHull",
-            "model.shapes.geometry": "Box Capsule Cylinder Geometry Mesh Plane Sphere",
-            "model.shapes.height_field": "HeightField",
-            "model.shapes.mesh_files": "load_mesh",
-            "resources": "share_path",
-            "sweeps.sweep": "sweep",
-            "version": "__version__",
-            "world.batch": "Batch",
-            "world.checkpoint": "Checkpoint",
-            "world.file.load": "load_world",
-            "world.objects.body": "Body",
-            "world.objects.connection": "Connection",
-            "world.objects.contact_arrays": "ContactArrays",
-            "world.objects.robot": "Robot",
-            "world.objects.sensor_view": "SensorView",
-            "world.parts.results": "Contact Convergence StepStats",
-            "world.world": "World",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)
 
 redirect()

@@ -5,26 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+_IMPORT = re.compile(r"^    from (\S+) import (\w+) as \2$", re.MULTILINE)
 
-def lazy_names(
-    package: str, homes: Mapping[str, str]
-) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__all__`, `__getattr__` and `__dir__` of a package.
 
-    Args:
-        package: the package's `__name__`.
-        homes: module below hrpsim -> the public names that it defines, separated by blanks.
+def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__all__`, `__getattr__` and `__dir__` of the package with this `__name__`.
+
+    The names are those that its source imports as themselves for type checkers and editors, in the
+    block `if TYPE_CHECKING:`.
     """
-    home = {name: module for module, names in homes.items() for name in names.split()}
+    loader: Any = sys.modules[package].__loader__
+    home = {name: module for module, name in _IMPORT.findall(loader.get_source(package))}
     public_names = sorted(name for name in home if not name.startswith("_"))
 
     def find(name: str) -> Any:
-        if name not in home:
+        module = home.get(name, package)
+        if module == package:  # modules of the package are for the import system
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"hrpsim.{home[name]}"), name)
+        return getattr(import_module(module), name)
 
     return public_names, find, lambda: public_names

@@ -19,11 +19,4 @@ if TYPE_CHECKING:
     from hrpsim.analysis.observer import Observer as Observer
     from hrpsim.analysis.summary import analyse_motion as analyse_motion
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "analysis.analyser": "Analyser FixedPhase",
-            "analysis.observer": "Observer",
-            "analysis.summary": "analyse_motion",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

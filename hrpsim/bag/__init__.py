@@ -20,11 +20,4 @@ if TYPE_CHECKING:
     from hrpsim.bag.reader import messages as messages
     from hrpsim.bag.reader import topic_types as topic_types
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "bag.files": "BagError",
-            "bag.foot_wrenches": "Foot FootWrenches read_foot_wrenches",
-            "bag.reader": "messages topic_types",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

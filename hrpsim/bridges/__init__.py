@@ -21,14 +21,4 @@ if TYPE_CHECKING:
     from hrpsim.bridges.tsid import TsidController as TsidController
     from hrpsim.bridges.tsid_walk import SlowWalk as SlowWalk
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "bridges.mc_rtc": "McRtc",
-            "bridges.onnx_policy": "OnnxPolicy",
-            "bridges.openhrp_motion": "read_body_motion read_gains",
-            "bridges.tsid": "TsidController",
-            "bridges.tsid_walk": "SlowWalk",
-        },
-    )
-    __all__ += ["mujoco"]
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -52,26 +52,4 @@ if TYPE_CHECKING:
     from hrpsim.control.walk_trial import measured_zmp as measured_zmp
     from hrpsim.control.walk_trial import simulate_walk as simulate_walk
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "control.biped.prepare": "BipedOptions PreparedBiped prepare_biped",
-            "control.controller_group": "ControllerGroup",
-            "control.framework.control_loop": "ControlLoop",
-            "control.framework.controller": (
-                "BaseReading Command Controller ControllerError EFFORT ImuReading LinkContact "
-                "POSITION State VELOCITY controlled_joints joint_modes"
-            ),
-            "control.framework.plugins": "find_controller",
-            "control.motion.leg_kinematics": "LegKinematics UnreachableError",
-            "control.motion.motion_sequence": "Channel MotionSequence SequenceError",
-            "control.motion.playback": "Playback",
-            "control.motion.sequence_files": "read_sequence write_sequence",
-            "control.motion.stand_controller": "StandController",
-            "control.pattern.footsteps": "Footsteps Steps WalkError climb",
-            "control.pattern.gait": "Gait",
-            "control.pattern.walking_pattern": "WalkingPattern walking_pattern",
-            "control.walk": "Walk",
-            "control.walk_trial": "Trial measured_zmp simulate_walk",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -19,12 +19,4 @@ if TYPE_CHECKING:
     from hrpsim.crane.script import ScriptedCrane as ScriptedCrane
     from hrpsim.crane.script import fetching as fetching
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "crane.control": "Crane",
-            "crane.joystick": "JoystickCrane",
-            "crane.score": "in_goal",
-            "crane.script": "ScriptedCrane fetching",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

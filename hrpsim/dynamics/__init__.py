@@ -21,12 +21,4 @@ if TYPE_CHECKING:
     from hrpsim.dynamics.functions import link_pose as link_pose
     from hrpsim.dynamics.functions import mass_matrix as mass_matrix
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "dynamics.functions": (
-                "center_of_mass energy forward_dynamics inverse_dynamics link_jacobian "
-                "link_pose mass_matrix"
-            ),
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

@@ -18,10 +18,4 @@ if TYPE_CHECKING:
     from hrpsim.geometry.motion_check import MotionCollision as MotionCollision
     from hrpsim.geometry.motion_check import check_motion as check_motion
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "geometry.link_distances": "LinkDistances Nearest",
-            "geometry.motion_check": "MotionCollision check_motion",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

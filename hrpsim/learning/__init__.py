@@ -22,14 +22,7 @@ if TYPE_CHECKING:
     from hrpsim.learning.tasks import Task as Task
     from hrpsim.learning.tasks import Variation as Variation
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "learning.environments": "HumanoidEnv HumanoidVectorEnv",
-            "learning.humanoids": "Humanoids",
-            "learning.tasks": "TASKS Task Variation",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)
 
 if find_spec("gymnasium"):
     import gymnasium

@@ -16,9 +16,4 @@ if TYPE_CHECKING:
     from hrpsim.ros.sweeps.ros_scenario import domains as domains
     from hrpsim.ros.sweeps.ros_scenario import over_ros as over_ros
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "ros.sweeps.ros_scenario": "domains over_ros",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

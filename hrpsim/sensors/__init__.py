@@ -13,9 +13,4 @@ if TYPE_CHECKING:
     from hrpsim.sensors.noise import NoiseLevels as NoiseLevels
     from hrpsim.sensors.noise import SensorNoise as SensorNoise
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "sensors.noise": "NoiseLevels SensorNoise",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

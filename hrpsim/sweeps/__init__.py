@@ -19,12 +19,4 @@ if TYPE_CHECKING:
     from hrpsim.sweeps.framework.scenario import Scenario as Scenario
     from hrpsim.sweeps.sweep import replay as replay
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "sweeps.framework.design": "Design product",
-            "sweeps.framework.errors": "SweepError",
-            "sweeps.framework.scenario": "Scenario",
-            "sweeps.sweep": "replay",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

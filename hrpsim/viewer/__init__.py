@@ -16,10 +16,4 @@ if TYPE_CHECKING:
     from hrpsim.viewer.film import make_film as make_film
     from hrpsim.viewer.viewer import Viewer as Viewer
 else:
-    __all__, __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "viewer.film": "make_film",
-            "viewer.viewer": "Viewer",
-        },
-    )
+    __all__, __getattr__, __dir__ = lazy_names(__name__)
