@@ -20,9 +20,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hrpsim.errors import HrpsimError
+from hrpsim.errors import HrpsimError, WorldError
+
+if TYPE_CHECKING:
+    from hrpsim.world.world import World
 
 VARIABLE = "HRPSIM_MEASUREMENTS"
 _BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -99,6 +102,10 @@ class Result:
         """Add a row; others: its `source`, `analytic` and `peer`."""
         self.rows.append(Row(what, unit, ours, target, **others))
 
+    def of(self, case: str) -> Callable[..., None]:
+        """Return `add` for rows of one case, whose names begin with `case`."""
+        return lambda what, *values, **others: self.add(case + what, *values, **others)
+
     @property
     def met(self) -> bool:
         """Whether no row misses its target."""
@@ -172,6 +179,15 @@ def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco
     if name == "mujoco" and "sparse" not in settings:
         parts.append(MUJOCO_FORM)
     return ", ".join(parts)
+
+
+def steps_through(world: World, count: int = 1) -> bool:
+    """Do steps of a world; return whether all were finite."""
+    try:
+        world.step(count)
+    except WorldError:
+        return False
+    return True
 
 
 def measurements(folder: Path | None, names: tuple[str, ...], source: str) -> list[Path]:
