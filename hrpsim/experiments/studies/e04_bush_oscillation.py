@@ -11,19 +11,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim import Model, load_model
+from hrpsim import Model
 from hrpsim.errors import WorldError
 from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
-    Row,
     at_most,
     mujoco_module,
     near,
     peer_name,
 )
-from hrpsim.experiments.scenes.standing import half_sitting, mujoco_standing, our_standing
+from hrpsim.experiments.scenes.standing import (
+    BUSH_SETS,
+    Conditions,
+    described,
+    half_sitting,
+    mujoco_standing,
+    our_standing,
+)
 from hrpsim.experiments.scenes.three_mass import (
     GRAVITY,
     Mode,
@@ -32,9 +38,7 @@ from hrpsim.experiments.scenes.three_mass import (
     slowest_mode,
     three_masses,
 )
-from hrpsim.resources import share_path
 
-BUSH_SETS = ("openhrp", "jaxon", "hrp2_soft", "hrp2_stiff")
 TIME_STEP = 1e-3
 RK4_STEPS = {"hrp2_stiff": 0.5e-3}  # whose dampers are too stiff for 1 ms
 RK4_REACH = 2.785  # times 1 / dt: the fastest decay that the method follows
@@ -61,8 +65,7 @@ class Swing(NamedTuple):
 
 def standing_on(bush_set: str) -> Model:
     """Return hrp2_like with these bushes."""
-    arguments = {"bush": "true", "bush_set": bush_set}
-    return load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments=arguments)
+    return described(Conditions(bush_set=bush_set))
 
 
 def tilt_of(model: Model) -> float:
@@ -179,8 +182,8 @@ def run(options: Options) -> Result:
             "rk4": our_swing(model, duration, integrator="rk4", time_step=step),
             "semi_implicit": our_swing(model, duration, time_step=TIME_STEP),
         }
-        result.rows += _rows(f"{bush_set}, rk4, {1e3 * step:g} ms", swings["rk4"], estimate, peer)
-        result.rows += _semi_implicit_rows(bush_set, swings["semi_implicit"], sway, peer)
+        _add_mode(result, f"{bush_set}, rk4, {1e3 * step:g} ms", swings["rk4"], estimate, peer)
+        _add_stepped(result, bush_set, swings["semi_implicit"], sway, peer)
         opened = max(swing.opened for swing in swings.values())
         gap = f"{bush_set}: largest gap under the soles, of both integrators"
         result.add(gap, "m", opened, at_most(FLAT), analytic=0.0)
@@ -189,59 +192,44 @@ def run(options: Options) -> Result:
         time = swings["rk4"].time
         result.data["curves"][bush_set] = time, 0.5 * sway.moment(tilt_of(model), time)
     if not options.quick:
-        result.rows += _divergence_rows()
+        _add_divergence(result)
         result.notes.append(_note_of_divergence())
     result.notes += _notes(mujoco)
     return result
 
 
-def _rows(name: str, swing: Swing, estimate: Mode, peer: Swing | None) -> list[Row]:
+def _add_mode(result: Result, name: str, swing: Swing, estimate: Mode, peer: Swing | None) -> None:
     """Compare the mode with the estimate."""
-    ours, other = swing.mode, peer.mode if peer else Mode("", None, None)
-    rows = []
+    other = peer.mode if peer else Mode("", None, None)
     for what, unit in (("period", "s"), ("damping_ratio", "")):
-        label, expected = f"{name}: {what.replace('_', ' ')}", getattr(estimate, what)
-        target, peers = near(expected, relative=TOLERANCE), getattr(other, what)
-        rows.append(Row(label, unit, getattr(ours, what), target, analytic=expected, peer=peers))
-    return rows
+        ours, expected = getattr(swing.mode, what), getattr(estimate, what)
+        target, theirs = near(expected, relative=TOLERANCE), getattr(other, what)
+        label = f"{name}: {what.replace('_', ' ')}"
+        result.add(label, unit, ours, target, analytic=expected, peer=theirs)
 
 
-def _semi_implicit_rows(bush_set: str, swing: Swing, sway: Sway, peer: Swing | None) -> list[Row]:
+def _add_stepped(result: Result, bush_set: str, swing: Swing, sway: Sway, peer) -> None:
     """Judged by the estimate in the same steps, which hardly differs from continuous time."""
     name = f"{bush_set}, semi_implicit, {1e3 * TIME_STEP:g} ms"
     stepped = slowest_mode(sway.stepped_poles(TIME_STEP))
     ratio = slowest_mode(sway.poles()).damping_ratio
-    more = f"{name}: damping ratio over that of continuous time"
-    return [
-        *_rows(name, swing, stepped, peer),
-        Row(
-            more,
-            "",
-            swing.mode.damping_ratio / ratio,
-            near(stepped.damping_ratio / ratio, relative=TOLERANCE),
-            analytic=stepped.damping_ratio / ratio,
-        ),
-        Row(
-            f"{name}: damping ratio of the estimate in steps over that of continuous time",
-            "",
-            stepped.damping_ratio / ratio,
-            near(1.0, absolute=STEPPED),
-            analytic=1.0,
-        ),
-    ]
+    _add_mode(result, name, swing, stepped, peer)
+    ours, expected = swing.mode.damping_ratio / ratio, stepped.damping_ratio / ratio
+    what = f"{name}: damping ratio over that of continuous time"
+    result.add(what, "", ours, near(expected, relative=TOLERANCE), analytic=expected)
+    what = f"{name}: damping ratio of the estimate in steps over that of continuous time"
+    result.add(what, "", expected, near(1.0, absolute=STEPPED), analytic=1.0)
 
 
-def _divergence_rows() -> list[Row]:
+def _add_divergence(result: Result) -> None:
     """Results of rk4 at TIME_STEP for the sets that need smaller steps."""
-    rows = []
     for bush_set in RK4_STEPS:
         try:
             our_swing(standing_on(bush_set), 1.0, integrator="rk4", time_step=TIME_STEP)
             outcome = "holds"
         except WorldError:
             outcome = "diverges"
-        rows.append(Row(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome))
-    return rows
+        result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome)
 
 
 def sole_decay(model: Model) -> float:
@@ -307,13 +295,8 @@ def draw(result: Result, figure) -> None:
             ax.plot(swing.time, swing.moment, lw=1.4, label=name)
         ax.plot(time, curve, ":", color="black", lw=1.2, label="three masses")
         ax.set(title=bush_set, xlabel="time [s]", ylabel="pitch moment [Nm]")
-    axes[0].legend(fontsize=7, frameon=False)
 
 
 EXPERIMENT = Experiment(
-    "E4",
-    "Sway on rubber bushes",
-    "LCP and bush paper (AIST), section 6, Fig. 5",
-    run,
-    draw,
+    "E4", "Sway on rubber bushes", "LCP and bush paper (AIST), section 6, Fig. 5", run, draw
 )
