@@ -16,7 +16,6 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
-    Row,
     at_most,
     mujoco_module,
     near,
@@ -97,7 +96,7 @@ def run(options: Options) -> Result:
         paths = {name: slide(speed, rate, name) for name in MODELS}
         if mujoco is not None:
             paths["mujoco"] = mujoco_slide(mujoco, speed, rate)
-        result.rows += _rows(speed, rate, paths)
+        _add_rows(result, speed, rate, paths)
         result.data["paths"][speed, rate] = {name: path[:, 0] for name, path in paths.items()}
     result.notes += [
         "the thesis plots its paths and prints no numbers: close to theory, closer at smaller dt",
@@ -113,7 +112,7 @@ def run(options: Options) -> Result:
     return result
 
 
-def _rows(speed: float, rate: int, paths: dict) -> list[Row]:
+def _add_rows(result: Result, speed: float, rate: int, paths: dict) -> None:
     """Where the box stops and how far it is from the parabola on its way, for each integrator."""
     expected, excess = stop_distance(speed), last_step_excess(speed, rate)
     truth = theory(speed, np.arange(_steps(speed, rate) + 1) / rate)
@@ -121,43 +120,29 @@ def _rows(speed: float, rate: int, paths: dict) -> list[Row]:
     off = {name: float(np.abs(path[:, 0] - truth).max()) for name, path in paths.items()}
     rise = {name: float(np.ptp(path[:, 1])) for name, path in paths.items()}
     ahead = FRICTION * rise["penalty"] + excess
-    targets = {
-        "rk4": (near(expected, relative=TOLERANCE), TOLERANCE * expected),
-        "semi_implicit": (
-            near(expected + excess, absolute=STEPS_TOLERANCE),
-            excess + STEPS_TOLERANCE,
-        ),
-        "penalty": (near(expected, absolute=ahead), ahead + SLIDING_TOLERANCE),
-    }
-    farthest = {"rk4": 0.0, "semi_implicit": excess, "penalty": ahead}
-    rows = []
-    for name, (target, bound) in targets.items():
-        case = f"v0 {speed:g} m/s, dt 1/{rate} s, {name}"
-        peer = stopped.get("mujoco")
-        rows.append(Row(f"{case}: stops at", "m", stopped[name], target, None, expected, peer))
-        rows.append(
-            Row(
-                f"{case}: farthest from the parabola",
-                "m",
-                off[name],
-                at_most(bound),
-                analytic=farthest[name],
-                peer=off.get("mujoco"),
-            )
-        )
+    late = near(expected + excess, absolute=STEPS_TOLERANCE)
+    for name, target, farthest, bound in (
+        ("rk4", near(expected, relative=TOLERANCE), 0.0, TOLERANCE * expected),
+        ("semi_implicit", late, excess, excess + STEPS_TOLERANCE),
+        ("penalty", near(expected, absolute=ahead), ahead, ahead + SLIDING_TOLERANCE),
+    ):
+        add, peer = result.of(f"v0 {speed:g} m/s, dt 1/{rate} s, {name}: "), stopped.get("mujoco")
+        add("stops at", "m", stopped[name], target, analytic=expected, peer=peer)
+        what, peer = "farthest from the parabola", off.get("mujoco")
+        add(what, "m", off[name], at_most(bound), analytic=farthest, peer=peer)
     for name in ("rk4", "penalty"):
         what = f"v0 {speed:g} m/s, dt 1/{rate} s, {name}: rises and sinks by"
-        rows.append(Row(what, "m", rise[name], analytic=0.0, peer=rise.get("mujoco")))
-    return [*rows, _sinking_row(speed, rate, paths["penalty"], truth)]
+        result.add(what, "m", rise[name], analytic=0.0, peer=rise.get("mujoco"))
+    what = f"v0 {speed:g} m/s, dt 1/{rate} s, penalty: from the parabola + mu (depth), sliding"
+    apart = _off_while_sinking(speed, rate, paths["penalty"], truth)
+    result.add(what, "m", apart, at_most(SLIDING_TOLERANCE), analytic=0.0)
 
 
-def _sinking_row(speed: float, rate: int, path: np.ndarray, truth: np.ndarray) -> Row:
+def _off_while_sinking(speed: float, rate: int, path: np.ndarray, truth: np.ndarray) -> float:
     """How exactly the penalty box follows x = parabola + mu (depth) until its last sliding step."""
     sliding = slice(0, math.floor(speed / DECELERATION * rate * (1.0 - 1e-12)))
     depth = path[0, 1] - path[sliding, 1]
-    apart = float(np.abs(path[sliding, 0] - truth[sliding] - FRICTION * depth).max())
-    what = f"v0 {speed:g} m/s, dt 1/{rate} s, penalty: from the parabola + mu (depth), sliding"
-    return Row(what, "m", apart, at_most(SLIDING_TOLERANCE), analytic=0.0)
+    return float(np.abs(path[sliding, 0] - truth[sliding] - FRICTION * depth).max())
 
 
 def draw(result: Result, figure) -> None:
@@ -166,22 +151,14 @@ def draw(result: Result, figure) -> None:
     for k, ((speed, rate), paths) in enumerate(result.data["paths"].items()):
         time = np.arange(len(paths["rk4"])) / rate
         truth = theory(speed, time)
-        color = f"C{k}"
-        label = f"v0 {speed:g} m/s, dt 1/{rate} s"
+        color, size = f"C{k}", 3 + 1.5 * (len(CASES) - 1 - k)
         left.plot(time, truth, color="black", lw=0.8)
-        left.plot(
-            time[::8],
-            paths["rk4"][::8],
-            "o",
-            color=color,
-            ms=3 + 1.5 * (len(CASES) - 1 - k),
-            mfc="none",
-        )
+        left.plot(time[::8], paths["rk4"][::8], "o", color=color, ms=size, mfc="none")
         for name, style in STYLES.items():
             if name in paths:
                 error = np.abs(paths[name] - truth) + 1e-16
                 right.semilogy(time, error, style, color=color, lw=1.0)
-        right.plot([], [], color=color, label=label)
+        right.plot([], [], color=color, label=f"v0 {speed:g} m/s, dt 1/{rate} s")
     for name, style in STYLES.items():
         right.plot([], [], style, color="grey", label=name)
     left.set(title="Path: theory (line), rk4 (circles)", xlabel="time [s]", ylabel="x [m]")
