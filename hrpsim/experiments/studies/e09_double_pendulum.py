@@ -17,7 +17,6 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
-    Row,
     at_least,
     at_most,
 )
@@ -124,17 +123,9 @@ def _extension_rows(result: Result, duration: float) -> None:
         model = Sprung(SPRING_STEP, w)
         errors[1.0 / w], path = error_of(model, truth, duration)
         result.data["paths"]["sprung", w] = path
-        case = f"boxes on springs, w {w} m, dt 1/50 s"
-        result.rows += [
-            Row(
-                f"{case}: largest error of an angle",
-                "rad",
-                errors[1.0 / w],
-                at_most(w),
-                analytic=0.0,
-            ),
-            Row(f"{case}: longest extension", "m", model.longest, at_most(1.02 * w), source=w),
-        ]
+        add = result.of(f"boxes on springs, w {w} m, dt 1/50 s: ")
+        add("largest error of an angle", "rad", errors[1.0 / w], at_most(w), analytic=0.0)
+        add("longest extension", "m", model.longest, at_most(1.02 * w), source=w)
     what = "boxes on springs, dt 1/50 s: order of the error in w"
     result.add(what, "", order_of(errors), at_least(0.9))
 
@@ -148,13 +139,10 @@ def _sticking_rows(result: Result) -> None:
         model = _models(kind, 200, start=start, friction=STRONG)
         path = swing(model, STOPPED)
         late = path[round(0.75 * len(path)) :, 0]
-        case = f"one link, friction {STRONG:g} Nm, dt 1/200 s, {name}"
-        off = abs(late[-1] - truth)
-        result.rows += [
-            Row(f"{case}: stands at", "rad", float(late[-1]), None, None, float(truth)),
-            Row(f"{case}: off by", "rad", float(off), at_most(0.02), None, 0.0),
-            Row(f"{case}: moves when it stands", "rad", float(np.ptp(late)), at_most(1e-6)),
-        ]
+        add = result.of(f"one link, friction {STRONG:g} Nm, dt 1/200 s, {name}: ")
+        add("stands at", "rad", float(late[-1]), analytic=float(truth))
+        add("off by", "rad", float(abs(late[-1] - truth)), at_most(0.02), analytic=0.0)
+        add("moves when it stands", "rad", float(np.ptp(late)), at_most(1e-6))
     result.notes.append(f"friction of {STRONG:g} Nm holds the link up to {most:.4f} rad")
 
 
@@ -165,15 +153,12 @@ def run(options: Options) -> Result:
     _convergence_rows(result, duration)
     _extension_rows(result, duration)
     _sticking_rows(result)
-    wider_searches = times(1.0 / 200, duration)
-    truth = Lagrange().angles(wider_searches)
-    printed = Lagrange(inertia=PRINTED_INERTIA).angles(wider_searches)
-    result.add(
-        "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3",
-        "rad",
-        float(np.abs(printed - truth).max()),
-    )
-    result.data |= {"truth": (wider_searches, truth), "printed": printed}
+    seen = times(1.0 / 200, duration)
+    truth = Lagrange().angles(seen)
+    printed = Lagrange(inertia=PRINTED_INERTIA).angles(seen)
+    what = "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3"
+    result.add(what, "rad", float(np.abs(printed - truth).max()))
+    result.data |= {"truth": (seen, truth), "printed": printed}
     result.notes += [
         f"the moment about an axis is {INERTIA:.4f} kg m^2 for the box that is simulated, 2 m from "
         "axis to centre and 4 m between the axes; the thesis prints 100/3",
@@ -195,7 +180,7 @@ def run(options: Options) -> Result:
 def draw(result: Result, figure) -> None:
     """Angles on the left (the thesis's Figs 8.8 to 8.13), errors by dt on the right."""
     left, right = figure.subplots(1, 2)
-    wider_searches, truth = result.data["truth"]
+    seen, truth = result.data["truth"]
     paths = result.data["paths"]
     finest = max(rate for kind, rate in paths if kind == "rk4")
     shown = {
@@ -203,8 +188,8 @@ def draw(result: Result, figure) -> None:
         f"w 0.05 m, dt 1/{finest} s": (paths["sprung", finest], finest, "C0"),
     }
     for joint in range(2):
-        left.plot(wider_searches, truth[:, joint], color="black", lw=1.4)
-        left.plot(wider_searches, result.data["printed"][:, joint], color="grey", lw=0.8, ls=":")
+        left.plot(seen, truth[:, joint], color="black", lw=1.4)
+        left.plot(seen, result.data["printed"][:, joint], color="grey", lw=0.8, ls=":")
         left.annotate(f"joint {joint + 1}", (0.0, truth[0, joint]), (6, 4), **_BESIDE)
         for name, (path, rate, color) in shown.items():
             label = name if joint == 0 else None
