@@ -9,8 +9,9 @@ fitted to three quarters of the tosses; errors are those of the others, each hel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
-    Row,
     at_most,
     measurements,
     mujoco_module,
@@ -27,8 +27,8 @@ from hrpsim.experiments.framework.experiment import (
 from hrpsim.experiments.framework.fitting import (
     Contestant,
     Parameter,
+    add_difference,
     add_profiles,
-    difference,
     draw_profiles,
     held_out,
     values_of,
@@ -58,17 +58,19 @@ _COMMON = {
     "inertia": Parameter(6e-4, 1.2e-3),
     "height": Parameter(-4e-3, 1e-3),
 }
-_RIGID = {**_COMMON, "restitution": Parameter(0.0, 0.4)}
-_COMPLIANT = {
-    **_COMMON,
-    "compliance": Parameter(1e-6, 1e-2, logarithmic=True),
-    "damping_time": Parameter(3e-4, 5e-2, logarithmic=True),
-}
-_MUJOCO = {
-    **_COMMON,
-    "time_constant": Parameter(2e-3, 5e-2, logarithmic=True),
-    "damping_ratio": Parameter(0.05, 2.0, logarithmic=True),
-    "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
+_PARAMETERS = {
+    "rigid": {**_COMMON, "restitution": Parameter(0.0, 0.4)},
+    "compliant": {
+        **_COMMON,
+        "compliance": Parameter(1e-6, 1e-2, logarithmic=True),
+        "damping_time": Parameter(3e-4, 5e-2, logarithmic=True),
+    },
+    "mujoco": {
+        **_COMMON,
+        "time_constant": Parameter(2e-3, 5e-2, logarithmic=True),
+        "damping_ratio": Parameter(0.05, 2.0, logarithmic=True),
+        "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
+    },
 }
 _STARTS = {
     "rigid": IDENTIFIED,
@@ -77,19 +79,27 @@ _STARTS = {
 }
 
 
+def cubes(mujoco=None) -> dict[str, Callable[..., Any]]:
+    """Return what makes hrpsim's cube with rigid contact and with compliant contact, and MuJoCo's.
+
+    Their parameters are keywords.
+    """
+    ours: dict[str, Callable[..., Any]] = {"rigid": Cube, "compliant": Cube}
+    return ours if mujoco is None else {**ours, "mujoco": partial(MujocoCube, mujoco)}
+
+
 def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
-    """Return hrpsim's cube with rigid contact and with compliant contact, and MuJoCo's."""
-    makers = {"rigid": (Cube, _RIGID), "compliant": (Cube, _COMPLIANT)}
-    if mujoco is not None:
-        makers["mujoco"] = (partial(MujocoCube, mujoco), _MUJOCO)
+    """Return the cubes with the parameters that are fitted, their bounds and starts."""
 
     def simulated(make, values, trials):
         chosen = [tosses[trial] for trial in trials]
         return errors(make(**values).follow(chosen), chosen)
 
     return [
-        Contestant(name, partial(simulated, make), lambda e: e[:, 0], parameters, _STARTS[name])
-        for name, (make, parameters) in makers.items()
+        Contestant(
+            name, partial(simulated, make), lambda e: e[:, 0], _PARAMETERS[name], _STARTS[name]
+        )
+        for name, make in cubes(mujoco).items()
     ]
 
 
@@ -106,10 +116,8 @@ def run(options: Options) -> Result:
     _start_rows(result, entrants[0], found["rigid"], tosses)
     if not options.quick:
         add_profiles(result, entrants[:2], found, len(tosses))
-    makers = {"rigid": Cube, "compliant": Cube, "mujoco": partial(MujocoCube, mujoco)}
-    result.data["growth"] = {
-        e.name: _growth(makers[e.name], found[e.name], tosses) for e in entrants
-    }
+    growth = {name: _growth(make, found[name], tosses) for name, make in cubes(mujoco).items()}
+    result.data["growth"] = growth
     result.notes += [
         f"{len(tosses)} tosses, {sum(map(len, tosses))} frames at {FRAME_RATE:g} Hz, each toss "
         f"from its first measured state; {FOLDS} folds; the mean position error is what is fitted",
@@ -129,13 +137,10 @@ def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
             result.add(f"{name} contact: {what}", unit, ours, peer=peer)
     for name, other in (("rigid", "mujoco"), ("compliant", "mujoco"), ("compliant", "rigid")):
         if other in judged:
-            less, error = difference(judged[name][:, 0], judged[other][:, 0])
             what = f"position, {name} less {other}, toss by toss"
             bound = at_most(0.0) if (name, other) == ("rigid", "mujoco") else None
-            result.rows += [
-                Row(f"{what}: mean", "% of width", less, bound),
-                Row(f"{what}: standard error of the mean", "% of width", error),
-            ]
+            errors_of = judged[name][:, 0], judged[other][:, 0]
+            add_difference(result, what, "% of width", *errors_of, bound)
 
 
 def _start_rows(result: Result, rigid: Contestant, found, tosses) -> None:

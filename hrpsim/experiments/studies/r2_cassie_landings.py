@@ -18,7 +18,6 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
-    Row,
     at_most,
     measurements,
     mujoco_module,
@@ -27,8 +26,8 @@ from hrpsim.experiments.framework.experiment import (
 from hrpsim.experiments.framework.fitting import (
     Contestant,
     Parameter,
+    add_difference,
     add_profiles,
-    difference,
     draw_profiles,
     values_of,
 )
@@ -58,16 +57,19 @@ _ROBOT = {
     "stiffness": Parameter(0.5, 2.0, logarithmic=True),
     "damping": Parameter(0.1, 10.0, logarithmic=True),
 }
-_COMPLIANT = {
-    **_ROBOT,
-    "compliance": Parameter(1e-7, 1e-3, logarithmic=True),
-    "damping_time": Parameter(5e-4, 5e-2, logarithmic=True),
-}
-_MUJOCO = {
-    **_ROBOT,
-    "time_constant": Parameter(5e-4, 0.1, logarithmic=True),
-    "damping_ratio": Parameter(0.05, 5.0, logarithmic=True),
-    "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
+_PARAMETERS = {
+    "rigid": _ROBOT,
+    "compliant": {
+        **_ROBOT,
+        "compliance": Parameter(1e-7, 1e-3, logarithmic=True),
+        "damping_time": Parameter(5e-4, 5e-2, logarithmic=True),
+    },
+    "mujoco": {
+        **_ROBOT,
+        "time_constant": Parameter(5e-4, 0.1, logarithmic=True),
+        "damping_ratio": Parameter(0.05, 5.0, logarithmic=True),
+        "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
+    },
 }
 _DESCRIBED = {"friction": 0.8, "stiffness": 1.0, "damping": 1.0}
 _STARTS = {
@@ -87,24 +89,21 @@ def contestants(landings: Sequence[Landing], model: Model, mujoco=None) -> list[
 
     The loss is the mean of the three errors, each as a share of what it is if nothing changes.
     """
-    makers = {"rigid": (Cassie, _ROBOT), "compliant": (Cassie, _COMPLIANT)}
+    makers = {"rigid": Cassie, "compliant": Cassie}
     if mujoco is not None:
-        makers["mujoco"] = (partial(MujocoCassie, mujoco), _MUJOCO)
+        makers["mujoco"] = partial(MujocoCassie, mujoco)
     scale = unchanged(landings, model).mean(0)
 
     def simulated(make, values, trials):
         chosen = [landings[trial] for trial in trials]
         return velocity_errors(make(model, **values).follow(chosen), chosen, model)
 
+    def loss(errors):
+        return (errors / scale).mean(1)
+
     return [
-        Contestant(
-            name,
-            partial(simulated, make),
-            lambda errors: (errors / scale).mean(1),
-            parameters,
-            _STARTS[name],
-        )
-        for name, (make, parameters) in makers.items()
+        Contestant(name, partial(simulated, make), loss, _PARAMETERS[name], _STARTS[name])
+        for name, make in makers.items()
     ]
 
 
@@ -174,28 +173,20 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
         peer = None if theirs is None else float((theirs / scale).mean())
         result.add(what, "", share, peer=peer)
         if theirs is not None:
-            less, error = difference(*((e / scale).mean(1) for e in (judged[name], theirs)))
             what = f"the same, {name} less mujoco, landing by landing"
             bound = at_most(0.0) if name == "rigid" else None
-            result.rows += [
-                Row(f"{what}: mean", "", less, bound),
-                Row(f"{what}: standard error of the mean", "", error),
-            ]
+            shares = [(errors / scale).mean(1) for errors in (judged[name], theirs)]
+            add_difference(result, what, "", *shares, bound)
     for kind, (what, unit) in enumerate(KINDS):
         for name, (ours, peer) in plain.items():
-            row = Row(f"{what}: {name}", unit, _mean(ours, kind), peer=_mean(peer, kind))
-            result.rows.append(row)
+            result.add(f"{what}: {name}", unit, _mean(ours, kind), peer=_mean(peer, kind))
         for name in ("rigid", "compliant"):
             case = f"{what}: fitted, {name} contact, held out"
             ours = _mean(judged[name], kind)
             result.add(case, unit, ours, peer=_mean(theirs, kind))
         if theirs is not None:
-            less, error = difference(judged["rigid"][:, kind], theirs[:, kind])
             what = f"{what}: fitted, rigid less mujoco, landing by landing"
-            result.rows += [
-                Row(f"{what}: mean", unit, less),
-                Row(f"{what}: standard error of the mean", unit, error),
-            ]
+            add_difference(result, what, unit, judged["rigid"][:, kind], theirs[:, kind])
 
 
 def draw(result: Result, figure) -> None:
