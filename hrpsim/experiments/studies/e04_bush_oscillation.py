@@ -173,7 +173,7 @@ def run(options: Options) -> Result:
     result = Result(peer=peer_name(mujoco, settings), data={"swings": {}, "curves": {}})
     for bush_set in BUSH_SETS[:1] if options.quick else BUSH_SETS:
         model = standing_on(bush_set)
-        sway = three_masses(model.urdf)
+        sway = three_masses(model)
         estimate = slowest_mode(sway.poles())
         duration = PERIODS * estimate.period
         peer = mujoco and mujoco_swing(mujoco, model, duration, PEER_CONTACT)
@@ -242,7 +242,7 @@ def sole_decay(model: Model) -> float:
 
 
 def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:
-    finer = slowest_mode(five_masses(model.urdf).poles())
+    finer = slowest_mode(five_masses(model).poles())
     period = 100.0 * (finer.period / estimate.period - 1.0)
     ratio = 100.0 * (finer.damping_ratio / estimate.damping_ratio - 1.0)
     return (
