@@ -94,7 +94,7 @@ keyframes:
         (
             "r_sole",
             "r_foot",
-            ":3:41: keyframes[0].fixed_link: link 'r_foot' does not exist; available: base_link",
+            ":3:43: keyframes[0].fixed_link: link 'r_foot' does not exist; available: base_link",
         ),
         ("joints", "angles", ":3:15: keyframes[0].angles: entry 'angles' does not exist"),
         ("keyframes", "frames", ":2:1: frames: entry 'frames' does not exist"),
