@@ -181,6 +181,12 @@ def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco
     return ", ".join(parts)
 
 
+def against_mujoco(settings: str) -> tuple[ModuleType | None, Result]:
+    """Return mujoco, None if it is not installed, and a result whose peer it is with `settings`."""
+    mujoco = mujoco_module()
+    return mujoco, Result(peer=peer_name(mujoco, settings))
+
+
 def steps_through(world: World, count: int = 1) -> bool:
     """Do steps of a world; return whether all were finite."""
     try:

@@ -28,7 +28,7 @@ from hrpsim.experiments.framework.experiment import (
     Row,
     Value,
 )
-from hrpsim.figures import new_figure
+from hrpsim.figures import new_figure, style
 
 
 @dataclass(frozen=True)
@@ -271,9 +271,7 @@ def save_figure(experiment: Experiment, result: Result, folder: Path) -> Path | 
         return None
     experiment.draw(result, figure)
     for axes in figure.axes:
-        axes.grid(color="#e3e5e8", lw=0.8)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        style(axes)
         if axes.get_legend() is None and axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize=7, frameon=False)
     path = folder / f"{experiment.name.lower()}.png"

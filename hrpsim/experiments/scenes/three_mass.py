@@ -166,7 +166,9 @@ def _chain(model: Model, hinges: tuple[tuple[str, ...], ...]) -> Chain:
     joints = [[model.joint(name) for name in names] for names in hinges]
     poses, moved = _body_poses(model), _moved_by(model, joints)
     sums = [_sum_of(model, bodies, poses) for bodies in moved]
-    laws = np.array([np.sum([_law(model, joint) for joint in pair], axis=0) for pair in joints])
+    laws = np.array(
+        [np.sum([hinge_law(model, joint) for joint in pair], axis=0) for pair in joints]
+    )
     return Chain(
         np.array([mass for mass, _, _ in sums]),
         np.array([centre for _, centre, _ in sums]),
@@ -218,7 +220,7 @@ def _sum_of(model: Model, bodies: list[int], poses: dict) -> tuple[float, np.nda
     return total, centre, spin
 
 
-def _law(model: Model, joint: Joint) -> tuple[float, float, float, float]:
+def hinge_law(model: Model, joint: Joint) -> tuple[float, float, float, float]:
     """Return stiffness, damping, rotor inertia and least inertia of a joint's bush or servo.
 
     The least is the rotor's and that of the joint's body about the axis, which is the body's z.

@@ -13,10 +13,9 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     at_most,
     below,
-    mujoco_module,
-    peer_name,
 )
 from hrpsim.experiments.scenes import pile
 
@@ -78,9 +77,8 @@ def mujoco_drop(mujoco, start: pile.Boxes, duration: float):
 
 def run(options: Options) -> Result:
     """Drop the boxes with each integrator, and MuJoCo's."""
-    mujoco = mujoco_module()
     count, duration = (25, 2.0) if options.quick else (100, 4.0)
-    result = Result(peer=peer_name(mujoco, "Newton, elliptic cone, default contacts"))
+    mujoco, result = against_mujoco("Newton, elliptic cone, default contacts")
     start = pile.dropped(count)
     other, data = mujoco_drop(mujoco, start, duration) if mujoco else (None, None)
     drops = {}

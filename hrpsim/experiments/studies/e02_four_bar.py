@@ -14,11 +14,10 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     at_least,
     at_most,
     below,
-    mujoco_module,
-    peer_name,
     steps_through,
 )
 from hrpsim.experiments.scenes import four_bar
@@ -112,10 +111,9 @@ def our_motions(kind, duration: float, steps: tuple[float, ...]) -> dict:
 
 def run(options: Options) -> Result:
     """Simulate the linkage: as a tree, as three free bodies, and MuJoCo's."""
-    mujoco = mujoco_module()
     duration = 1.0 if options.quick else 10.0
     exact = four_bar.exact_motion(duration)
-    result = Result(peer=peer_name(mujoco, "connect equality, default solref; RK4 or Euler"))
+    mujoco, result = against_mujoco("connect equality, default solref; RK4 or Euler")
     peers = {
         integrator: mujoco_motion(mujoco, duration, method, stiff=False)
         for integrator, method in PEER_METHOD.items()

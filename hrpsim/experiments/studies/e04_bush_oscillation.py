@@ -17,10 +17,9 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     at_most,
-    mujoco_module,
     near,
-    peer_name,
 )
 from hrpsim.experiments.scenes.standing import (
     BUSH_SETS,
@@ -35,6 +34,7 @@ from hrpsim.experiments.scenes.three_mass import (
     Mode,
     Sway,
     five_masses,
+    hinge_law,
     slowest_mode,
     three_masses,
 )
@@ -168,9 +168,9 @@ def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> 
 
 def run(options: Options) -> Result:
     """Tilt the robot on each set of bushes, with both integrators."""
-    mujoco = mujoco_module()
     settings = f"implicitfast, {TIME_STEP:g} s, contacts of solref {PEER_CONTACT:g} s"
-    result = Result(peer=peer_name(mujoco, settings), data={"swings": {}, "curves": {}})
+    mujoco, result = against_mujoco(settings)
+    result.data.update(swings={}, curves={})
     for bush_set in BUSH_SETS[:1] if options.quick else BUSH_SETS:
         model = standing_on(bush_set)
         sway = three_masses(model)
@@ -234,11 +234,8 @@ def _add_divergence(result: Result) -> None:
 
 def sole_decay(model: Model) -> float:
     """Return how fast a roll bush brakes a sole in the air: c / (rotor + sole's inertia) [1/s]."""
-    joint, body = model.joint("LLEG_BUSH_ROLL"), model.frame("LLEG_SOLE").body
-    system = model.system
-    x, y, _ = system.com[body]  # the joint's axis is the body's z
-    sole = system.inertia[body, 2, 2] + system.mass[body] * (x * x + y * y)
-    return system.damping[joint.v_index] / (system.rotor_inertia[joint.v_index] + sole)
+    _, damping, _, least = hinge_law(model, model.joint("LLEG_BUSH_ROLL"))
+    return damping / least
 
 
 def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:

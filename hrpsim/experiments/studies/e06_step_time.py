@@ -14,9 +14,8 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     below,
-    mujoco_module,
-    peer_name,
 )
 from hrpsim.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing, our_standing
 from hrpsim.jit.compiled import kernel
@@ -95,9 +94,8 @@ def measure(cases: dict, rounds: int) -> dict:
 
 def run(options: Options) -> Result:
     """Time our steps and MuJoCo's in turn, at every number of contact points."""
-    mujoco = mujoco_module()
     counts = (8, 64) if options.quick else tuple(GRIDS)
-    result = Result(peer=peer_name(mujoco, "Newton, elliptic cone, default contacts"))
+    mujoco, result = against_mujoco("Newton, elliptic cone, default contacts")
     steps, worlds = {}, {}
     for points in counts:
         for name, world in our_cases(points).items():

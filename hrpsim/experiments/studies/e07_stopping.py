@@ -16,10 +16,9 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     at_most,
-    mujoco_module,
     near,
-    peer_name,
 )
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
@@ -89,8 +88,7 @@ def mujoco_slide(mujoco, speed: float, rate: int) -> np.ndarray:
 
 def run(options: Options) -> Result:
     """Throw the box in each of the thesis's cases."""
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "elliptic cone, implicitfast, default contacts"))
+    mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     result.data["paths"] = {}
     for speed, rate in QUICK_CASES if options.quick else CASES:
         paths = {name: slide(speed, rate, name) for name in MODELS}

@@ -11,11 +11,10 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     below,
     equal_to,
-    mujoco_module,
     near,
-    peer_name,
 )
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
@@ -205,8 +204,7 @@ def _path(engine: OurPush | MujocoPush, force: float) -> np.ndarray:
 
 def run(options: Options) -> Result:
     """Push at every dt of the thesis, find the thresholds, look for creep and for favourites."""
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "elliptic cone, implicitfast, default contacts"))
+    mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     rates = (50, 400) if options.quick else RATES
     ours = {(rate, name): OurPush(rate, name) for name in MODELS for rate in rates}
     peers = {rate: MujocoPush(mujoco, rate) for rate in rates} if mujoco else {}

@@ -17,10 +17,9 @@ from hrpsim.experiments.framework.experiment import (
     Result,
     Target,
     Value,
+    against_mujoco,
     at_most,
     below,
-    mujoco_module,
-    peer_name,
 )
 from hrpsim.experiments.scenes import beam
 from hrpsim.experiments.scenes.beam import DenseBeam
@@ -226,8 +225,7 @@ def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
 
 def run(options: Options) -> Result:
     """All loads and solvers; `quick` leaves out 100 000 sweeps and the longest beam."""
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "welds as stiff as stay finite, Newton or PGS, sparse"))
+    mujoco, result = against_mujoco("welds as stiff as stay finite, Newton or PGS, sparse")
     result.data["rides"] = {}
     for load in beam.LOADS:
         add_direct(result, load, 3 if options.quick else 50, mujoco)

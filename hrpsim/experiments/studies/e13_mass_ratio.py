@@ -15,10 +15,9 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     at_most,
     below,
-    mujoco_module,
-    peer_name,
     steps_through,
 )
 from hrpsim.experiments.scenes import chain
@@ -154,8 +153,7 @@ def add_iterative(result: Result, case: Case) -> None:
 
 def run(options: Options) -> Result:
     """Every case with the direct solver, two of them iteratively; `quick` leaves out the finest."""
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "a tree of ball joints, implicitfast"))
+    mujoco, result = against_mujoco("a tree of ball joints, implicitfast")
     result.data["motions"] = motions = {}
     cases = (HANGING, BOOM, HEAVIER, SWINGING, SWINGING_COARSELY)
     for case in cases:

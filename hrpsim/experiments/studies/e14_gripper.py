@@ -14,11 +14,10 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     at_most,
     equal_to,
-    mujoco_module,
     near,
-    peer_name,
 )
 from hrpsim.experiments.framework.film_strip import draw_solids, outline_points
 from hrpsim.experiments.scenes import gripper
@@ -104,10 +103,9 @@ class OurRun(Run):
 
 def run(options: Options) -> Result:
     """Run all scenes in turn in one process, ours and MuJoCo's."""
-    mujoco = mujoco_module()
     end = gripper.SHAKEN + (0.5 if options.quick else SHAKING)
     steps = round(end / gripper.TIME_STEP)
-    result = Result(peer=peer_name(mujoco, "Newton, elliptic cone, implicitfast, impratio 1"))
+    mujoco, result = against_mujoco("Newton, elliptic cone, implicitfast, impratio 1")
     runs = {kind: OurRun(gripper.Scene(kind), steps) for kind in KINDS}
     if mujoco is not None:
         for name, impratio in (("mujoco", 1.0), ("mujoco, impratio 100", 100.0)):

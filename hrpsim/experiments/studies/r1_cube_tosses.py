@@ -19,10 +19,9 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     at_most,
     measurements,
-    mujoco_module,
-    peer_name,
 )
 from hrpsim.experiments.framework.fitting import (
     Contestant,
@@ -107,8 +106,7 @@ def run(options: Options) -> Result:
     """Evaluate each contestant on held-out tosses, and report what the data decide."""
     (path,) = measurements(options.data, ("cube_tosses.npz",), SOURCE)
     tosses = read_tosses(path)[: 32 if options.quick else None]
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "elliptic cone, solref and impratio fitted"))
+    mujoco, result = against_mujoco("elliptic cone, solref and impratio fitted")
     entrants = contestants(tosses, mujoco)
     found = values_of(entrants, TOSSES, options, len(tosses), FOLDS, result)
     judged = {e.name: e.held_out_errors(found[e.name], len(tosses)) for e in entrants}

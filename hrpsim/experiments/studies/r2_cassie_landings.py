@@ -18,10 +18,9 @@ from hrpsim.experiments.framework.experiment import (
     Experiment,
     Options,
     Result,
+    against_mujoco,
     at_most,
     measurements,
-    mujoco_module,
-    peer_name,
 )
 from hrpsim.experiments.framework.fitting import (
     Contestant,
@@ -113,8 +112,7 @@ def run(options: Options) -> Result:
     data, description = measurements(options.data, names, SOURCE)
     model = cassie_model(description)
     landings = read_landings(data, model)
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "elliptic cone, implicitfast, 0.25 ms"))
+    mujoco, result = against_mujoco("elliptic cone, implicitfast, 0.25 ms")
     entrants = contestants(landings, model, mujoco)
     found = values_of(entrants, LANDINGS, options, len(landings), FOLDS, result)
     judged = {e.name: e.held_out_errors(found[e.name], len(landings)) for e in entrants}
