@@ -9,14 +9,9 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    against_mujoco,
-    at_most,
-    below,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.experiments.scenes import pile
 
 REST = 1e-6  # [J]

@@ -13,31 +13,12 @@ import numpy as np
 
 from hrpsim import Model
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    against_mujoco,
-    at_most,
-    near,
-)
-from hrpsim.experiments.scenes.standing import (
-    BUSH_SETS,
-    Conditions,
-    described,
-    half_sitting,
-    mujoco_standing,
-    our_standing,
-)
-from hrpsim.experiments.scenes.three_mass import (
-    GRAVITY,
-    Mode,
-    Sway,
-    five_masses,
-    hinge_law,
-    slowest_mode,
-    three_masses,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, near
+from hrpsim.experiments.scenes import standing, three_mass
+from hrpsim.experiments.scenes.standing import BUSH_SETS, Conditions, described
+from hrpsim.experiments.scenes.three_mass import Mode, Sway, slowest_mode
 
 TIME_STEP = 1e-3
 RK4_STEPS = {"hrp2_stiff": 0.5e-3}  # whose dampers are too stiff for 1 ms
@@ -71,7 +52,7 @@ def standing_on(bush_set: str) -> Model:
 def tilt_of(model: Model) -> float:
     """Return the pitch [rad] that the bushes answer with a moment of PRESSURE times the weight."""
     stiffness = model.system.stiffness[model.joint("LLEG_BUSH_PITCH").v_index]
-    return PRESSURE * model.mass * GRAVITY / (2.0 * stiffness)
+    return PRESSURE * model.mass * three_mass.GRAVITY / (2.0 * stiffness)
 
 
 def tilted(model: Model, q: np.ndarray, sole_position: np.ndarray) -> np.ndarray:
@@ -121,7 +102,7 @@ def _peak(values: np.ndarray) -> float:
 
 def our_swing(model: Model, duration: float, **options) -> Swing:
     """Release our robot; options of World. Raises WorldError where the integrator is unstable."""
-    world, robot = our_standing(model, **options)
+    world, robot = standing.our_standing(model, **options)
     world.step()
     rest = robot.sensors["lfsensor"].wrench[4]
     world.reset()
@@ -141,7 +122,9 @@ def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> 
 
     contact_time: the first number of solref [s], 0.02 by default there, at least two steps.
     """
-    mj_model, data = mujoco_standing(mujoco, model, half_sitting(model), TIME_STEP)
+    mj_model, data = standing.mujoco_standing(
+        mujoco, model, standing.half_sitting(model), TIME_STEP
+    )
     mj_model.geom_solref[:, 0] = contact_time
     for _ in range(round(PEER_REST / TIME_STEP)):
         mujoco.mj_step(mj_model, data)
@@ -173,7 +156,7 @@ def run(options: Options) -> Result:
     result.data.update(swings={}, curves={})
     for bush_set in BUSH_SETS[:1] if options.quick else BUSH_SETS:
         model = standing_on(bush_set)
-        sway = three_masses(model)
+        sway = three_mass.three_masses(model)
         estimate = slowest_mode(sway.poles())
         duration = PERIODS * estimate.period
         peer = mujoco and mujoco_swing(mujoco, model, duration, PEER_CONTACT)
@@ -234,12 +217,12 @@ def _add_divergence(result: Result) -> None:
 
 def sole_decay(model: Model) -> float:
     """Return how fast a roll bush brakes a sole in the air: c / (rotor + sole's inertia) [1/s]."""
-    _, damping, _, least = hinge_law(model, model.joint("LLEG_BUSH_ROLL"))
+    _, damping, _, least = three_mass.hinge_law(model, model.joint("LLEG_BUSH_ROLL"))
     return damping / least
 
 
 def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:
-    finer = slowest_mode(five_masses(model).poles())
+    finer = slowest_mode(three_mass.five_masses(model).poles())
     period = 100.0 * (finer.period / estimate.period - 1.0)
     ratio = 100.0 * (finer.damping_ratio / estimate.damping_ratio - 1.0)
     return (

@@ -15,24 +15,11 @@ from hrpsim.control.pattern.pattern_quality import pattern_quality
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import Trial, measured_zmp, simulate_walk
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Target,
-    at_least,
-    at_most,
-    equal_to,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.film_strip import draw_film_strip
-from hrpsim.experiments.scenes.standing import (
-    BUSH_SETS,
-    Conditions,
-    Push,
-    described,
-    pushing,
-    standing_robot,
-)
+from hrpsim.experiments.framework.targets import Target, at_least, at_most, equal_to
+from hrpsim.experiments.scenes import standing
+from hrpsim.experiments.scenes.standing import BUSH_SETS, Conditions, Push, described
 
 IMPULSES = (10.0, 20.0, 30.0, 40.0, 50.0)  # [Ns]
 SIDES = {
@@ -116,7 +103,7 @@ def _add_pattern(result: Result, model, pattern: WalkingPattern) -> None:
 
 
 def _playback(pattern: WalkingPattern, conditions: Conditions, gains=None, **parameters) -> Trial:
-    robot = standing_robot(conditions)
+    robot = standing.standing_robot(conditions)
     if gains is not None:
         driven = list(robot.model.gains)
         robot.set_gains(*gains, names=driven)
@@ -128,7 +115,7 @@ def _playback(pattern: WalkingPattern, conditions: Conditions, gains=None, **par
 
 
 def _stabilised(pattern: WalkingPattern, conditions: Conditions) -> Trial:
-    return simulate_walk(standing_robot(conditions), Walk(pattern.sequence))
+    return simulate_walk(standing.standing_robot(conditions), Walk(pattern.sequence))
 
 
 def _falls_in(trial: Trial) -> int | str:
@@ -206,8 +193,8 @@ EXPERIMENT = Experiment(
 
 def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005) -> Trial:
     """Return a stabilised walk; the controller knows the description, not the true robot."""
-    robot = standing_robot(conditions)
-    push = pushing(robot, conditions.push)
+    robot = standing.standing_robot(conditions)
+    push = standing.pushing(robot, conditions.push)
     end = math.inf if conditions.push is None else conditions.push.begin + 5.0
     return simulate_walk(
         robot,

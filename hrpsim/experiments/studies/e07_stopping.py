@@ -12,14 +12,9 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    against_mujoco,
-    at_most,
-    near,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, near
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
     GRAVITY,

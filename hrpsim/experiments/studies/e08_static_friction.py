@@ -7,15 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    against_mujoco,
-    below,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import below, equal_to, near
 from hrpsim.experiments.scenes.sliding_box import (
     FRICTION,
     GRAVITY,

@@ -11,15 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    against_mujoco,
-    at_most,
-    below,
-    steps_through,
-)
+from hrpsim.experiments.framework.engines import against_mujoco, steps_through
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.experiments.scenes import chain
 
 LARGEST_GAP = 1e-9  # [m]

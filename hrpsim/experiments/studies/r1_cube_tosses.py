@@ -15,14 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    against_mujoco,
-    at_most,
-    measurements,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.fitting import (
     Contestant,
     Parameter,
@@ -32,6 +26,8 @@ from hrpsim.experiments.framework.fitting import (
     held_out,
     values_of,
 )
+from hrpsim.experiments.framework.measurements import measurements
+from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.scenes.cube_tosses import (
     FRAME_RATE,
     IDENTIFIED,

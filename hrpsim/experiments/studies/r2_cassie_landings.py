@@ -14,14 +14,8 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    against_mujoco,
-    at_most,
-    measurements,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.fitting import (
     Contestant,
     Parameter,
@@ -30,6 +24,8 @@ from hrpsim.experiments.framework.fitting import (
     draw_profiles,
     values_of,
 )
+from hrpsim.experiments.framework.measurements import measurements
+from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.scenes.cassie_landings import (
     Cassie,
     Landing,
