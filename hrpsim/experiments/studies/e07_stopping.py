@@ -15,19 +15,12 @@ import numpy as np
 from hrpsim.experiments.framework.engines import against_mujoco
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.targets import at_most, near
-from hrpsim.experiments.scenes.sliding_box import (
-    FRICTION,
-    GRAVITY,
-    MODELS,
-    box_on,
-    mujoco_box,
-    table,
-)
+from hrpsim.experiments.scenes import sliding_box as scene
 
 # v0 [m/s], steps a second: the thesis's, which stop at the end of a step, and one in its middle
 CASES = ((9.8, 50), (19.6, 50), (29.4, 50), (19.6, 100), (19.6, 200), (9.849, 50))
 QUICK_CASES = (CASES[0], CASES[-1])
-DECELERATION = FRICTION * GRAVITY
+DECELERATION = scene.FRICTION * scene.GRAVITY
 TOLERANCE = 1e-3
 STYLES = {"rk4": "-", "semi_implicit": "--", "penalty": "-.", "mujoco": ":"}
 STEPS_TOLERANCE = 1e-6  # what a box may be off where its steps say [m]
@@ -62,8 +55,8 @@ def _steps(speed: float, rate: int) -> int:
 
 def slide(speed: float, rate: int, model: str) -> np.ndarray:
     """Return x and z (steps + 1, 2) [m] from the start on; our box, on one of the `MODELS`."""
-    world = table(1.0 / rate, **MODELS[model])
-    box = box_on(world, speed)
+    world = scene.table(1.0 / rate, **scene.MODELS[model])
+    box = scene.box_on(world, speed)
     path = [box.position[[0, 2]]]
     for _ in range(_steps(speed, rate)):
         world.step()
@@ -73,7 +66,7 @@ def slide(speed: float, rate: int, model: str) -> np.ndarray:
 
 def mujoco_slide(mujoco, speed: float, rate: int) -> np.ndarray:
     """Return x and z (steps + 1, 2) [m] from the start on; MuJoCo's box."""
-    model, data = mujoco_box(mujoco, 1.0 / rate, speed)
+    model, data = scene.mujoco_box(mujoco, 1.0 / rate, speed)
     path = [data.qpos[[0, 2]]]
     for _ in range(_steps(speed, rate)):
         mujoco.mj_step(model, data)
@@ -86,7 +79,7 @@ def run(options: Options) -> Result:
     mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     result.data["paths"] = {}
     for speed, rate in QUICK_CASES if options.quick else CASES:
-        paths = {name: slide(speed, rate, name) for name in MODELS}
+        paths = {name: slide(speed, rate, name) for name in scene.MODELS}
         if mujoco is not None:
             paths["mujoco"] = mujoco_slide(mujoco, speed, rate)
         _add_rows(result, speed, rate, paths)
@@ -112,7 +105,7 @@ def _add_rows(result: Result, speed: float, rate: int, paths: dict) -> None:
     stopped = {name: float(path[-1, 0]) for name, path in paths.items()}
     off = {name: float(np.abs(path[:, 0] - truth).max()) for name, path in paths.items()}
     rise = {name: float(np.ptp(path[:, 1])) for name, path in paths.items()}
-    ahead = FRICTION * rise["penalty"] + excess
+    ahead = scene.FRICTION * rise["penalty"] + excess
     late = near(expected + excess, absolute=STEPS_TOLERANCE)
     for name, target, farthest, bound in (
         ("rk4", near(expected, relative=TOLERANCE), 0.0, TOLERANCE * expected),
@@ -135,7 +128,7 @@ def _off_while_sinking(speed: float, rate: int, path: np.ndarray, truth: np.ndar
     """How exactly the penalty box follows x = parabola + mu (depth) until its last sliding step."""
     sliding = slice(0, math.floor(speed / DECELERATION * rate * (1.0 - 1e-12)))
     depth = path[0, 1] - path[sliding, 1]
-    return float(np.abs(path[sliding, 0] - truth[sliding] - FRICTION * depth).max())
+    return float(np.abs(path[sliding, 0] - truth[sliding] - scene.FRICTION * depth).max())
 
 
 def draw(result: Result, figure) -> None:

@@ -10,21 +10,12 @@ import numpy as np
 from hrpsim.experiments.framework.engines import against_mujoco
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.targets import below, equal_to, near
-from hrpsim.experiments.scenes.sliding_box import (
-    FRICTION,
-    GRAVITY,
-    MASS,
-    MODELS,
-    SIZE,
-    box_on,
-    mujoco_box,
-    table,
-)
+from hrpsim.experiments.scenes import sliding_box as scene
 
-THRESHOLD = FRICTION * MASS * GRAVITY
+THRESHOLD = scene.FRICTION * scene.MASS * scene.GRAVITY
 # The force F of which a back corner's share, F / 4, is mu times what it bears, (m g - F h / l) / 4
 # for a box of height h and length l pushed at its centre.
-CORNERS = THRESHOLD / (1.0 + FRICTION * SIZE[2] / SIZE[0])
+CORNERS = THRESHOLD / (1.0 + scene.FRICTION * scene.SIZE[2] / scene.SIZE[0])
 YIELDING = 1e-2  # of the threshold: what penalty contacts may be off by
 FORCES = {  # table 8.1 of the thesis; the same at every dt
     2.45: "static",
@@ -55,10 +46,10 @@ class OurPush:
     """Boxes of our world, far apart, each pushed in a heading of its own [rad]."""
 
     def __init__(self, rate: int, model: str, headings=(0.0,), **options):
-        self.rate, self.world = rate, table(1.0 / rate, **MODELS[model], **options)
+        self.rate, self.world = rate, scene.table(1.0 / rate, **scene.MODELS[model], **options)
         self.directions = np.column_stack([np.cos(headings), np.sin(headings)])
         self.boxes = [
-            box_on(self.world, position=(200.0 * (k % 6), 200.0 * (k // 6)))
+            scene.box_on(self.world, position=(200.0 * (k % 6), 200.0 * (k // 6)))
             for k in range(len(headings))
         ]
 
@@ -86,7 +77,7 @@ class MujocoPush:
     def __init__(self, mujoco, rate: int, headings=(0.0,), **options):
         self.mujoco, self.rate = mujoco, rate
         self.directions = np.column_stack([np.cos(headings), np.sin(headings)])
-        self.model, self.data = mujoco_box(mujoco, 1.0 / rate, **options)
+        self.model, self.data = scene.mujoco_box(mujoco, 1.0 / rate, **options)
 
     def __call__(self, forces) -> np.ndarray:
         """Return how far the box moves in 15 s, for each heading [m]."""
@@ -127,7 +118,7 @@ def _add_table(result: Result, ours: dict, peers: dict) -> None:
     for force, source in FORCES.items():
         analytic = "dynamic" if force > THRESHOLD else "static"
         peer = _verdict(peers, force) if peers else None
-        for model in MODELS:
+        for model in scene.MODELS:
             found = _verdict({key: moved for key, moved in ours.items() if key[1] == model}, force)
             exact = model == "penalty" and force == THRESHOLD
             target, what = None if exact else equal_to(analytic), f"{force:g} N held, {model}"
@@ -157,8 +148,8 @@ def _add_creep(result: Result, ours: dict, peers: dict) -> None:
 def _add_yielding(result: Result, rate: int) -> None:
     """How far the springs of penalty contacts give below the threshold, and whether more comes."""
     path = _path(OurPush(rate, "penalty"), 0.9 * THRESHOLD)
-    world = table(1.0 / rate, **MODELS["penalty"])
-    box_on(world)
+    world = scene.table(1.0 / rate, **scene.MODELS["penalty"])
+    scene.box_on(world)
     world.step(rate)
     given = 0.9 * THRESHOLD / sum(world.scene.collision.contacts["stiffness"])
     case = f"at 0.9 of the threshold, dt 1/{rate} s, penalty"
@@ -200,7 +191,7 @@ def run(options: Options) -> Result:
     """Push at every dt of the thesis, find the thresholds, look for creep and for favourites."""
     mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     rates = (50, 400) if options.quick else RATES
-    ours = {(rate, name): OurPush(rate, name) for name in MODELS for rate in rates}
+    ours = {(rate, name): OurPush(rate, name) for name in scene.MODELS for rate in rates}
     peers = {rate: MujocoPush(mujoco, rate) for rate in rates} if mujoco else {}
     _add_table(result, ours, peers)
     _add_thresholds(result, ours, peers, width=1e-4)
