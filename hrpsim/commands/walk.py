@@ -48,9 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bushes.add_argument("--no-bush", action="store_true", help="rigid feet, no rubber bushes")
     bushes.add_argument("--bush-set", metavar="NAME", help=f"published bushes: {BUSH_SETS}")
     parser.add_argument(
-        "--no-stabilizer",
-        action="store_true",
-        help="only play the pattern, by joint PD",
+        "--no-stabilizer", action="store_true", help="only play the pattern, by joint PD"
     )
     parser.add_argument(
         "--pattern",

@@ -218,10 +218,7 @@ def add_difference(
 
 
 def add_profiles(
-    result: Result,
-    contestants: Sequence[Contestant],
-    found: Mapping[str, list[Values]],
-    count: int,
+    result: Result, contestants: Sequence[Contestant], found: Mapping[str, list[Values]], count: int
 ) -> None:
     """Add rows that say which values of each parameter are as good as the best, others unchanged.
 

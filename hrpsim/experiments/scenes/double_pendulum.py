@@ -56,10 +56,7 @@ class Lagrange:
         b = MASS * NEXT * CENTRE
         across = self.inertia + b * c
         M = np.array(
-            [
-                [2.0 * self.inertia + MASS * NEXT**2 + 2.0 * b * c, across],
-                [across, self.inertia],
-            ]
+            [[2.0 * self.inertia + MASS * NEXT**2 + 2.0 * b * c, across], [across, self.inertia]]
         )
         lower = weight * CENTRE * math.sin(angles.sum())
         u, w = rates

@@ -165,10 +165,7 @@ def described(conditions: Conditions) -> Model:
     """Return hrp2_like as its controller knows it."""
     return load_model(
         share_path("urdf/hrp2_like.urdf.xacro"),
-        xacro_arguments={
-            "bush": str(conditions.bush).lower(),
-            "bush_set": conditions.bush_set,
-        },
+        xacro_arguments={"bush": str(conditions.bush).lower(), "bush_set": conditions.bush_set},
     )
 
 

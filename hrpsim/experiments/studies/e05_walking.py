@@ -232,10 +232,7 @@ def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
 def _add_pushes(result: Result, pattern: WalkingPattern) -> None:
     """Add which impulses on the waist, of 0.1 s, it withstands standing and on one foot."""
     single = [phase for phase in pattern.phases if phase.support != "both"][PUSH_STEP]
-    moments = {
-        "standing": 0.5,
-        f"on the {single.support} foot": 0.5 * (single.begin + single.end),
-    }
+    moments = {"standing": 0.5, f"on the {single.support} foot": 0.5 * (single.begin + single.end)}
     for when, begin in moments.items():
         for side, heading in SIDES.items():
             withstood = 0.0
