@@ -176,7 +176,6 @@ def run(options: Options) -> Result:
         result.data["curves"][bush_set] = time, 0.5 * sway.moment(tilt_of(model), time)
     if not options.quick:
         _add_divergence(result)
-        result.notes.append(_note_of_divergence())
     result.notes += _notes(mujoco)
     return result
 
@@ -205,7 +204,7 @@ def _add_stepped(result: Result, bush_set: str, swing: Swing, sway: Sway, peer) 
 
 
 def _add_divergence(result: Result) -> None:
-    """Results of rk4 at TIME_STEP for the sets that need smaller steps."""
+    """Results of rk4 at TIME_STEP for the sets that need smaller steps, and why."""
     for bush_set in RK4_STEPS:
         try:
             our_swing(standing_on(bush_set), 1.0, integrator="rk4", time_step=TIME_STEP)
@@ -213,6 +212,11 @@ def _add_divergence(result: Result) -> None:
         except WorldError:
             outcome = "diverges"
         result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome)
+    decays = ", ".join(f"{name}: {sole_decay(standing_on(name)):.0f}" for name in BUSH_SETS)
+    result.notes.append(
+        f"a roll bush brakes the sole's own turning at ({decays}) /s; rk4 follows up to "
+        f"{RK4_REACH / TIME_STEP:.0f} /s at 1 ms, so hrp2_stiff takes steps of half of that"
+    )
 
 
 def sole_decay(model: Model) -> float:
@@ -229,14 +233,6 @@ def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:
         f"{bush_set}: the slowest mode of the estimate {estimate.kind}; tilted by "
         f"{tilt_of(model):.4f} rad; with masses between bushes and ankles and a waist that bends "
         f"its period would change by {period:+.1f} %, its damping ratio by {ratio:+.1f} %"
-    )
-
-
-def _note_of_divergence() -> str:
-    decays = ", ".join(f"{name}: {sole_decay(standing_on(name)):.0f}" for name in BUSH_SETS)
-    return (
-        f"a roll bush brakes the sole's own turning at ({decays}) /s; rk4 follows up to "
-        f"{RK4_REACH / TIME_STEP:.0f} /s at 1 ms, so hrp2_stiff takes steps of half of that"
     )
 
 

@@ -100,8 +100,9 @@ def run(options: Options) -> Result:
     result.add("moving links", "", model.body_count, source=34)
     result.add("fixed at first", "", found.phases[0].links[0], equal_to(RIGHT))
     result.add("fixed at last", "", found.phases[-1].links[0], equal_to(LEFT))
-    what, switch = "the right foot gives way to the left at", _switch_time(analysed)
-    result.add(what, "s", switch, near(1.0, absolute=0.4))
+    switch = next(phase.begin for phase in found.phases if phase.links[0] == LEFT)
+    what, at = "the right foot gives way to the left at", float(motion.times[switch])
+    result.add(what, "s", at, near(1.0, absolute=0.4))
     for link in (RIGHT, LEFT):
         (moved, turned), add = drift(found, link), result.of(f"{link} while fixed: ")
         add("moves", "m", moved, at_most(1e-12), analytic=0.0)
@@ -119,12 +120,6 @@ def run(options: Options) -> Result:
         "one thread, medians; above each snapshot stands the foot that is fixed",
     ]
     return result
-
-
-def _switch_time(analysed: AnalysedMotion) -> float:
-    phases = analysed.found.phases
-    first = next(phase for phase in phases if phase.links[0] == LEFT)
-    return float(analysed.motion.times[first.begin])
 
 
 def _add_timings(result: Result, analyser, motion, found, pinocchio, options) -> None:
