@@ -80,24 +80,18 @@ def cassie_text(path: Path) -> str:
     for limit in root.iter("limit"):
         for bound in ("effort", "velocity"):
             limit.set(bound, limit.get(bound, "0"))
+
+    def extend(reference: str, tag: str, **attributes: str) -> None:
+        etree.SubElement(etree.SubElement(root, "hrpsim", reference=reference), tag, attributes)
+
     for side, (heel, thigh) in ROD_ENDS.items():
         for joint, stiffness in SPRINGS.items():
-            more = etree.SubElement(root, "hrpsim", reference=f"{joint}_{side}")
-            etree.SubElement(more, "spring", stiffness=str(stiffness))
+            extend(f"{joint}_{side}", "spring", stiffness=str(stiffness))
         for joint, (inertia, ratio) in ROTORS.items():
-            more = etree.SubElement(root, "hrpsim", reference=f"{joint}_{side}")
-            etree.SubElement(more, "rotor", inertia=str(inertia), gear_ratio=str(ratio))
-        more = etree.SubElement(root, "hrpsim", reference=f"heel_spring_{side}")
+            extend(f"{joint}_{side}", "rotor", inertia=str(inertia), gear_ratio=str(ratio))
+        rod = {"to": f"thigh_{side}", "kind": "distance", "name": f"rod_{side}"}
         ends = {"xyz": " ".join(map(str, heel)), "to_xyz": " ".join(map(str, thigh))}
-        etree.SubElement(
-            more,
-            "connection",
-            to=f"thigh_{side}",
-            kind="distance",
-            name=f"rod_{side}",
-            length=str(ACHILLES),
-            **ends,
-        )
+        extend(f"heel_spring_{side}", "connection", length=str(ACHILLES), **rod, **ends)
     return etree.tostring(root, encoding="unicode")
 
 

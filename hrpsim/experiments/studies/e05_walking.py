@@ -22,18 +22,9 @@ from hrpsim.experiments.scenes import standing
 from hrpsim.experiments.scenes.standing import BUSH_SETS, Conditions, Push, described
 
 IMPULSES = (10.0, 20.0, 30.0, 40.0, 50.0)  # [Ns]
-SIDES = {
-    "behind": 0.0,
-    "the right": 0.5 * math.pi,
-    "the front": math.pi,
-    "the left": -0.5 * math.pi,
-}
-RISES = {
-    "ahead": 0.0,
-    "to the left": 0.5 * math.pi,
-    "behind": math.pi,
-    "to the right": 1.5 * math.pi,
-}
+QUARTER = 0.5 * math.pi
+SIDES = {"behind": 0.0, "the right": QUARTER, "the front": math.pi, "the left": -QUARTER}
+RISES = {"ahead": 0.0, "to the left": QUARTER, "behind": math.pi, "to the right": 1.5 * math.pi}
 PUSH_STEP = 4  # in the middle of this single support
 STEPS = 19
 DURATION = 20.0  # [s]

@@ -17,15 +17,9 @@ THRESHOLD = scene.FRICTION * scene.MASS * scene.GRAVITY
 # for a box of height h and length l pushed at its centre.
 CORNERS = THRESHOLD / (1.0 + scene.FRICTION * scene.SIZE[2] / scene.SIZE[0])
 YIELDING = 1e-2  # of the threshold: what penalty contacts may be off by
-FORCES = {  # table 8.1 of the thesis; the same at every dt
-    2.45: "static",
-    3.43: "static",
-    3.675: "static",
-    3.92: "static",
-    4.41: "dynamic",
-    4.9: "dynamic",
-    9.8: "dynamic",
-}
+# Table 8.1 of the thesis; the same at every dt
+FORCES = dict.fromkeys((2.45, 3.43, 3.675, 3.92), "static")
+FORCES |= dict.fromkeys((4.41, 4.9, 9.8), "dynamic")
 RATES = (50, 100, 200, 400)  # steps a second
 RAMP, END, MOVED = 2.0, 15.0, 0.1  # [s], [s], [m]
 FRICTION_MODELS = {"cone": "elliptic", "pyramid": "pyramidal", "slip_direction": None}  # MuJoCo's
