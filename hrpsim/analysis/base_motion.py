@@ -23,11 +23,11 @@ def base_from_fixed_link(forest, support, phase, link, kinematics, q, velocity, 
     link (3, 3): work memory for R.
     """
     for k in range(6):
-        q[k] = velocity[k] = 0.0
+        q[k] = 0.0
     q[6] = 1.0
     update_poses(forest, q, kinematics)
-    update_velocities(forest, velocity, kinematics)
-    here, L, v = kinematics[support.body], support.R, kinematics[support.body].v
+    _undo(forest, support.body, kinematics, 0.0, velocity)
+    here, L, v = kinematics[support.body], support.R, velocity
     for b in range(3):
         link[0, b], link[1, b], link[2, b] = matrix_times(here.R, L[0, b], L[1, b], L[2, b])
     x, y, z = placed_point(here.R, here.p, support.p)
@@ -38,25 +38,25 @@ def base_from_fixed_link(forest, support, phase, link, kinematics, q, velocity, 
     x, y, z = matrix_times(R, x, y, z)
     q[0], q[1], q[2] = phase.p[0] - x, phase.p[1] - y, phase.p[2] - z
     quaternion_from_rotation(R, q[3:7])
-    velocity[0], velocity[1], velocity[2] = matrix_times(R, -v[0], -v[1], -v[2])
-    velocity[3], velocity[4], velocity[5] = matrix_times(R, -v[3], -v[4], -v[5])
+    v[0], v[1], v[2] = matrix_times(R, v[0], v[1], v[2])
+    v[3], v[4], v[5] = matrix_times(R, v[3], v[4], v[5])
     update_poses(forest, q, kinematics)
-    update_velocities(forest, velocity, kinematics)
-    _hold_still(forest, support.body, kinematics, acceleration)
-
-
-@inner_kernel
-def _hold_still(forest, i, kinematics, acceleration):
-    """Write the base's acceleration with which body i has none: -sum (S rate' + c), RBDA 5.9."""
-    a, v = acceleration, kinematics[0].v
-    for r in range(6):
-        a[r] = 0.0
-    while forest.bodies[i].parent >= 0:
-        body, here = forest.bodies[i], kinematics[i]
-        rate_change = a[body.v_index] if body.joint_type != FIXED else 0.0
-        for r in range(6):
-            a[r] -= here.S[r] * rate_change + here.c[r]
-        i = body.parent
+    update_velocities(forest, v, kinematics)
+    a = acceleration
+    _undo(forest, support.body, kinematics, 1.0, a)
     a[3] += v[1] * v[5] - v[2] * v[4]  # from the spatial acceleration to that of the origin
     a[4] += v[2] * v[3] - v[0] * v[5]
     a[5] += v[0] * v[4] - v[1] * v[3]
+
+
+@inner_kernel
+def _undo(forest, i, kinematics, bias, rates):
+    """Write the base's part of `rates` (nv,) so that body i rests: -sum (S rate + bias c)."""
+    for r in range(6):
+        rates[r] = 0.0
+    while forest.bodies[i].parent >= 0:
+        body, here = forest.bodies[i], kinematics[i]
+        rate = rates[body.v_index] if body.joint_type != FIXED else 0.0
+        for r in range(6):
+            rates[r] -= here.S[r] * rate + bias * here.c[r]
+        i = body.parent
