@@ -78,5 +78,7 @@ def outline_points(shape: Geometry) -> np.ndarray:
     if isinstance(shape, Cylinder):
         half = (0.0, 0.0, 0.5 * shape.length)
         return np.concatenate([shape.radius * _CIRCLE + half, shape.radius * _CIRCLE - half])
-    slopes = Rotation.from_euler("x", np.linspace(0.0, 180.0, 12, endpoint=False), degrees=True)
+    slopes = Rotation.from_euler(
+        "x", np.linspace(0.0, 180.0, 12, endpoint=False)[:, None], degrees=True
+    )
     return shape.radius * np.concatenate([_CIRCLE @ R for R in slopes.as_matrix()])
