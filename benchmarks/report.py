@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.machine import describe
 from benchmarks.results import CaseResult
 from benchmarks.tables import case_lines
-from hrpsim.experiments.framework.experiment import MUJOCO_FORM
+from hrpsim.experiments.framework.engines import MUJOCO_FORM
 
 FORMAT = 1
 BEGIN = "<!-- measured: written by `make bench ARGS=--write` -->"

@@ -20,6 +20,13 @@ def new_figure(width: float, height: float, dpi: float = 100.0):
     return figure
 
 
+def style(axes) -> None:
+    """Give axes a faint grid behind what is drawn, and no box."""
+    axes.grid(color="#e3e5e8", lw=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def fill_between(axes, x, low, high, **options) -> None:
     """Fill between two curves: `axes.fill_between`, also for matplotlib 3.5 with NumPy 1.24.
 

@@ -56,6 +56,15 @@ class YamlText(NamedTuple):
         The position is the key's, not the value's. Where there is nothing at the path, it is that
         of the nearest entry above.
         """
+        mark = self._mark(path)
+        return self.label if mark is None else f"{self.label}:{mark.line + 1}:{mark.column + 1}"
+
+    def line(self, path: Sequence[str | int]) -> int:
+        """Return the line of the entry at a path, as `place` does; 0 in an empty text."""
+        mark = self._mark(path)
+        return 0 if mark is None else mark.line + 1
+
+    def _mark(self, path: Sequence[str | int]) -> yaml.Mark | None:
         node, mark = self.root, None if self.root is None else self.root.start_mark
         for step in path:
             if isinstance(node, yaml.MappingNode):
@@ -70,7 +79,7 @@ class YamlText(NamedTuple):
                 mark = node.start_mark
             else:
                 break
-        return self.label if mark is None else f"{self.label}:{mark.line + 1}:{mark.column + 1}"
+        return mark
 
 
 def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlText:

@@ -23,7 +23,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.timing import Effort, Subject
 from hrpsim import Batch
-from hrpsim.experiments.framework.experiment import mujoco_module
+from hrpsim.experiments.framework.engines import mujoco_module
 from hrpsim.experiments.scenes.standing import humanoid, mujoco_spec
 
 WORLDS = (64, 1024)

@@ -10,7 +10,7 @@ from benchmarks.figures import draw_bars
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.timing import Effort, Subject
-from hrpsim.experiments.framework.experiment import mujoco_module
+from hrpsim.experiments.framework.engines import mujoco_module
 from hrpsim.experiments.scenes import beam
 
 LOAD = "cantilever"

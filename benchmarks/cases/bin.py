@@ -21,7 +21,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
 from benchmarks.tables import number
 from benchmarks.timing import Effort, Subject
-from hrpsim.experiments.framework.experiment import mujoco_module
+from hrpsim.experiments.framework.engines import mujoco_module
 
 OURS = ("hrpsim", "hrpsim, sleeping")
 SECONDS, FALLING = 3.0, 1.5  # simulated in all, and of that called falling [s]

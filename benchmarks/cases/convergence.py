@@ -16,7 +16,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
 from benchmarks.timing import Effort
 from hrpsim import Box, World
-from hrpsim.experiments.framework.experiment import mujoco_module
+from hrpsim.experiments.framework.engines import mujoco_module
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.step.scene.islands import find_worst

@@ -14,7 +14,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, fit
 from benchmarks.timing import Effort, Subject
 from hrpsim import Box, World
-from hrpsim.experiments.framework.experiment import mujoco_module
+from hrpsim.experiments.framework.engines import mujoco_module
 
 EDGE, MASS, FRICTION = 0.1, 1.0, 0.5
 COUNTS = (10, 30, 100, 300, 1000)

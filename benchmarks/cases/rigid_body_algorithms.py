@@ -16,7 +16,7 @@ from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.robots import bare_model, named_robots
 from benchmarks.timing import Effort, Subject, interleave
 from hrpsim.dynamics.functions import new_workspace
-from hrpsim.experiments.framework.experiment import mujoco_module, pinocchio_module
+from hrpsim.experiments.framework.engines import mujoco_module, pinocchio_module
 from hrpsim.model.system import FREE
 
 STATES = 256

@@ -16,7 +16,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, fit, median_ratio
 from benchmarks.standing_engine import StandingEngine, exactness
 from benchmarks.timing import Effort, Subject
-from hrpsim.experiments.framework.experiment import mujoco_module
+from hrpsim.experiments.framework.engines import mujoco_module
 from hrpsim.experiments.scenes.standing import GRIDS, humanoid
 
 OURS = (CONVERGED, FORCED)

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
 from benchmarks.timing import Effort
-from hrpsim.experiments.framework.experiment import mujoco_module, pinocchio_module
+from hrpsim.experiments.framework.engines import mujoco_module, pinocchio_module
 
 CACHED_BOUND, COLD_BOUND = 1.0, 20.0  # [s]
 PARTS = ("import", "load", "first step")

@@ -16,7 +16,7 @@ from benchmarks.robots import mujoco_model
 from benchmarks.timing import Effort, Subject
 from hrpsim import World, load_model
 from hrpsim.dynamics.functions import new_workspace
-from hrpsim.experiments.framework.experiment import mujoco_module, pinocchio_module
+from hrpsim.experiments.framework.engines import mujoco_module, pinocchio_module
 
 SIZES = (10, 30, 100, 300, 1000)
 SHAPES = {"chain": lambda k: k - 1, "tree": lambda k: (k - 1) // 2}  # parent of link k

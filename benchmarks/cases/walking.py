@@ -16,7 +16,7 @@ from benchmarks.timing import Effort, Subject
 from benchmarks.yardstick import yardstick
 from hrpsim import load_world, share_path
 from hrpsim.control import ControlLoop, Walk
-from hrpsim.experiments.framework.experiment import mujoco_module
+from hrpsim.experiments.framework.engines import mujoco_module
 
 SECONDS, PART = 20.0, 1.0
 WHOLE, PHYSICS, CONTROL = "hrpsim walks", "of that, its steps", "of that, controller and loop"

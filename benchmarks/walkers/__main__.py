@@ -24,7 +24,7 @@ from hrpsim import HrpsimError, ModelWarning
 from hrpsim.commands.walk_robot import parameters_of, robot_in_world
 from hrpsim.control import BipedOptions, PreparedBiped, Trial, Walk, prepare_biped, simulate_walk
 from hrpsim.control.walk_trial import sole_motion
-from hrpsim.experiments.framework.experiment import mujoco_module, peer_name
+from hrpsim.experiments.framework.engines import mujoco_module, peer_name
 
 PATTERNS = ("forward", "sideways", "turn")
 HEAD = "| robot | pattern | engine | walks | turn | creep | factor | load |"

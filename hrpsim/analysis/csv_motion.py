@@ -98,7 +98,8 @@ def _read_samples(
             raise SequenceError(
                 f"{path}:{line}: {len(row)} values; the first line names {len(header)} columns"
             )
-        numbers[count], lines[count] = _numbers_of(path, line, names, columns, row), line
+        numbers[count] = _numbers_of(path, line, names, [row[column] for column in columns])
+        lines[count] = line
         if fixed is not None:
             fixed.append(sys.intern(row[header.index(FIXED)]))
         if progress is not None and count % _PROGRESS_ROWS == 0:
@@ -120,16 +121,27 @@ def _rows_of(path: Path, text_lines: list[str]) -> Iterator[tuple[list[str], int
         raise SequenceError(f"{path}:{reader.line_num}: not CSV: {cause}") from None
 
 
-def _numbers_of(path: Path, line: int, names: list[str], columns: list[int], row) -> np.ndarray:
+def _numbers_of(path: Path, line: int, names: list[str], cells: list[str]) -> np.ndarray:
     """Return the numbers of a line; SequenceError for the first cell that is no number."""
-    cells = [row[column] for column in columns]
     try:
         numbers = np.array(cells, dtype=np.float64)
     except ValueError:
-        numbers = np.full(len(cells), math.nan)
-    if not np.all(np.abs(numbers) <= LARGEST_SAMPLE):
-        _complain(path, line, names, cells)
+        numbers = np.array([_number(cell) for cell in cells])
+    wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST_SAMPLE))
+    if wrong.size:
+        k = int(wrong[0])
+        raise SequenceError(
+            f"{path}:{line}: column {names[k]!r}: {cells[k][:24]!r} is no finite number "
+            f"up to {LARGEST_SAMPLE:g}"
+        )
     return numbers
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
 
 
 def _check_header(path: Path, header: list[str], line: int, model: Model) -> None:
@@ -146,20 +158,6 @@ def _check_header(path: Path, header: list[str], line: int, model: Model) -> Non
     missing = [name for name in wanted if name not in header]
     if missing:
         raise SequenceError(f"{path}:{line}: missing columns: {', '.join(missing)}")
-
-
-def _complain(path: Path, line: int, names: list[str], cells: list[str]) -> None:
-    """Raise SequenceError for the first cell that is no number or too large a one."""
-    for name, text in zip(names, cells):
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not abs(value) <= LARGEST_SAMPLE:
-            raise SequenceError(
-                f"{path}:{line}: column {name!r}: {text[:24]!r} is no finite number "
-                f"up to {LARGEST_SAMPLE:g}"
-            )
 
 
 def _fixed_links(path, texts, lines, times, model: Model) -> tuple[FixedFrom, ...]:

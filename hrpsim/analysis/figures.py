@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from hrpsim.analysis.summary import AnalysedMotion, phase_spans
-from hrpsim.figures import fill_between, new_figure
+from hrpsim.figures import fill_between, new_figure, style
 from hrpsim.model.system import FREE
 
 _COLOURS = ("#1f6fb4", "#d1495b", "#3a8f5d", "#8d6cab", "#b5852b", "#4f5d75")
@@ -89,8 +89,9 @@ def draw_torques(result: AnalysedMotion, axes) -> None:
     _mark_phases(result, axes)
 
 
-def draw_overview(result: AnalysedMotion, figure) -> None:
-    """Fill a figure with all of the above."""
+def overview(result: AnalysedMotion):
+    """Return a figure of all of the above, without a display; HrpsimError without matplotlib."""
+    figure = new_figure(11.0, 10.0)
     axes = figure.subplots(3, 2)
     draw_plan(result, axes[0, 0])
     draw_forces(result, axes[0, 1])
@@ -106,15 +107,7 @@ def draw_overview(result: AnalysedMotion, figure) -> None:
     axes[2, 1].set(xlabel="time [s]", ylabel="margin in the support [mm]")
     _mark_phases(result, axes[2, 1])
     for one in axes.flat:
-        one.grid(color="#e3e5e8", lw=0.6)
-        one.set_axisbelow(True)
-        one.spines[["top", "right"]].set_visible(False)
-
-
-def overview(result: AnalysedMotion):
-    """Return a figure that needs no display, with the overview; HrpsimError without matplotlib."""
-    figure = new_figure(11.0, 10.0)
-    draw_overview(result, figure)
+        style(one)
     return figure
 
 

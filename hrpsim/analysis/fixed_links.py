@@ -90,10 +90,7 @@ class _Clearance(NamedTuple):
 
 
 def detect_fixed_links(
-    analyser: Analyser,
-    motion: Motion,
-    *,
-    progress: Callable[[int, int], None] | None = None,
+    analyser: Analyser, motion: Motion, *, progress: Callable[[int, int], None] | None = None
 ) -> list[FixedPhase]:
     """Return the phases in which the soles of `analyser` are on a level floor.
 

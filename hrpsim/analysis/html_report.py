@@ -87,17 +87,11 @@ def _picture(result: AnalysedMotion) -> str:
 def _violations(result: AnalysedMotion) -> list[str]:
     if not result.violations:
         return []
-    rows = [
-        (
-            f"{v.kind} of {v.name}",
-            f"{v.begin:.3f}",
-            f"{v.end:.3f}",
-            f"{v.worst:.4g} {v.unit}",
-            f"{v.worst_time:.3f}",
-            f"{v.limit:.4g} {v.unit}",
-        )
-        for v in result.violations
-    ]
+    rows = []
+    for v in result.violations:
+        times = [f"{time:.3f}" for time in (v.begin, v.end, v.worst_time)]
+        worst, limit = (f"{value:.4g} {v.unit}" for value in (v.worst, v.limit))
+        rows.append([f"{v.kind} of {v.name}", *times[:2], worst, times[2], limit])
     head = ("what", "from [s]", "to [s]", "worst", "at [s]", "limit")
     return ["<h3>Violations</h3>", _table(head, rows)]
 
@@ -106,20 +100,11 @@ def _joints(data) -> str:
     rows = []
     for row in data["joints"].values():
         limit, fastest = row["torque_limit"], row["velocity_limit"]
-        share = f"{100 * abs(row['torque']) / limit:.1f}" if limit else "-"
-        rows.append(
-            (
-                row["joint"],
-                f"{row['torque']:.2f}",
-                f"{row['torque_time']:.3f}",
-                f"{limit:g}" if limit else "-",
-                share,
-                f"{row['velocity']:.3f}",
-                f"{fastest:g}" if fastest else "-",
-                f"{row['lowest']:.3f}",
-                f"{row['highest']:.3f}",
-            )
-        )
+        torque, at, rate = (row[name] for name in ("torque", "torque_time", "velocity"))
+        share = f"{100 * abs(torque) / limit:.1f}" if limit else "-"
+        limits = [f"{bound:g}" if bound else "-" for bound in (limit, fastest)]
+        cells = [row["joint"], f"{torque:.2f}", f"{at:.3f}", limits[0], share, f"{rate:.3f}"]
+        rows.append([*cells, limits[1], f"{row['lowest']:.3f}", f"{row['highest']:.3f}"])
     head = ("joint", "torque", "at [s]", "limit", "%", "rate", "limit", "lowest", "highest")
     return _table(head, rows)
 

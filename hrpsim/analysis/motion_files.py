@@ -19,15 +19,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import yaml
 from scipy.interpolate import CubicSpline, PPoly
 
 from hrpsim.analysis.csv_motion import read_csv
 from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of, motion_of_sequence
 from hrpsim.control.motion.motion_sequence import LARGEST_SAMPLE, SHORTEST_STEP, SequenceError
 from hrpsim.control.motion.sequence_files import read_sequence
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
+from hrpsim.schema import Kind, first_mistake, listing, mapping, numeric, one_of
+from hrpsim.values import Range
+from hrpsim.world.file.file_reader import dotted
 from hrpsim.yaml_text import read_yaml
 
 INTERPOLATIONS = ("linear", "cubic", "quintic")
@@ -100,124 +101,56 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
     derivatives of the interpolation (`interpolated`). Raises SequenceError with file, line and
     name for anything that does not fit.
     """
-    path = Path(path)
-    interpolation, frames = _read_document(path)
-    times = np.array([_time(path, frame) for frame in frames])
+    text = read_yaml(Path(path), SequenceError)
+    file, where, mistake = first_mistake(_kind(model), text.data)
+    if mistake:
+        name = f"{dotted(where)}: " if where else ""
+        raise SequenceError(f"{text.place(where)}: {name}{mistake}")
+    interpolation, frames = file.get("interpolation", "quintic"), file["keyframes"]
+    lines = np.array([text.line(["keyframes", k]) for k in range(len(frames))])
+    times = np.array([frame["time"] for frame in frames], dtype=np.float64)
     late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
     if late.size:
         k = int(late[0]) + 1
         raise SequenceError(
-            f"{path}:{_line(frames[k])}: time {times[k]:g} s is not after {times[k - 1]:g} s of "
+            f"{path}:{lines[k]}: time {times[k]:g} s is not after {times[k - 1]:g} s of "
             "the keyframe before"
         )
     values: list[dict[str, float]] = []
-    fixed: list[FixedFrom] = []
-    posture: dict[str, float] = {}
-    for time, frame in zip(times, frames):
-        fields = _fields(path, frame)
-        posture = {**posture, **_joints(path, fields.get("joints"), model)}
-        values.append(posture)
-        if "fixed_link" in fields:
-            node = fields["fixed_link"]
-            fixed.append(FixedFrom(float(time), _links(path, node, model), _line(node)))
-    names = tuple(posture)
-    table = np.array([[at.get(name, 0.0) for name in names] for at in values])
+    for frame in frames:
+        values.append({**(values[-1] if values else {}), **frame.get("joints", {})})
+    fixed = [
+        FixedFrom(float(frame["time"]), frame["fixed_link"], int(line))
+        for frame, line in zip(frames, lines)
+        if "fixed_link" in frame
+    ]
     if fixed and fixed[0].time > times[0]:
         raise SequenceError(
-            f"{path}:{_line(frames[0])}: the first keyframe names no fixed_link, a later one does"
+            f"{path}:{lines[0]}: the first keyframe names no fixed_link, a later one does"
         )
+    names = tuple(values[-1])
+    table = np.array([[at.get(name, 0.0) for name in names] for at in values])
     course = interpolated(times, table, interpolation)
     at = even_times(str(path), times[0], times[-1], period or _PERIOD, model)
     accelerations = np.zeros((len(at), len(names))) if interpolation == "linear" else course(at, 2)
     motion = motion_of(
         model, str(path), at, names, course(at), rates=course(at, 1), accelerations=accelerations
     )
-    lines = np.array([_line(frame) for frame in frames])
     return replace(motion, fixed=tuple(fixed), line_times=times, lines=lines)
 
 
-def _read_document(path: Path):
-    """Return the interpolation and the nodes of the keyframes."""
-    root = read_yaml(path, SequenceError).root
-    fields = _mapping(path, root, ("interpolation", "keyframes"))
-    node = fields.get("interpolation")
-    interpolation = "quintic" if node is None else str(node.value)
-    if interpolation not in INTERPOLATIONS:
-        raise SequenceError(
-            f"{path}:{_line(node)}: "
-            f"{unknown_name('interpolation', str(interpolation), INTERPOLATIONS)}"
-        )
-    frames = fields.get("keyframes")
-    if not isinstance(frames, yaml.SequenceNode) or len(frames.value) < 2:
-        raise SequenceError(f"{path}: keyframes must be a list of two or more")
-    return interpolation, frames.value
+def _kind(model: Model) -> Kind:
+    """Return the kind of files of keyframes for this model."""
+    number = numeric(Range(-LARGEST_SAMPLE, LARGEST_SAMPLE))
+    link = one_of("link", model.frames)
 
+    def links(value) -> tuple[str, ...]:
+        if isinstance(value, list):
+            return tuple(listing(link, 1, what="a link or a list of links")(value))
+        return (link(value),)
 
-def _fields(path: Path, frame):
-    return _mapping(path, frame, ("time", "joints", "fixed_link"))
-
-
-def _mapping(path: Path, node, known: tuple[str, ...] | None = None) -> dict:
-    """Return the nodes of a mapping by key; SequenceError for another kind or unknown keys."""
-    if not isinstance(node, yaml.MappingNode):
-        where = f"{path}:{_line(node)}" if node is not None else str(path)
-        raise SequenceError(f"{where}: a mapping is needed here, with {', '.join(known or ())}")
-    fields = {}
-    for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode):
-            raise SequenceError(f"{path}:{_line(key)}: a key must be one value")
-        if known is not None and key.value not in known:
-            raise SequenceError(f"{path}:{_line(key)}: {unknown_name('key', key.value, known)}")
-        if key.value in fields:
-            raise SequenceError(f"{path}:{_line(key)}: {key.value!r} appears more than once")
-        fields[key.value] = value
-    return fields
-
-
-def _time(path: Path, frame) -> float:
-    node = _fields(path, frame).get("time")
-    if node is None:
-        raise SequenceError(f"{path}:{_line(frame)}: the keyframe has no time")
-    return _number(path, "time", node)
-
-
-def _joints(path: Path, node, model: Model) -> dict[str, float]:
-    if node is None:
-        return {}
-    found = {}
-    for name, value in _mapping(path, node).items():
-        if name not in model.joint_names:
-            names = model.joint_names
-            raise SequenceError(f"{path}:{_line(value)}: {unknown_name('joint', name, names, 60)}")
-        found[name] = _number(path, name, value)
-    return found
-
-
-def _links(path: Path, node, model: Model) -> tuple[str, ...]:
-    nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
-    for item in nodes:
-        if not isinstance(item, yaml.ScalarNode):
-            raise SequenceError(f"{path}:{_line(item)}: fixed_link takes a link, or a list of them")
-        if item.value not in model.frames:
-            text = unknown_name("link", str(item.value), model.frames, 60)
-            raise SequenceError(f"{path}:{_line(item)}: {text}")
-    if not nodes:
-        raise SequenceError(f"{path}:{_line(node)}: fixed_link names no link")
-    return tuple(item.value for item in nodes)
-
-
-def _number(path: Path, name: str, node) -> float:
-    try:
-        value = float(node.value)
-    except (TypeError, ValueError):
-        value = np.nan
-    if not abs(value) <= LARGEST_SAMPLE:
-        raise SequenceError(
-            f"{path}:{_line(node)}: {name}: {node.value!s:.24} is no finite number "
-            f"up to {LARGEST_SAMPLE:g}"
-        )
-    return value
-
-
-def _line(node) -> int:
-    return node.start_mark.line + 1
+    joints = mapping({name: number for name in model.joint_names})
+    frame = mapping({"joints": joints, "fixed_link": links}, {"time": number})
+    interpolation = one_of("interpolation", INTERPOLATIONS)
+    frames = listing(frame, 2, what="a list of two or more keyframes")
+    return mapping({"interpolation": interpolation}, {"keyframes": frames})

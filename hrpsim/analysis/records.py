@@ -112,7 +112,6 @@ class Workspace(NamedTuple):
     acceleration: np.ndarray  # (nv,)
     effort: np.ndarray  # (nv,)
     turn: np.ndarray  # (3, 3)
-    walk: np.ndarray  # (2, 6) spatial velocity and acceleration on the way to the base
     total: np.ndarray  # (6,) wrench of the surroundings about the base's origin, moment first
     momentum: np.ndarray  # (6,) of one body
     shares: np.ndarray  # (s, 6) each support's part of it
@@ -139,7 +138,6 @@ def new_workspace(subject: Subject) -> Workspace:
         acceleration=np.zeros(nv),
         effort=np.zeros(nv),
         turn=np.zeros((3, 3)),
-        walk=np.zeros((2, 6)),
         total=np.zeros(6),
         momentum=np.zeros(6),
         shares=np.zeros((s, 6)),

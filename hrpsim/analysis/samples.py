@@ -13,7 +13,6 @@ from hrpsim.analysis.wrench_split import divide_by_norm, keep_pressure_inside
 from hrpsim.dynamics.articulated import place_inertias
 from hrpsim.dynamics.recursive import newton_euler
 from hrpsim.jit.compiled import inner_kernel, kernel
-from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.kinematics.layout import acceleration_from_kernel, velocity_from_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.inertia import apply_inertia
@@ -44,12 +43,10 @@ def _analyse(subject, phase, fixed, q, v, dv, space, results, t):
     copy_vector(v, velocity)
     copy_vector(dv, acceleration)
     base_from_fixed_link(
-        forest, subject.supports[phase.reference], phase, space.turn, space.walk, q_out, velocity,
+        forest, subject.supports[phase.reference], phase, space.turn, kinematics, q_out, velocity,
         acceleration,
     )  # fmt: skip
-    update_poses(forest, q_out, kinematics)
     place_inertias(forest, kinematics, articulated)
-    update_velocities(forest, velocity, kinematics)
     newton_euler(forest, kinematics, acceleration, subject.gravity, articulated, effort)
     copy_vector(effort[:6], space.total)
     _write_totals(

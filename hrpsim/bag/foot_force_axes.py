@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.figures import fill_between
+from hrpsim import figures
 
 LEFT, RIGHT, SUM = "#0b6fa4", "#d1611b", "#8a8f98"
 _LOADED = 0.05  # of the weight: a foot that bears more is in support
@@ -45,7 +45,7 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
         (right, left, RIGHT, labels[1]),
     ):
         axes.plot(times, force, color=colour, lw=1.3, label=label)
-        fill_between(axes, times, 0.0, force, color=colour, alpha=0.13, lw=0.0)
+        figures.fill_between(axes, times, 0.0, force, color=colour, alpha=0.13, lw=0.0)
         steps += [(begin, end, colour) for begin, end in swings(times, force, other)]
     top = 1.12 * max(np.percentile(np.add(left, right), 99.5), 1.0)
     for number, (begin, end, colour) in enumerate(sorted(steps), 1):
@@ -58,9 +58,7 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
 def style(axes, legend_columns: int = 0) -> None:
     """Style time axes: a grid, no box, and a legend above, if it has columns."""
     axes.margins(x=0.0)
-    axes.grid(color="#e3e5e8", lw=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    figures.style(axes)
     if legend_columns:
         place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
         axes.legend(ncol=legend_columns, frameon=False, **place)

@@ -107,10 +107,7 @@ def new_controller(options: argparse.Namespace) -> int:
             f"so; choose another name, as my_{name}"
         )
     title = "".join(part.capitalize() for part in name.split("_"))
-    texts = {
-        options.folder / f"{name}.py": _CONTROLLER,
-        options.folder / f"test_{name}.py": _TEST,
-    }
+    texts = {options.folder / f"{name}.py": _CONTROLLER, options.folder / f"test_{name}.py": _TEST}
     for path in texts:
         if path.exists():
             raise HrpsimError(f"{str(path)!r} exists; it is left as it is")
@@ -118,10 +115,6 @@ def new_controller(options: argparse.Namespace) -> int:
     for path, text in texts.items():
         path.write_text(text.format(title=title, module=name), encoding="utf-8")
     controller, test = texts
-    report = {
-        "controller": str(controller),
-        "test": str(test),
-        "run": f"python -m pytest {test}",
-    }
+    report = {"controller": str(controller), "test": str(test), "run": f"python -m pytest {test}"}
     print_report(report, options.json)
     return 0

@@ -96,28 +96,19 @@ def run(options: argparse.Namespace) -> int:
 
         distances = LinkDistances(model)
     shown = [Progress(str(path)) for path in options.motions]
+    sampling = {"period": options.period, "smoothing": options.smoothing}
     motions = [
-        read_motion(
-            path, model, period=options.period, smoothing=options.smoothing, progress=progress
-        )
+        read_motion(path, model, **sampling, progress=progress)
         for path, progress in zip(options.motions, shown)
     ]
     named = [link for motion in motions for entry in motion.fixed for link in entry.links]
     named += [link for entry in fixed for link in entry.links]
     analyser = Analyser(model, _soles(model, options.sole, named), split=options.split)
-    results = []
-    for motion, progress in zip(motions, shown):
-        results.append(
-            analyse_motion(
-                analyser,
-                motion,
-                fixed,
-                friction=options.friction,
-                lift_tolerance=options.lift_tolerance,
-                distances=distances,
-                progress=progress,
-            )
-        )
+    how = {"friction": options.friction, "lift_tolerance": options.lift_tolerance}
+    results = [
+        analyse_motion(analyser, motion, fixed, **how, distances=distances, progress=progress)
+        for motion, progress in zip(motions, shown)
+    ]
     if options.json:
         print(json.dumps([as_data(result) for result in results], indent=2, allow_nan=False))
     elif options.csv:

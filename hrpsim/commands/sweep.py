@@ -17,7 +17,7 @@ from typing import Any
 
 from hrpsim.arguments import positive, whole
 from hrpsim.commands import view
-from hrpsim.commands.output import print_json, show_line
+from hrpsim.commands.output import print_json, print_report, show_line
 from hrpsim.errors import HrpsimError
 
 _LOCAL = "local"  # instead of the address of a scheduler
@@ -206,11 +206,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
     if failed:
         first = int((found["status"].values == 2).argmax())
         report["first_failure"] = f"cell {first}: {found['error'].values[first]}"
-    if options.json:
-        print_json(report)
-    else:
-        for key, value in report.items():
-            print(f"{key}: {value}")
+    print_report(report, options.json)
     return 1 if failed else 0
 
 

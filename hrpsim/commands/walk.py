@@ -48,9 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bushes.add_argument("--no-bush", action="store_true", help="rigid feet, no rubber bushes")
     bushes.add_argument("--bush-set", metavar="NAME", help=f"published bushes: {BUSH_SETS}")
     parser.add_argument(
-        "--no-stabilizer",
-        action="store_true",
-        help="only play the pattern, by joint PD",
+        "--no-stabilizer", action="store_true", help="only play the pattern, by joint PD"
     )
     parser.add_argument(
         "--pattern",
@@ -282,13 +280,9 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
     parameters = {}
     if options.parameters:
         parameters = read_parameters(options.parameters, Walk.parameter_kinds)
-    if options.pattern is not None:
-        parameters["pattern"] = options.pattern
-    if options.no_stabilizer:
-        parameters["stabilizer"] = False
-    if options.period is not None:
-        parameters["period"] = options.period
-    return parameters
+    stabilizer = False if options.no_stabilizer else None
+    given = {"pattern": options.pattern, "stabilizer": stabilizer, "period": options.period}
+    return {**parameters, **{name: value for name, value in given.items() if value is not None}}
 
 
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:

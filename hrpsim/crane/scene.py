@@ -76,12 +76,7 @@ def critical_shift() -> float:
 
 def lifting() -> list:
     """Return the moves that fetch the object at the middle of the table."""
-    return [
-        Grip(False, 0.8),
-        Go((0.0, 0.0, EDGE / 2)),
-        Grip(True, 1.8),
-        Go((0.0, 0.0, HEIGHT)),
-    ]
+    return [Grip(False, 0.8), Go((0.0, 0.0, EDGE / 2)), Grip(True, 1.8), Go((0.0, 0.0, HEIGHT))]
 
 
 class CraneScene:

@@ -62,9 +62,7 @@ class Humanoids:
             task = TASKS[task]
         self.task = task
         world = load_world(
-            share_path("config/stand.yaml"),
-            time_step=TIME_STEP,
-            xacro_arguments={"bush": False},
+            share_path("config/stand.yaml"), time_step=TIME_STEP, xacro_arguments={"bush": False}
         )
         self.batch = Batch(world, count, threads)
         robot = world.robots[_ROBOT]

@@ -135,26 +135,13 @@ def _looking(way: np.ndarray) -> np.ndarray:
 
 
 def _write(path: Path, pictures: Iterator[np.ndarray]) -> int:
-    import imageio.v3 as imageio
+    """Write the pictures; return how many."""
+    import imageio.v2 as imageio
 
+    rate = {"fps": FRAME_RATE} if path.suffix == ".mp4" else {}
     count = 0
-    if path.suffix == ".png":
+    with imageio.get_writer(path, **rate) as writer:
         for picture in pictures:
-            imageio.imwrite(path, picture)
+            writer.append_data(picture[..., :3])
             count += 1
-        return count
-    import imageio_ffmpeg
-
-    writer = None
-    try:
-        for picture in pictures:
-            if writer is None:
-                height, width = picture.shape[:2]
-                writer = imageio_ffmpeg.write_frames(str(path), (width, height), fps=FRAME_RATE)
-                writer.send(None)
-            writer.send(np.ascontiguousarray(picture[..., :3]))
-            count += 1
-    finally:
-        if writer is not None:
-            writer.close()
     return count

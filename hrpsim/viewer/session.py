@@ -40,11 +40,7 @@ class Session(Grabbing):
     keeps_past = True
 
     def __init__(
-        self,
-        world,
-        motion: Motion | None = None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
+        self, world, motion: Motion | None = None, *, clock: Callable[[], float] = time.monotonic
     ):
         self.world = world
         self.motion = motion or Motion(world.time_step, world.step)

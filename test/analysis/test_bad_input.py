@@ -73,22 +73,42 @@ keyframes:
 @pytest.mark.parametrize(
     "old, new, named",
     [
-        ("cubic", "septic", ":1: interpolation 'septic' does not exist; available: linear, cubic"),
+        (
+            "cubic",
+            "septic",
+            ":1:1: interpolation: interpolation 'septic' does not exist; available: linear, cubic",
+        ),
         ("time: 1.0", "time: 0.0", ":4: time 0 s is not after 0 s of the keyframe before"),
-        ("time: 1.0", "time: soon", ":4: time: soon is no finite number"),
-        ("time: 1.0, ", "", ":4: the keyframe has no time"),
+        ("time: 1.0", "time: soon", ":4:4: keyframes[1].time: a number is needed, got 'soon'"),
+        ("time: 1.0, ", "", ":4:3: keyframes[1]: needs a time"),
         (
             "{HEAD_JOINT0: 0.2}}",
             "{HEAD: 0.2}}",
-            ":4: joint 'HEAD' does not exist; available: CHEST",
+            ":4:24: keyframes[1].joints.HEAD: entry 'HEAD' does not exist; available: CHEST",
         ),
-        ("0.2", ".inf", ":4: HEAD_JOINT0: .inf is no finite number"),
-        ("r_sole", "r_foot", ":3: link 'r_foot' does not exist; available: base_link"),
-        ("joints", "angles", ":3: key 'angles' does not exist"),
-        ("keyframes", "frames", ":2: key 'frames' does not exist"),
-        ("- {time: 2.0, joints: {HEAD_JOINT0: 0.2}}", "- 3.0", ":5: a mapping is needed"),
+        (
+            "0.2",
+            ".inf",
+            ":4:24: keyframes[1].joints.HEAD_JOINT0: must be finite, from -1e+09 to 1e+09, got inf",
+        ),
+        (
+            "r_sole",
+            "r_foot",
+            ":3:43: keyframes[0].fixed_link: link 'r_foot' does not exist; available: base_link",
+        ),
+        ("joints", "angles", ":3:15: keyframes[0].angles: entry 'angles' does not exist"),
+        ("keyframes", "frames", ":2:1: frames: entry 'frames' does not exist"),
+        (
+            "- {time: 2.0, joints: {HEAD_JOINT0: 0.2}}",
+            "- 3.0",
+            ":5:3: keyframes[2]: a mapping of time, joints, fixed_link is needed",
+        ),
         ("HEAD_JOINT0: 0.1}", "HEAD_JOINT0: 0.1", ":4:"),
-        ("{HEAD_JOINT0: 0.2}}", "{}, fixed_link: []}", ":4: fixed_link names no link"),
+        (
+            "{HEAD_JOINT0: 0.2}}",
+            "{}, fixed_link: []}",
+            ":4:27: keyframes[1].fixed_link: a link or a list of links is needed, got []",
+        ),
         (", fixed_link: r_sole}", "}", None),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from hrpsim import HrpsimError, link_pose
+from hrpsim import HrpsimError, link_pose, load_model
 from hrpsim.experiments.framework.experiment import Options
 from hrpsim.experiments.framework.reproduce import save_figure
 from hrpsim.experiments.scenes.standing import half_sitting
@@ -104,7 +104,7 @@ def test_poles_of_small_steps_are_those_of_continuous_time():
     Of shorter steps the error is as small as what rounding leaves of it, which other processors do
     otherwise.
     """
-    sway = three_masses(e04.standing_on("jaxon").urdf)
+    sway = three_masses(e04.standing_on("jaxon"))
     exact = slowest_mode(sway.poles())
     steps = [slowest_mode(sway.stepped_poles(dt)) for dt in (5e-4, 2.5e-4)]
     errors = [mode.damping_ratio - exact.damping_ratio for mode in steps]
@@ -126,7 +126,7 @@ def test_five_masses_have_the_energies_that_pinocchio_finds():
     """Both legs turn alike and the feet stay; rotors, which pinocchio does not have, aside."""
     pin = pytest.importorskip("pinocchio")
     model = e04.standing_on("openhrp")
-    sway = five_masses(model.urdf)
+    sway = five_masses(model)
     robot = pin.buildModelFromXML(model.urdf, pin.JointModelFreeFlyer())
     data = robot.createData()
     q = pin.neutral(robot)
@@ -186,7 +186,7 @@ def _turned(pin, robot, data, q, change):
 def test_what_has_no_bushes_is_refused_by_name():
     urdf = e04.standing_on("openhrp").urdf.replace("LLEG_BUSH_PITCH", "LLEG_OTHER")
     with pytest.raises(HrpsimError, match="LLEG_BUSH_PITCH"):
-        three_masses(urdf)
+        three_masses(load_model(urdf))
 
 
 def test_period_and_decrement_of_a_known_oscillation():

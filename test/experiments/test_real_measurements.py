@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hrpsim
 from hrpsim.cli import main
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.experiments.framework.experiment import MeasurementsAbsent, Options, measurements
+from hrpsim.experiments.framework.experiment import Options
 from hrpsim.experiments.framework.fitting import (
     Parameter,
     cross_validate,
@@ -22,6 +22,7 @@ from hrpsim.experiments.framework.fitting import (
     profile,
     undecided,
 )
+from hrpsim.experiments.framework.measurements import MeasurementsAbsent, measurements
 from hrpsim.experiments.scenes import cassie_landings, cube_tosses
 from hrpsim.experiments.scenes.cube_tosses import FRAME_RATE, WIDTH, Cube, MujocoCube, errors
 from hrpsim.experiments.studies.r1_cube_tosses import contestants, run

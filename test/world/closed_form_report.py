@@ -20,7 +20,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from hrpsim import Box, Cylinder, Sphere, World
-from hrpsim.experiments.framework.experiment import mujoco_module, peer_name
+from hrpsim.experiments.framework.engines import mujoco_module, peer_name
 
 GRAVITY = 9.80665
 STEP = 1e-3

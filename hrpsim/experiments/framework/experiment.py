@@ -14,35 +14,14 @@ A row without a target informs; a row with one is met or missed.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from hrpsim.errors import HrpsimError
+from hrpsim.experiments.framework.targets import Target
 
-VARIABLE = "HRPSIM_MEASUREMENTS"
-_BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
-
-
-class MeasurementsAbsent(HrpsimError):
-    """Measurements that an experiment needs are not on this machine; the message names them."""
-
-
-NOT_INSTALLED = "not installed"
-MUJOCO_FORM = "dense up to 60 degrees of freedom, sparse above"  # jacobian="auto"
 Value = float | int | str | None
-
-
-@dataclass(frozen=True)
-class Target:
-    """The condition on our value of a row, as text and as a test."""
-
-    text: str
-    holds: Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
@@ -75,7 +54,7 @@ class Row:
 class Options:
     """Options of an experiment: `quick` takes fewer or shorter cases, same targets.
 
-    `data` is the folder of measurements (`measurements` says what None is); with `fit`
+    `data` is the folder of measurements (measurements.py says what None is); with `fit`
     parameters are fitted to them again, which takes long.
     """
 
@@ -99,6 +78,10 @@ class Result:
         """Add a row; others: its `source`, `analytic` and `peer`."""
         self.rows.append(Row(what, unit, ours, target, **others))
 
+    def of(self, case: str) -> Callable[..., None]:
+        """Return `add` for rows of one case, whose names begin with `case`."""
+        return lambda what, *values, **others: self.add(case + what, *values, **others)
+
     @property
     def met(self) -> bool:
         """Whether no row misses its target."""
@@ -114,79 +97,3 @@ class Experiment:
     source: str
     run: Callable[[Options], Result]
     draw: Callable[[Result, Any], None]
-
-
-def at_most(bound: float) -> Target:
-    """Ours <= bound."""
-    return Target(f"<= {bound:g}", lambda ours: ours <= bound)
-
-
-def at_least(bound: float) -> Target:
-    """Ours >= bound."""
-    return Target(f">= {bound:g}", lambda ours: ours >= bound)
-
-
-def below(bound: float) -> Target:
-    """Ours < bound."""
-    return Target(f"< {bound:g}", lambda ours: ours < bound)
-
-
-def equal_to(value: Value) -> Target:
-    """Ours is exactly this."""
-    return Target(f"= {value}", lambda ours: ours == value)
-
-
-def near(value: float, *, relative: float = 0.0, absolute: float = 0.0) -> Target:
-    """|ours - value| <= relative |value| + absolute."""
-    width = relative * abs(value) + absolute
-    parts = [f"{100 * relative:g} %"] * (relative > 0) + [f"{absolute:g}"] * (absolute > 0)
-    text = f"{value:.5g} +- {' +- '.join(parts) or '0'}"
-    return Target(text, lambda ours: abs(ours - value) <= width)
-
-
-def mujoco_module() -> ModuleType | None:
-    """Return the module mujoco, or None if it is not installed."""
-    return _module("mujoco")
-
-
-def pinocchio_module() -> ModuleType | None:
-    """Return the module pinocchio, or None if it is not installed."""
-    return _module("pinocchio")
-
-
-def _module(name: str) -> ModuleType | None:
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
-
-
-def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco") -> str:
-    """Return "mujoco 3.1.0, settings", or that it is not installed.
-
-    Of mujoco it says which form its Jacobian has: its own choice, if the settings name none.
-    """
-    if module is None:
-        return f"{name}: {NOT_INSTALLED}"
-    parts = [f"{name} {module.__version__}", *([settings] if settings else [])]
-    if name == "mujoco" and "sparse" not in settings:
-        parts.append(MUJOCO_FORM)
-    return ", ".join(parts)
-
-
-def measurements(folder: Path | None, names: tuple[str, ...], source: str) -> list[Path]:
-    """Return the files `names` of `folder`.
-
-    None is the folder that the variable HRPSIM_MEASUREMENTS names, or else
-    ../shared/data next to the checkout. Raises MeasurementsAbsent, with `source`, where a file is
-    not there.
-    """
-    named = os.environ.get(VARIABLE)
-    folder = folder or (Path(named) if named else _BESIDE_THE_CHECKOUT)
-    paths = [folder / name for name in names]
-    missing = [path.name for path in paths if not path.is_file()]
-    if missing:
-        raise MeasurementsAbsent(
-            f"{', '.join(missing)} not found in {folder} (--data FOLDER, or {VARIABLE}); {source}"
-        )
-    return paths

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 from hrpsim import Model, link_pose
 from hrpsim.model.shapes.geometry import Box, Cylinder, Geometry, Sphere
@@ -14,7 +15,7 @@ from hrpsim.viewer.visuals import visuals_of_model
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN), np.zeros(len(_TURN))])
-_CORNERS = 0.5 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+CORNERS = 0.5 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T  # of a unit cube
 _EDGE = "#2b2f38"
 
 
@@ -42,7 +43,11 @@ class Parts:
     def __init__(self, model: Model):
         self._model = model
         self._parts = [
-            (visual.link, at.p + _points(visual.geometry) @ at.R.T, np.array(visual.color) / 255.0)
+            (
+                visual.link,
+                at.p + outline_points(visual.geometry) @ at.R.T,
+                np.array(visual.color) / 255.0,
+            )
             for visual in visuals_of_model(model)
             if isinstance(visual.geometry, Box | Cylinder | Sphere)
             for at in [visual.placement]
@@ -66,12 +71,14 @@ def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
         axes.fill(*outline.T, facecolor=colour, edgecolor=_EDGE, lw=0.4, zorder=2)
 
 
-def _points(shape: Geometry) -> np.ndarray:
-    """Return points (k, 3) whose convex hull is a box, a cylinder or a sphere, for drawing."""
+def outline_points(shape: Geometry) -> np.ndarray:
+    """Return points (k, 3) [m] whose convex hull is a box, a cylinder or a sphere, for drawing."""
     if isinstance(shape, Box):
-        return _CORNERS * shape.lengths
-    ring = shape.radius * _CIRCLE
+        return CORNERS * shape.lengths
     if isinstance(shape, Cylinder):
         half = (0.0, 0.0, 0.5 * shape.length)
-        return np.concatenate([ring + half, ring - half])
-    return np.concatenate([np.roll(ring, k, axis=1) for k in range(3)])
+        return np.concatenate([shape.radius * _CIRCLE + half, shape.radius * _CIRCLE - half])
+    slopes = Rotation.from_euler(
+        "x", np.linspace(0.0, 180.0, 12, endpoint=False)[:, None], degrees=True
+    )
+    return shape.radius * np.concatenate([_CIRCLE @ R for R in slopes.as_matrix()])

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.optimize import differential_evolution
 from scipy.stats import qmc
 
 from hrpsim.experiments.framework.experiment import Options, Result
+from hrpsim.experiments.framework.targets import Target
 
 Values = dict[str, float]
 POPULATION = 12  # of differential evolution
@@ -195,7 +195,8 @@ def values_of(
     for one in contestants:
         if options.fit:
             found[one.name] = one.fitted(count, folds)
-            result.notes.append(f"fitted, {one.name!r}: {_literal(found[one.name])}")
+            short = [{k: float(f"{v:.5g}") for k, v in fold.items()} for fold in found[one.name]]
+            result.notes.append(f"fitted, {one.name!r}: {short}")
         else:
             found[one.name] = stored[one.name]
         parts = [
@@ -206,22 +207,18 @@ def values_of(
     return found
 
 
-def _literal(found: Sequence[Values]) -> Any:
-    """Return values to five digits, as they can be stored."""
-    return [{name: float(f"{value:.5g}") for name, value in values.items()} for values in found]
-
-
-def difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """Return the mean of first - second over the same trials, and its standard error."""
+def add_difference(
+    result: Result, what: str, unit: str, first, second, bound: Target | None = None
+) -> None:
+    """Add the mean of first - second over the same trials (trials,), and its standard error."""
     away = first - second
-    return float(away.mean()), float(away.std(ddof=1) / np.sqrt(len(away)))
+    error = float(away.std(ddof=1) / np.sqrt(len(away)))
+    result.add(f"{what}: mean", unit, float(away.mean()), bound)
+    result.add(f"{what}: standard error of the mean", unit, error)
 
 
 def add_profiles(
-    result: Result,
-    contestants: Sequence[Contestant],
-    found: Mapping[str, list[Values]],
-    count: int,
+    result: Result, contestants: Sequence[Contestant], found: Mapping[str, list[Values]], count: int
 ) -> None:
     """Add rows that say which values of each parameter are as good as the best, others unchanged.
 

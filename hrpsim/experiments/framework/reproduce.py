@@ -20,15 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    MeasurementsAbsent,
-    Options,
-    Result,
-    Row,
-    Value,
-)
-from hrpsim.figures import new_figure
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, Value
+from hrpsim.experiments.framework.measurements import MeasurementsAbsent
+from hrpsim.figures import new_figure, style
 
 
 @dataclass(frozen=True)
@@ -219,16 +213,9 @@ def _experiment_data(outcome: Outcome) -> dict[str, Any]:
 
 
 def _row_data(row: Row) -> dict[str, Any]:
-    return {
-        "what": row.what,
-        "unit": row.unit,
-        "source": _plain(row.source),
-        "analytic": _plain(row.analytic),
-        "ours": _plain(row.ours),
-        "peer": _plain(row.peer),
-        "target": row.target.text if row.target else None,
-        "met": row.met,
-    }
+    values = {name: _plain(getattr(row, name)) for name in ("source", "analytic", "ours", "peer")}
+    target = row.target.text if row.target else None
+    return {"what": row.what, "unit": row.unit, **values, "target": target, "met": row.met}
 
 
 def _plain(value: Value) -> Value:
@@ -254,22 +241,23 @@ def versions() -> dict[str, str | None]:
 def run_all(experiments: list[Experiment], options: Options, folder: Path) -> Iterator[Outcome]:
     """Run experiments in turn, figures into `folder`; one that fails ends only itself."""
     for experiment in experiments:
-        begin = time.perf_counter()
+        begin, result, failure = time.perf_counter(), Result(), {}
         try:
             result = experiment.run(options)
         except MeasurementsAbsent as error:
-            yield Outcome(experiment, Result(), 0.0, skipped=str(error))
-            continue
+            failure = {"skipped": str(error)}
         except HrpsimError as error:
-            took = time.perf_counter() - begin
-            yield Outcome(experiment, Result(), took, error=f"{type(error).__name__}: {error}")
-            continue
+            failure = {"error": f"{type(error).__name__}: {error}"}
         took = time.perf_counter() - begin
-        yield Outcome(experiment, result, took, save_figure(experiment, result, folder))
+        figure = None if failure else save_figure(experiment, result, folder)
+        yield Outcome(experiment, result, took, figure, **failure)
 
 
 def save_figure(experiment: Experiment, result: Result, folder: Path) -> Path | None:
-    """Draw the figure to folder/e7.png; return its path, or None without matplotlib."""
+    """Draw the figure to folder/e7.png; return its path, or None without matplotlib.
+
+    Axes whose artists have labels get a legend, unless `draw` has placed one.
+    """
     try:
         figure = new_figure(9.0, 4.2)
     except HrpsimError as error:
@@ -277,9 +265,9 @@ def save_figure(experiment: Experiment, result: Result, folder: Path) -> Path | 
         return None
     experiment.draw(result, figure)
     for axes in figure.axes:
-        axes.grid(color="#e3e5e8", lw=0.8)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        style(axes)
+        if axes.get_legend() is None and axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize=7, frameon=False)
     path = folder / f"{experiment.name.lower()}.png"
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Software": None})

@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 
 import hrpsim
 from hrpsim import Model, World, load_model
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.experiments.scenes.standing import mujoco_spec
 
 SAMPLE = 0.5e-3  # [s]
 AFTER = 40  # samples from the impact to where velocities are compared: 20 ms
@@ -80,24 +80,18 @@ def cassie_text(path: Path) -> str:
     for limit in root.iter("limit"):
         for bound in ("effort", "velocity"):
             limit.set(bound, limit.get(bound, "0"))
+
+    def extend(reference: str, tag: str, **attributes: str) -> None:
+        etree.SubElement(etree.SubElement(root, "hrpsim", reference=reference), tag, attributes)
+
     for side, (heel, thigh) in ROD_ENDS.items():
         for joint, stiffness in SPRINGS.items():
-            more = etree.SubElement(root, "hrpsim", reference=f"{joint}_{side}")
-            etree.SubElement(more, "spring", stiffness=str(stiffness))
+            extend(f"{joint}_{side}", "spring", stiffness=str(stiffness))
         for joint, (inertia, ratio) in ROTORS.items():
-            more = etree.SubElement(root, "hrpsim", reference=f"{joint}_{side}")
-            etree.SubElement(more, "rotor", inertia=str(inertia), gear_ratio=str(ratio))
-        more = etree.SubElement(root, "hrpsim", reference=f"heel_spring_{side}")
+            extend(f"{joint}_{side}", "rotor", inertia=str(inertia), gear_ratio=str(ratio))
+        rod = {"to": f"thigh_{side}", "kind": "distance", "name": f"rod_{side}"}
         ends = {"xyz": " ".join(map(str, heel)), "to_xyz": " ".join(map(str, thigh))}
-        etree.SubElement(
-            more,
-            "connection",
-            to=f"thigh_{side}",
-            kind="distance",
-            name=f"rod_{side}",
-            length=str(ACHILLES),
-            **ends,
-        )
+        extend(f"heel_spring_{side}", "connection", length=str(ACHILLES), **rod, **ends)
     return etree.tostring(root, encoding="unicode")
 
 
@@ -249,23 +243,14 @@ class MujocoCassie:
         substeps: int = 2,
     ):
         self.mujoco, self.names, self.substeps = mujoco, model.joint_names, substeps
-        spec = mujoco.MjSpec.from_string(_text_for_mujoco(model))
-        spec.option.timestep = SAMPLE / substeps
-        spec.option.gravity = [0.0, 0.0, -STANDARD_GRAVITY]
-        spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, impedance_ratio
-        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-        floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+        point_masses = {"balanceinertia": "true", "boundinertia": "1e-9"}  # MuJoCo takes none
+        spec = mujoco_spec(mujoco, model, SAMPLE / substeps, **point_masses)
+        spec.option.impratio = impedance_ratio
         for geom in spec.geoms:
-            geom.contype, geom.conaffinity, geom.condim = 0, 1, 3
             geom.friction[0], geom.solref[:2] = friction, (time_constant, damping_ratio)
-        floor.contype, floor.conaffinity = 1, 0
-        system = model.system
         for joint in spec.joints:
-            if joint.type != mujoco.mjtJoint.mjJNT_FREE:
-                k = model.joint(joint.name).v_index
-                joint.armature = system.rotor_inertia[k]
-                joint.stiffness[0] = stiffness * system.stiffness[k]
-                joint.damping[0] = damping * system.damping[k]
+            joint.stiffness[0] *= stiffness
+            joint.damping[0] *= damping
         for side, points in ROD_ENDS.items():
             rod = spec.add_tendon(name=f"rod_{side}")
             for link, point in zip((f"heel_spring_{side}", f"thigh_{side}"), points):
@@ -300,21 +285,6 @@ class MujocoCassie:
         q, v = data.qpos[self.at_q].copy(), data.qvel[self.at_v].copy()
         v[:3] = Rotation.from_quat(q[3:7]).inv().apply(v[:3])
         return q, v
-
-
-def _text_for_mujoco(model: Model) -> str:
-    """Return the robot's description on a free joint; MuJoCo takes no point masses."""
-    root = etree.fromstring(model.urdf.encode())
-    for element in root.findall("hrpsim"):
-        root.remove(element)
-    options = {"fusestatic": "true", "discardvisual": "true", "balanceinertia": "true"}
-    options["boundinertia"] = "1e-9"
-    etree.SubElement(etree.SubElement(root, "mujoco"), "compiler", **options)
-    etree.SubElement(root, "link", name="mujoco_world")
-    free = etree.SubElement(root, "joint", name="mujoco_root", type="floating")
-    etree.SubElement(free, "parent", link="mujoco_world")
-    etree.SubElement(free, "child", link=model.base_link)
-    return etree.tostring(root, encoding="unicode")
 
 
 def velocity_errors(predicted, landings: Sequence[Landing], model: Model) -> np.ndarray:

@@ -21,7 +21,8 @@ from hrpsim import Box
 from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import CraneScene, Load, Watched, slip_between
 from hrpsim.crane.script import Go, Grip, Wait
-from hrpsim.experiments.framework.experiment import Result, Row, at_most, equal_to, near
+from hrpsim.experiments.framework.experiment import Result
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.model.shapes.geometry import Mesh
 
 WEB = 0.040  # width between the slots [m]
@@ -118,49 +119,32 @@ def block_load() -> Load:
 
 def add(result: Result, rate: int, duration: float) -> None:
     """Add the rows of one step length, both held for `duration` [s], slips and postures."""
-    step, case = 1.0 / rate, f"dt 1/{rate} s"
+    step, case = 1.0 / rate, f"dt 1/{rate} s: "
     hung = play(step, girder_load(), GIRDER_GRIP, SLIPPERY, duration)
     left = play(step, block_load(), GIRDER_GRIP, SLIPPERY, _LEFT_ALONE)
     held = play(step, heart_load(), HEART_GRIP, scene.FRICTION, duration)
-    result.rows += [*_girder_rows(case, hung, left), *_heart_rows(case, held)]
     result.data["held"]["girder", rate] = hung.held
     result.data["held"]["heart", rate] = held.held
     result.data["hooked"] = {"girder": hung.posture, "heart": held.posture}
-
-
-def slip_row(case: str, how: str, held: Watched) -> Row:
-    """Return the row of the largest slip of the held solid."""
-    what = f"{case}: {how}: largest slip in {held.times[-1]:.0f} s of holding"
-    largest = float(held.slips.max())
-    return Row(what, "m", largest, at_most(scene.LARGEST_SLIP), analytic=0.0)
-
-
-def _girder_rows(case: str, hung: Hooked, left: Hooked) -> list[Row]:
-    sinks = f"{case}: girder, friction {SLIPPERY:g}: its middle hangs below the pads' by"
-    alike = f"{case}: a box of the girder's outline, gripped alike, is lifted by"
+    row = result.of(case)
+    add_slip(result, case, "girder hung by its flange", hung.held)
+    what = f"girder, friction {SLIPPERY:g}: its middle hangs below the pads' by"
+    row(what, "m", hung.below, near(PLAY, absolute=1e-4), analytic=PLAY)
     share = hung.carried / (MASS * scene.GRAVITY)
-    return [
-        slip_row(case, "girder hung by its flange", hung.held),
-        Row(sinks, "m", hung.below, near(PLAY, absolute=1e-4), analytic=PLAY),
-        Row(
-            f"{case}: girder: share of its weight that the flange carries",
-            "",
-            share,
-            near(1.0, absolute=round(FRICTION_SHARE, 3)),
-        ),
-        Row(alike, "m", left.lifted, near(0.0, absolute=1e-4), analytic=0.0),
-    ]
+    target = near(1.0, absolute=round(FRICTION_SHARE, 3))
+    row("girder: share of its weight that the flange carries", "", share, target)
+    what = "a box of the girder's outline, gripped alike, is lifted by"
+    row(what, "m", left.lifted, near(0.0, absolute=1e-4), analytic=0.0)
+    add_slip(result, case, "heart held by notch and tip", held.held)
+    row("heart: slip while it is lifted", "m", held.lift_slip, at_most(scene.LARGEST_SLIP))
+    row("heart is lifted by", "m", held.lifted, near(_LIFTED - _LOWEST, absolute=2e-4))
+    row("heart: walls of the notch that press on the pad", "", held.walls, equal_to(2))
 
 
-def _heart_rows(case: str, held: Hooked) -> list[Row]:
-    slip, rose = at_most(scene.LARGEST_SLIP), near(_LIFTED - _LOWEST, absolute=2e-4)
-    walls = f"{case}: heart: walls of the notch that press on the pad"
-    return [
-        slip_row(case, "heart held by notch and tip", held.held),
-        Row(f"{case}: heart: slip while it is lifted", "m", held.lift_slip, slip),
-        Row(f"{case}: heart is lifted by", "m", held.lifted, rose),
-        Row(walls, "", held.walls, equal_to(2)),
-    ]
+def add_slip(result: Result, case: str, how: str, held: Watched) -> None:
+    """Add the row of the largest slip of the held solid."""
+    what = f"{case}{how}: largest slip in {held.times[-1]:.0f} s of holding"
+    result.add(what, "m", float(held.slips.max()), at_most(scene.LARGEST_SLIP), analytic=0.0)
 
 
 def girder(length: float) -> Mesh:

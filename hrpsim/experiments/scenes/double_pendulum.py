@@ -56,10 +56,7 @@ class Lagrange:
         b = MASS * NEXT * CENTRE
         across = self.inertia + b * c
         M = np.array(
-            [
-                [2.0 * self.inertia + MASS * NEXT**2 + 2.0 * b * c, across],
-                [across, self.inertia],
-            ]
+            [[2.0 * self.inertia + MASS * NEXT**2 + 2.0 * b * c, across], [across, self.inertia]]
         )
         lower = weight * CENTRE * math.sin(angles.sum())
         u, w = rates
@@ -120,6 +117,12 @@ class Lagrange:
                     state[n + k] = 0.0
                     standing.add(k)
 
+    def _stop_of(self, joint: int, signs):
+        """Return what falls to zero where a moving joint stops, or a held one slips."""
+        if signs[joint]:
+            return lambda _, y: signs[joint] * y[self.count + joint]
+        return lambda _, y: self.friction - abs(self._forces(y, signs)[1][joint])
+
     def _part(self, state, signs, now: float, end: float):
         """Integrate until a moving joint stops or a held one slips."""
         n = self.count
@@ -129,10 +132,7 @@ class Lagrange:
 
         events = []
         for k in range(n):
-            if signs[k]:
-                event = _stops(n + k, signs[k])
-            else:
-                event = _tears(self, k, signs)
+            event = self._stop_of(k, signs)
             event.terminal = True
             event.direction = -1.0
             events.append(event)
@@ -140,14 +140,6 @@ class Lagrange:
             flow, (now, end), state, "DOP853", rtol=1e-12, atol=1e-13,
             events=events, dense_output=True,
         )  # fmt: skip
-
-
-def _stops(index: int, sign: int):
-    return lambda _, y: sign * y[index]
-
-
-def _tears(lagrange: Lagrange, joint: int, signs):
-    return lambda _, y: lagrange.friction - abs(lagrange._forces(y, signs)[1][joint])
 
 
 def urdf(friction: float = FRICTION, count: int = 2) -> str:

@@ -103,9 +103,9 @@ def our_standing(model: Model, **options) -> tuple[World, Robot]:
     return world, robot
 
 
-def mujoco_spec(mujoco, model: Model, time_step: float = 1e-3):
+def mujoco_spec(mujoco, model: Model, time_step: float = 1e-3, **compiler: str):
     """Return MuJoCo's description of the same robot and gains; friction as World's default."""
-    spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(model))
+    spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(model, compiler))
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = 0, 1
         geom.condim, geom.friction[0] = 3, FRICTION
@@ -146,14 +146,16 @@ def mujoco_standing(mujoco, model: Model, q: np.ndarray, time_step: float = 1e-3
     return mj_model, data
 
 
-def _urdf_for_mujoco(model: Model) -> str:
+def _urdf_for_mujoco(model: Model, compiler: dict[str, str]) -> str:
     """Return the robot's URDF on a free joint, without what MuJoCo does not read."""
     urdf = re.sub(
         r"<hrpsim\b.*?</hrpsim>|<ros2_control\b.*?</ros2_control>", "", model.urdf, flags=re.S
     )
+    compiler = {"fusestatic": "true", "discardvisual": "true", "strippath": "false", **compiler}
+    settings = " ".join(f'{name}="{value}"' for name, value in compiler.items())
     return urdf.replace(
         "</robot>",
-        '<mujoco><compiler fusestatic="true" discardvisual="true" strippath="false"/></mujoco>'
+        f"<mujoco><compiler {settings}/></mujoco>"
         '<link name="mujoco_world"/><joint name="mujoco_root" type="floating">'
         f'<parent link="mujoco_world"/><child link="{model.base_link}"/></joint></robot>',
     )
@@ -163,10 +165,7 @@ def described(conditions: Conditions) -> Model:
     """Return hrp2_like as its controller knows it."""
     return load_model(
         share_path("urdf/hrp2_like.urdf.xacro"),
-        xacro_arguments={
-            "bush": str(conditions.bush).lower(),
-            "bush_set": conditions.bush_set,
-        },
+        xacro_arguments={"bush": str(conditions.bush).lower(), "bush_set": conditions.bush_set},
     )
 
 

@@ -12,7 +12,7 @@ neighbours, theta = B phi, and rotors turn with theta. About the posture of the 
     M = sum_i (m_i A_i A_i^T + J_i e_i e_i^T) + B^T diag(rotors) B,    G = -g diag(sum_i m_i A_i z)
 
 where row j of A_i (n, 2) is the part of the way from the first axis to mass i that turns with
-phi_j. Nothing here uses the simulator's dynamics: masses are summed from the links of the URDF.
+phi_j. Nothing here uses the simulator's dynamics: masses are summed from the model's bodies.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from lxml import etree
 
+from hrpsim import Joint, Model, link_pose
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
-from hrpsim.errors import HrpsimError
-from hrpsim.experiments.scenes.standing import HALF_SITTING
+from hrpsim.experiments.scenes.standing import half_sitting
 
-BUSH, ANKLE, KNEE = "{}LEG_BUSH_PITCH", "{}LEG_JOINT4", "{}LEG_JOINT3"
-HIP = "{}LEG_JOINT2"
-WAIST = "CHEST_JOINT1"
+LEGS = tuple(  # hinges from the floor up: bushes, ankles, knees, hips
+    (f"LLEG_{name}", f"RLEG_{name}") for name in ("BUSH_PITCH", "JOINT4", "JOINT3", "JOINT2")
+)
+WAIST = ("CHEST_JOINT1",)
 
 
 class Mode(NamedTuple):
@@ -145,133 +145,89 @@ class Sway:
         return self.lift @ (system @ states)[n:] + np.diag(self.gravity) @ states[:n]
 
 
-def three_masses(urdf: str) -> Sway:
+def three_masses(model: Model) -> Sway:
     """Return the sway of hrp2_like at half-sitting as shanks, thighs and trunk.
 
     What is between bushes and ankles has no mass, only the rotors; the waist does not bend.
-    Raises HrpsimError where the URDF (text, bushes included) is not such a robot.
+    Raises ModelError where the model, bushes included, is not such a robot.
     """
-    chain = _chain(urdf, (BUSH, ANKLE, KNEE, HIP))
+    chain = _chain(model, LEGS)
     chain.mass[0] = chain.spin[0] = 0.0
     return Sway(chain)
 
 
-def five_masses(urdf: str) -> Sway:
+def five_masses(model: Model) -> Sway:
     """Return the sway with two masses more: between bushes and ankles, and above the waist."""
-    return Sway(_chain(urdf, (BUSH, ANKLE, KNEE, HIP, WAIST)))
+    return Sway(_chain(model, (*LEGS, WAIST)))
 
 
-def _chain(urdf: str, hinges: tuple[str, ...]) -> Chain:
-    """Sum the links between the pitch joints `hinges`; legs side by side count together."""
-    robot = etree.fromstring(urdf.encode())
-    poses, axes = _placed(robot)
-    names = [[hinge.format(side) for side in ("LR" if "{}" in hinge else "-")] for hinge in hinges]
-    cut = {name for pair in names for name in pair}
-    missing = cut - set(axes)
-    if missing:
-        raise HrpsimError(f"robot {robot.get('name')!r} has no joints {sorted(missing)}")
-    up_to_hip = [_rigid_with(robot, _end(robot, pair, "parent"), cut) for pair in names[:4]]
-    bodies = up_to_hip + [_rigid_with(robot, _end(robot, p, "child"), cut) for p in names[4:]]
-    sums = [_sum_of(robot, body, poses) for body in bodies]
-    laws = np.array([np.sum([_law(robot, name) for name in pair], axis=0) for pair in names])
+def _chain(model: Model, hinges: tuple[tuple[str, ...], ...]) -> Chain:
+    """Sum the bodies between pitch joints, side by side on each of the `hinges`."""
+    joints = [[model.joint(name) for name in names] for names in hinges]
+    poses, moved = _body_poses(model), _moved_by(model, joints)
+    sums = [_sum_of(model, bodies, poses) for bodies in moved]
+    laws = np.array(
+        [np.sum([hinge_law(model, joint) for joint in pair], axis=0) for pair in joints]
+    )
     return Chain(
         np.array([mass for mass, _, _ in sums]),
         np.array([centre for _, centre, _ in sums]),
         np.array([spin for _, _, spin in sums]),
-        np.array([axes[pair[0]] for pair in names]),
+        np.array([poses[pair[0].body][0] for pair in joints]),
         *laws.T.copy(),
     )
 
 
-def _turn(angle: float) -> np.ndarray:
-    """Return the matrix (2, 2) that turns x, z about y."""
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, s], [-s, c]])
+def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Return the origin (x, z) of each body from under the ankles, and its attitude, by number."""
+    q, poses = half_sitting(model), {}
+    floor = link_pose(model, q, "l_sole")[0]
+    for link, frame in model.frames.items():
+        p, R = link_pose(model, q, link)
+        attitude = R @ frame.R.T
+        poses[frame.body] = (p - floor - attitude @ frame.p)[[0, 2]], attitude
+    return poses
 
 
-def _vector(text: str | None) -> np.ndarray:
-    return np.array((text or "0 0 0").split(), dtype=float)
+def _moved_by(model: Model, joints: list[list[Joint]]) -> list[list[int]]:
+    """Return the bodies that turn with each hinge when the soles stay where they are.
 
-
-def _placed(robot) -> tuple[dict, dict]:
-    """Return where links (x, z, pitch) and the joints' axes (x, z) are, from under the ankles.
-
-    Joint frames have to be parallel to their parents' at zero.
+    The tree's root is in the trunk: a leg's body is moved by the hinge below the joint that it
+    hangs on.
     """
-    children: dict[str, list] = {}
-    for joint in robot.findall("joint"):
-        origin = joint.find("origin")
-        if origin is not None and _vector(origin.get("rpy")).any():
-            raise HrpsimError(f"the frame of joint {joint.get('name')!r} is turned: not planar")
-        children.setdefault(joint.find("parent").get("link"), []).append(joint)
-    angles = {f"{side}LEG_JOINT{k}": angle for side in "LR" for k, angle in HALF_SITTING.items()}
-    below = {joint.find("child").get("link") for joint in robot.findall("joint")}
-    (root,) = (link.get("name") for link in robot.findall("link") if link.get("name") not in below)
-    poses, axes, ahead = {root: (np.zeros(2), 0.0)}, {}, [root]
-    while ahead:
-        at, pitch = poses[link := ahead.pop()]
-        for joint in children.get(link, []):
-            origin, name, child = joint.find("origin"), joint.get("name"), joint.find("child")
-            way = np.zeros(3) if origin is None else _vector(origin.get("xyz"))
-            axes[name] = at + _turn(pitch) @ way[[0, 2]]
-            poses[child.get("link")] = (axes[name], pitch + angles.get(name, 0.0))
-            ahead.append(child.get("link"))
-    floor = poses["l_sole"][0]
-    moved = {link: (at - floor, pitch) for link, (at, pitch) in poses.items()}
-    return moved, {name: at - floor for name, at in axes.items()}
+    cut = {joint.body: k for k, pair in enumerate(joints) for joint in pair}
+    moved: list[list[int]] = [[] for _ in joints]
+    for body in range(model.body_count):
+        i = body
+        while i >= 0 and i not in cut:
+            i = model.system.parent[i]
+        hinge = cut.get(i, len(LEGS))
+        if hinge > 0:
+            moved[hinge - 1 if hinge < len(LEGS) or i < 0 else hinge].append(body)
+    return moved
 
 
-def _end(robot, joints: list[str], end: str) -> set[str]:
-    return {robot.find(f"joint[@name='{name}']/{end}").get("link") for name in joints}
-
-
-def _rigid_with(robot, links: set[str], cut: set[str]) -> set[str]:
-    """Return all links that hang together with `links` when the joints `cut` are taken apart."""
-    found, grown = set(), set(links)
-    while grown != found:
-        found = set(grown)
-        for joint in robot.findall("joint"):
-            pair = {joint.find(end).get("link") for end in ("parent", "child")}
-            if joint.get("name") not in cut and pair & grown:
-                grown |= pair
-    return found
-
-
-def _sum_of(robot, links: set[str], poses: dict) -> tuple[float, np.ndarray, float]:
-    """Return mass [kg], centre (2,) [m] and moment of inertia about y [kg m^2] of links."""
-    parts = []
-    for link in robot.findall("link"):
-        inertial = link.find("inertial")
-        if link.get("name") not in links or inertial is None:
-            continue
-        at, pitch = poses[link.get("name")]
-        way = _vector(inertial.find("origin").get("xyz"))[[0, 2]]
-        mass = float(inertial.find("mass").get("value"))
-        spin = float(inertial.find("inertia").get("iyy"))
-        parts.append((mass, at + _turn(pitch) @ way, spin))
+def _sum_of(model: Model, bodies: list[int], poses: dict) -> tuple[float, np.ndarray, float]:
+    """Return mass [kg], centre (2,) [m] and moment of inertia about y [kg m^2] of bodies."""
+    system, parts = model.system, []
+    for body in bodies:
+        at, R = poses[body]
+        spin = float((R @ system.inertia[body] @ R.T)[1, 1])
+        parts.append((float(system.mass[body]), at + (R @ system.com[body])[[0, 2]], spin))
     total = sum(mass for mass, _, _ in parts)
     centre = sum(mass * at for mass, at, _ in parts) / total
     spin = sum(spin + mass * ((at - centre) ** 2).sum() for mass, at, spin in parts)
     return total, centre, spin
 
 
-def _law(robot, joint: str) -> tuple[float, float, float, float]:
+def hinge_law(model: Model, joint: Joint) -> tuple[float, float, float, float]:
     """Return stiffness, damping, rotor inertia and least inertia of a joint's bush or servo.
 
-    The least is the rotor's and that of the joint's child link about the axis, which is its y.
+    The least is the rotor's and that of the joint's body about the axis, which is the body's z.
     """
-    extension = robot.find(f"hrpsim[@reference='{joint}']")
-    spring, gains = extension.find("spring"), extension.find("gains")
-    law = (
-        (spring.get("stiffness"), spring.get("damping"))
-        if spring is not None
-        else (gains.get("kp"), gains.get("kd"))
-    )
-    rotor = least = float(extension.find("rotor").get("inertia"))
-    child = robot.find(f"joint[@name='{joint}']/child").get("link")
-    inertial = robot.find(f"link[@name='{child}']/inertial")
-    if inertial is not None:
-        x, _, z = _vector(inertial.find("origin").get("xyz"))
-        least += float(inertial.find("inertia").get("iyy"))
-        least += float(inertial.find("mass").get("value")) * (x * x + z * z)
-    return float(law[0]), float(law[1]), rotor, least
+    system, k, body = model.system, joint.v_index, joint.body
+    bush = float(system.stiffness[k]), float(system.damping[k])
+    x, y, _ = system.com[body]
+    own = system.inertia[body, 2, 2] + system.mass[body] * (x * x + y * y)
+    rotor = float(system.rotor_inertia[k])
+    return *model.gains.get(joint.name, bush), rotor, rotor + float(own)

@@ -9,16 +9,9 @@ import time
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    below,
-    mujoco_module,
-    peer_name,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.experiments.scenes import pile
 
 REST = 1e-6  # [J]
@@ -33,14 +26,10 @@ class Drop:
 
     def __init__(self, duration: float, step, boxes):
         """Call `step(n)` until `duration` [s]; `boxes()` returns their state."""
-        wider_searches = round(duration / pile.TIME_STEP / LOOK)
-        self.time = np.arange(1, wider_searches + 1) * LOOK * pile.TIME_STEP
-        self.energy, self.depth, self.cost = (
-            np.zeros(wider_searches),
-            np.zeros(wider_searches),
-            np.zeros(wider_searches),
-        )
-        for k in range(wider_searches):
+        looks = round(duration / pile.TIME_STEP / LOOK)
+        self.time = np.arange(1, looks + 1) * LOOK * pile.TIME_STEP
+        self.energy, self.depth, self.cost = np.zeros((3, looks))
+        for k in range(looks):
             begin = time.process_time()
             step(LOOK)
             self.cost[k] = (time.process_time() - begin) / LOOK * 1e6
@@ -63,10 +52,8 @@ class Drop:
 
 def our_drop(start: pile.Boxes, model: str, duration: float):
     """Return (drop, world) of ours: an integrator, iterative contacts; or penalty contacts."""
-    if model == "penalty":
-        world = pile.our_world(start, "semi_implicit", "penalty")
-    else:
-        world = pile.our_world(start, model)
+    options = ("semi_implicit", "penalty") if model == "penalty" else (model,)
+    world = pile.our_world(start, *options)
     kept = world.snapshot()
     world.step()
     world.restore(kept)
@@ -85,9 +72,8 @@ def mujoco_drop(mujoco, start: pile.Boxes, duration: float):
 
 def run(options: Options) -> Result:
     """Drop the boxes with each integrator, and MuJoCo's."""
-    mujoco = mujoco_module()
     count, duration = (25, 2.0) if options.quick else (100, 4.0)
-    result = Result(peer=peer_name(mujoco, "Newton, elliptic cone, default contacts"))
+    mujoco, result = against_mujoco("Newton, elliptic cone, default contacts")
     start = pile.dropped(count)
     other, data = mujoco_drop(mujoco, start, duration) if mujoco else (None, None)
     drops = {}
@@ -95,21 +81,14 @@ def run(options: Options) -> Result:
     for integrator in models if options.quick else (*models, "rk4"):
         ours, world = our_drop(start, integrator, duration)
         drops["hrpsim " + integrator] = ours
-        result.rows += _rows(integrator, duration, ours, other)
-        result.add(
-            f"{integrator}: contact points at the end",
-            "",
-            world.stats.contact_count,
-            peer=data and int(data.ncon),
-        )
+        _add_rows(result, integrator, duration, ours, other)
+        add = result.of(f"{integrator}: ")
+        touching = world.stats.contact_count
+        add("contact points at the end", "", touching, peer=data and int(data.ncon))
         if mujoco:
-            result.add(
-                f"{integrator}: deepest overlap of any two at the end, as mujoco finds it",
-                "m",
-                pile.overlap(mujoco, ours.end),
-                analytic=0.0,
-                peer=pile.overlap(mujoco, other.end),
-            )
+            overlap, peer = (pile.overlap(mujoco, drop.end) for drop in (ours, other))
+            what = "deepest overlap of any two at the end, as mujoco finds it"
+            add(what, "m", overlap, analytic=0.0, peer=peer)
     if other:
         drops["mujoco"] = other
     result.data = {"drops": drops}
@@ -127,26 +106,22 @@ def run(options: Options) -> Result:
     return result
 
 
-def _rows(name: str, duration: float, ours: Drop, other: Drop | None) -> list[Row]:
-    still = below(REST) if name != "penalty" else None
-    rows = [
-        Row(f"{name}: {what}", unit, of(ours), target, analytic=0.0, peer=other and of(other))
-        for what, unit, target, of in (
-            (f"{_DEEPEST}, at any time", "m", at_most(DEEPEST), lambda d: float(d.depth.max())),
-            (f"{_DEEPEST}, at the end", "m", at_most(DEEPEST), lambda d: float(d.depth[-1])),
-            (f"kinetic energy after {duration:g} s", "J", still, lambda d: float(d.energy[-1])),
-        )
-    ]
-    what = f"{name}: kinetic energy below 1e-6 J for good from"
+def _add_rows(result: Result, name: str, duration: float, ours: Drop, other: Drop | None) -> None:
+    add, still = result.of(f"{name}: "), below(REST) if name != "penalty" else None
+    for what, unit, target, of in (
+        (f"{_DEEPEST}, at any time", "m", at_most(DEEPEST), lambda d: float(d.depth.max())),
+        (f"{_DEEPEST}, at the end", "m", at_most(DEEPEST), lambda d: float(d.depth[-1])),
+        (f"kinetic energy after {duration:g} s", "J", still, lambda d: float(d.energy[-1])),
+    ):
+        add(what, unit, of(ours), target, analytic=0.0, peer=other and of(other))
     peer = other and (other.rest if other.rest is not None else "never")
-    rows.append(Row(what, "s", ours.rest, peer=peer))
+    add("kinetic energy below 1e-6 J for good from", "s", ours.rest, peer=peer)
     for what, begin, end in (
         ("falling and colliding (0.4 to 1.2 s)", 0.4, 1.2),
         ("last half second", duration - 0.5, duration),
     ):
         peer = other and other.median_cost(begin, end)
-        rows.append(Row(f"{name}: a step, {what}", "us", ours.median_cost(begin, end), peer=peer))
-    return rows
+        add(f"a step, {what}", "us", ours.median_cost(begin, end), peer=peer)
 
 
 def draw(result: Result, figure) -> None:
@@ -161,7 +136,6 @@ def draw(result: Result, figure) -> None:
         right.semilogy(drop.time, drop.energy + 1e-30, lw=1.2, label=name)
     right.axhline(REST, color="black", lw=0.8, ls="--", label="target")
     right.set(title="Kinetic energy of all boxes", xlabel="time [s]", ylabel="energy [J]")
-    right.legend(fontsize=7, frameon=False)
 
 
 def _draw_heap(axes, boxes: pile.Boxes) -> None:

@@ -6,21 +6,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
-from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_least,
-    at_most,
-    below,
-    mujoco_module,
-    peer_name,
-)
+from hrpsim.experiments.framework.engines import against_mujoco, steps_through
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_least, at_most, below
 from hrpsim.experiments.scenes import four_bar
 
 TIME_STEP = 1e-3
@@ -76,13 +68,7 @@ def our_motion(kind, duration: float, **options) -> Motion:
     """Return the motion of four_bar.Tree or four_bar.Bars with options of World."""
     linkage = kind(**options)
 
-    def step() -> bool:
-        try:
-            linkage.world.step()
-        except WorldError:
-            return False
-        return True
-
+    step = partial(steps_through, linkage.world)
     return Motion(options["time_step"], duration, step, linkage.look, linkage.gap)
 
 
@@ -118,10 +104,9 @@ def our_motions(kind, duration: float, steps: tuple[float, ...]) -> dict:
 
 def run(options: Options) -> Result:
     """Simulate the linkage: as a tree, as three free bodies, and MuJoCo's."""
-    mujoco = mujoco_module()
     duration = 1.0 if options.quick else 10.0
     exact = four_bar.exact_motion(duration)
-    result = Result(peer=peer_name(mujoco, "connect equality, default solref; RK4 or Euler"))
+    mujoco, result = against_mujoco("connect equality, default solref; RK4 or Euler")
     peers = {
         integrator: mujoco_motion(mujoco, duration, method, stiff=False)
         for integrator, method in PEER_METHOD.items()
@@ -129,14 +114,12 @@ def run(options: Options) -> Result:
     tree = our_motions(four_bar.Tree, duration, HALVINGS)
     bars = our_motions(four_bar.Bars, duration, (TIME_STEP,))
     for integrator, peer in peers.items():
-        result.rows += _loop_rows("tree", integrator, tree, peer)
-        result.rows.append(_energy_row("tree", integrator, tree, peer))
-        result.rows += _angle_rows(integrator, tree, exact, peer)
+        _add_loop(result, "tree", integrator, tree, peer)
+        _add_angles(result, integrator, tree, exact, peer)
     for integrator in peers:
-        result.rows += _loop_rows("bars and hinges", integrator, bars, None)
-        result.rows.append(_energy_row("bars and hinges", integrator, bars, None))
+        _add_loop(result, "bars and hinges", integrator, bars)
     if mujoco is not None:
-        result.rows += _stiff_peer_rows(mujoco, duration, exact)
+        _add_stiff_peers(result, mujoco, duration, exact)
     result.data = {"exact": exact, "motions": _to_draw(tree, peers)}
     result.notes += _notes(duration, exact)
     return result
@@ -151,74 +134,43 @@ def _to_draw(tree: dict, peers: dict) -> dict:
     return chosen | {f"mujoco {PEER_METHOD[k]}": m for k, m in peers.items() if m}
 
 
-def _gap_of(motion: Motion | None) -> float | None:
-    return motion and motion.largest_gap
-
-
 def _drift_of(motion: Motion | None) -> float | None:
+    """Return the largest change of energy, of positions and velocities at the ends of steps."""
     return motion and float(np.abs(motion.drift()).max())
 
 
-def _loop_rows(kind: str, integrator: str, motions: dict, peer: Motion | None) -> list[Row]:
-    name = f"{kind}, {integrator}, 1 ms: largest error of a loop"
-    return [
-        Row(
-            f"{name}, {says}",
-            "m",
-            motions[integrator, projected, TIME_STEP].largest_gap,
-            below(LARGEST_GAP) if projected else None,
-            analytic=0.0,
-            peer=_gap_of(peer),
-        )
-        for projected, says in ((True, "position_projection"), (False, "velocity rows alone"))
-    ]
+def _add_loop(result: Result, kind: str, integrator: str, motions: dict, peer=None) -> None:
+    """The error of the loop with and without projection, and the energy with it."""
+    add, gap = result.of(f"{kind}, {integrator}, 1 ms: largest "), peer and peer.largest_gap
+    projected, alone = (motions[integrator, how, TIME_STEP] for how in (True, False))
+    what, bound = "error of a loop, position_projection", below(LARGEST_GAP)
+    add(what, "m", projected.largest_gap, bound, analytic=0.0, peer=gap)
+    what = "error of a loop, velocity rows alone"
+    add(what, "m", alone.largest_gap, analytic=0.0, peer=gap)
+    drift, bound = _drift_of(projected), at_most(LARGEST_DRIFT)
+    add("change of energy", "", drift, bound, analytic=0.0, peer=_drift_of(peer))
 
 
-def _energy_row(kind: str, integrator: str, motions: dict, peer: Motion | None) -> Row:
-    """Energy of positions and velocities at the ends of steps."""
-    return Row(
-        f"{kind}, {integrator}, 1 ms: largest change of energy",
-        "",
-        _drift_of(motions[integrator, True, TIME_STEP]),
-        at_most(LARGEST_DRIFT),
-        analytic=0.0,
-        peer=_drift_of(peer),
-    )
-
-
-def _angle_rows(integrator: str, tree: dict, exact, peer: Motion | None) -> list[Row]:
+def _add_angles(result: Result, integrator: str, tree: dict, exact, peer: Motion | None) -> None:
     """The crank's angle and the exact one, and how the error falls with the step."""
-    rows = []
-    name = f"tree, {integrator}: crank's angle from theta(t)"
+    add = result.of(f"tree, {integrator}: crank's angle from theta(t), ")
     for h in HALVINGS:
-        here = h == TIME_STEP
-        rows.append(
-            Row(
-                f"{name}, dt {h:g} s",
-                "rad",
-                tree[integrator, True, h].angle_error(exact),
-                at_most(LARGEST_ANGLE[integrator]) if here else None,
-                analytic=0.0,
-                peer=peer.angle_error(exact) if peer and here else None,
-            )
-        )
+        here, error = h == TIME_STEP, tree[integrator, True, h].angle_error(exact)
+        bound = at_most(LARGEST_ANGLE[integrator]) if here else None
+        other = peer.angle_error(exact) if peer and here else None
+        add(f"dt {h:g} s", "rad", error, bound, analytic=0.0, peer=other)
     coarse, fine = (tree[integrator, True, h].angle_error(exact, ORDER_AFTER) for h in HALVINGS[1:])
-    what = f"{name}, order at the last halving after {ORDER_AFTER:g} s"
-    return [*rows, Row(what, "", math.log2(coarse / fine), at_least(LEAST_ORDER[integrator]))]
+    what, least = f"order at the last halving after {ORDER_AFTER:g} s", LEAST_ORDER[integrator]
+    add(what, "", math.log2(coarse / fine), at_least(least))
 
 
-def _stiff_peer_rows(mujoco, duration: float, exact) -> list[Row]:
-    rows = []
+def _add_stiff_peers(result: Result, mujoco, duration: float, exact) -> None:
     for method in PEER_METHOD.values():
         moved = mujoco_motion(mujoco, duration, method, stiff=True)
-        name = f"mujoco {method}, solref of two steps"
-        error = moved.angle_error(exact)
-        rows += [
-            Row(f"{name}: largest error of the loop", "m", None, peer=_gap_of(moved)),
-            Row(f"{name}: largest change of energy", "", None, peer=_drift_of(moved)),
-            Row(f"{name}: crank's angle from theta(t)", "rad", None, peer=error),
-        ]
-    return rows
+        add = result.of(f"mujoco {method}, solref of two steps: ")
+        add("largest error of the loop", "m", None, peer=moved.largest_gap)
+        add("largest change of energy", "", None, peer=_drift_of(moved))
+        add("crank's angle from theta(t)", "rad", None, peer=moved.angle_error(exact))
 
 
 def _notes(duration: float, exact) -> list[str]:
@@ -250,7 +202,6 @@ def draw(result: Result, figure) -> None:
     right.axhline(LARGEST_DRIFT, color="black", lw=0.8, ls="--")
     middle.set(title="Error of the loop, 1 ms", xlabel="time [s]", ylabel="[m]")
     right.set(title="Change of energy", xlabel="time [s]", ylabel="of the largest kinetic energy")
-    right.legend(fontsize=7, frameon=False)
 
 
 def _draw_linkage(axes, exact) -> None:

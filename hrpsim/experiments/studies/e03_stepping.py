@@ -10,24 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
-from hrpsim import Model, center_of_mass, link_pose, load_model
+from hrpsim import Model, center_of_mass, link_pose
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.control.balance.fall import FallWatch, clearance
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.pattern import footsteps
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
 from hrpsim.control.walk import Walk
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    below,
-    equal_to,
-)
-from hrpsim.experiments.scenes.standing import our_standing
-from hrpsim.resources import share_path
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below, equal_to
+from hrpsim.experiments.scenes.standing import Conditions, described, our_standing
 
 SENSORS = ("lfsensor", "rfsensor")
 SOLES = ("LLEG_SOLE", "RLEG_SOLE")
@@ -66,8 +58,7 @@ class Stepping(NamedTuple):
 
 def robot_model(bush_set: str | None) -> Model:
     """Return hrp2_like on these bushes, or on none."""
-    arguments = {"bush": "true", "bush_set": bush_set} if bush_set else {"bush": "false"}
-    return load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments=arguments)
+    return described(Conditions(bush_set=bush_set) if bush_set else Conditions(bush=False))
 
 
 def stepping(model: Model, pattern: WalkingPattern, **options) -> Stepping:
@@ -144,39 +135,31 @@ def run(options: Options) -> Result:
         model = robot_model(bush_set)
         done = stepping(model, pattern, integrator=integrator)
         name = f"{bush_set or 'no bushes'}, {integrator}"
-        result.rows += _chatter_rows(name, model, done, changes, bush_set is not None)
+        _add_chatter(result, name, model, done, changes, bush_set is not None)
         if case in WEIGHED:
-            result.rows += _weight_rows(name, model, done)
+            _add_weight(result, name, model, done)
         result.data["runs"][name] = done
     result.data["changes"] = changes
     result.notes += _notes(changes, result.data["runs"])
     return result
 
 
-def _chatter_rows(name: str, model: Model, done: Stepping, changes, judged: bool) -> list[Row]:
+def _add_chatter(result: Result, name: str, model: Model, done: Stepping, changes, judged) -> None:
     """What is above CUTOFF of the worse foot; contacts lost and made; the largest force."""
-    weight = weight_of(model)
+    add, weight = result.of(f"{name}: "), weight_of(model)
     force = fast_part(done.wrenches[:, :, 2], done.time_step) / weight
     moment = fast_part(done.wrenches[:, :, 3], done.time_step) / (weight * HALF_WIDTH)
     away = away_from(changes, done.time)
     little = below(LARGEST_CHATTER) if judged else None
-    rows = [
-        Row(f"{name}: {what} above 100 Hz, {when}, rms", "", _worst(part), little, analytic=0.0)
-        for what, signal in (("vertical force", force), ("roll moment", moment))
-        for when, part in (("away from changes", signal[away]), ("whole run", signal))
-    ]
-    seen = [
-        seen_changes(done.wrenches[:, foot, 2], done.time, weight) for foot in range(len(SENSORS))
-    ]
-    count = sum(map(len, seen))
+    for what, signal in (("vertical force", force), ("roll moment", moment)):
+        for when, part in (("away from changes", signal[away]), ("whole run", signal)):
+            add(f"{what} above 100 Hz, {when}, rms", "", _worst(part), little, analytic=0.0)
+    forces = done.wrenches[:, :, 2]
+    count = sum(len(seen_changes(force, done.time, weight)) for force in forces.T)
     planned = equal_to(len(changes)) if judged else None
-    peak = float(done.wrenches[:, :, 2].max()) / weight
-    return [
-        *rows,
-        Row(f"{name}: feet that leave the floor or come down", "", count, planned),
-        Row(f"{name}: largest vertical force on a foot, of the weight", "", peak),
-        Row(f"{name}: falls", "", int(done.fell), equal_to(0) if judged else None),
-    ]
+    add("feet that leave the floor or come down", "", count, planned)
+    add("largest vertical force on a foot, of the weight", "", float(forces.max()) / weight)
+    add("falls", "", int(done.fell), equal_to(0) if judged else None)
 
 
 def _worst(signals: np.ndarray) -> float:
@@ -184,28 +167,15 @@ def _worst(signals: np.ndarray) -> float:
     return float(np.sqrt((signals**2).mean(axis=0)).max())
 
 
-def _weight_rows(name: str, model: Model, done: Stepping) -> list[Row]:
+def _add_weight(result: Result, name: str, model: Model, done: Stepping) -> None:
     """Compare the sum of both feet with the momentum, and its mean with m g."""
-    weight = weight_of(model)
+    add, weight = result.of(f"{name}: "), weight_of(model)
     total = done.wrenches[:, :, 2].sum(axis=1)
     error = (total[2:] - momentum_force(model, done.motion, done.time_step)) / weight
-    mean = abs(float(total.mean()) / weight - 1.0)
-    return [
-        Row(
-            f"{name}: sum of the feet less m (g + a), rms, of the weight",
-            "",
-            _worst(error[:, None]),
-            at_most(MOMENTUM_ERROR),
-            analytic=0.0,
-        ),
-        Row(
-            f"{name}: mean sum of the feet less m g, of the weight",
-            "",
-            mean,
-            at_most(MEAN_ERROR),
-            analytic=0.0,
-        ),
-    ]
+    worst, mean = _worst(error[:, None]), abs(float(total.mean()) / weight - 1.0)
+    what = "sum of the feet less m (g + a), rms, of the weight"
+    add(what, "", worst, at_most(MOMENTUM_ERROR), analytic=0.0)
+    add("mean sum of the feet less m g, of the weight", "", mean, at_most(MEAN_ERROR), analytic=0.0)
 
 
 def _notes(changes: np.ndarray, runs: dict[str, Stepping]) -> list[str]:

@@ -11,30 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim import Model, load_model
+from hrpsim import Model
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    mujoco_module,
-    near,
-    peer_name,
-)
-from hrpsim.experiments.scenes.standing import half_sitting, mujoco_standing, our_standing
-from hrpsim.experiments.scenes.three_mass import (
-    GRAVITY,
-    Mode,
-    Sway,
-    five_masses,
-    slowest_mode,
-    three_masses,
-)
-from hrpsim.resources import share_path
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, near
+from hrpsim.experiments.scenes import standing, three_mass
+from hrpsim.experiments.scenes.standing import BUSH_SETS, Conditions, described
+from hrpsim.experiments.scenes.three_mass import Mode, Sway, slowest_mode
 
-BUSH_SETS = ("openhrp", "jaxon", "hrp2_soft", "hrp2_stiff")
 TIME_STEP = 1e-3
 RK4_STEPS = {"hrp2_stiff": 0.5e-3}  # whose dampers are too stiff for 1 ms
 RK4_REACH = 2.785  # times 1 / dt: the fastest decay that the method follows
@@ -61,14 +46,13 @@ class Swing(NamedTuple):
 
 def standing_on(bush_set: str) -> Model:
     """Return hrp2_like with these bushes."""
-    arguments = {"bush": "true", "bush_set": bush_set}
-    return load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments=arguments)
+    return described(Conditions(bush_set=bush_set))
 
 
 def tilt_of(model: Model) -> float:
     """Return the pitch [rad] that the bushes answer with a moment of PRESSURE times the weight."""
     stiffness = model.system.stiffness[model.joint("LLEG_BUSH_PITCH").v_index]
-    return PRESSURE * model.mass * GRAVITY / (2.0 * stiffness)
+    return PRESSURE * model.mass * three_mass.GRAVITY / (2.0 * stiffness)
 
 
 def tilted(model: Model, q: np.ndarray, sole_position: np.ndarray) -> np.ndarray:
@@ -118,7 +102,7 @@ def _peak(values: np.ndarray) -> float:
 
 def our_swing(model: Model, duration: float, **options) -> Swing:
     """Release our robot; options of World. Raises WorldError where the integrator is unstable."""
-    world, robot = our_standing(model, **options)
+    world, robot = standing.our_standing(model, **options)
     world.step()
     rest = robot.sensors["lfsensor"].wrench[4]
     world.reset()
@@ -138,7 +122,9 @@ def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> 
 
     contact_time: the first number of solref [s], 0.02 by default there, at least two steps.
     """
-    mj_model, data = mujoco_standing(mujoco, model, half_sitting(model), TIME_STEP)
+    mj_model, data = standing.mujoco_standing(
+        mujoco, model, standing.half_sitting(model), TIME_STEP
+    )
     mj_model.geom_solref[:, 0] = contact_time
     for _ in range(round(PEER_REST / TIME_STEP)):
         mujoco.mj_step(mj_model, data)
@@ -165,12 +151,12 @@ def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> 
 
 def run(options: Options) -> Result:
     """Tilt the robot on each set of bushes, with both integrators."""
-    mujoco = mujoco_module()
     settings = f"implicitfast, {TIME_STEP:g} s, contacts of solref {PEER_CONTACT:g} s"
-    result = Result(peer=peer_name(mujoco, settings), data={"swings": {}, "curves": {}})
+    mujoco, result = against_mujoco(settings)
+    result.data.update(swings={}, curves={})
     for bush_set in BUSH_SETS[:1] if options.quick else BUSH_SETS:
         model = standing_on(bush_set)
-        sway = three_masses(model.urdf)
+        sway = three_mass.three_masses(model)
         estimate = slowest_mode(sway.poles())
         duration = PERIODS * estimate.period
         peer = mujoco and mujoco_swing(mujoco, model, duration, PEER_CONTACT)
@@ -179,8 +165,8 @@ def run(options: Options) -> Result:
             "rk4": our_swing(model, duration, integrator="rk4", time_step=step),
             "semi_implicit": our_swing(model, duration, time_step=TIME_STEP),
         }
-        result.rows += _rows(f"{bush_set}, rk4, {1e3 * step:g} ms", swings["rk4"], estimate, peer)
-        result.rows += _semi_implicit_rows(bush_set, swings["semi_implicit"], sway, peer)
+        _add_mode(result, f"{bush_set}, rk4, {1e3 * step:g} ms", swings["rk4"], estimate, peer)
+        _add_stepped(result, bush_set, swings["semi_implicit"], sway, peer)
         opened = max(swing.opened for swing in swings.values())
         gap = f"{bush_set}: largest gap under the soles, of both integrators"
         result.add(gap, "m", opened, at_most(FLAT), analytic=0.0)
@@ -189,86 +175,64 @@ def run(options: Options) -> Result:
         time = swings["rk4"].time
         result.data["curves"][bush_set] = time, 0.5 * sway.moment(tilt_of(model), time)
     if not options.quick:
-        result.rows += _divergence_rows()
-        result.notes.append(_note_of_divergence())
+        _add_divergence(result)
     result.notes += _notes(mujoco)
     return result
 
 
-def _rows(name: str, swing: Swing, estimate: Mode, peer: Swing | None) -> list[Row]:
+def _add_mode(result: Result, name: str, swing: Swing, estimate: Mode, peer: Swing | None) -> None:
     """Compare the mode with the estimate."""
-    ours, other = swing.mode, peer.mode if peer else Mode("", None, None)
-    rows = []
+    other = peer.mode if peer else Mode("", None, None)
     for what, unit in (("period", "s"), ("damping_ratio", "")):
-        label, expected = f"{name}: {what.replace('_', ' ')}", getattr(estimate, what)
-        target, peers = near(expected, relative=TOLERANCE), getattr(other, what)
-        rows.append(Row(label, unit, getattr(ours, what), target, analytic=expected, peer=peers))
-    return rows
+        ours, expected = getattr(swing.mode, what), getattr(estimate, what)
+        target, theirs = near(expected, relative=TOLERANCE), getattr(other, what)
+        label = f"{name}: {what.replace('_', ' ')}"
+        result.add(label, unit, ours, target, analytic=expected, peer=theirs)
 
 
-def _semi_implicit_rows(bush_set: str, swing: Swing, sway: Sway, peer: Swing | None) -> list[Row]:
+def _add_stepped(result: Result, bush_set: str, swing: Swing, sway: Sway, peer) -> None:
     """Judged by the estimate in the same steps, which hardly differs from continuous time."""
     name = f"{bush_set}, semi_implicit, {1e3 * TIME_STEP:g} ms"
     stepped = slowest_mode(sway.stepped_poles(TIME_STEP))
     ratio = slowest_mode(sway.poles()).damping_ratio
-    more = f"{name}: damping ratio over that of continuous time"
-    return [
-        *_rows(name, swing, stepped, peer),
-        Row(
-            more,
-            "",
-            swing.mode.damping_ratio / ratio,
-            near(stepped.damping_ratio / ratio, relative=TOLERANCE),
-            analytic=stepped.damping_ratio / ratio,
-        ),
-        Row(
-            f"{name}: damping ratio of the estimate in steps over that of continuous time",
-            "",
-            stepped.damping_ratio / ratio,
-            near(1.0, absolute=STEPPED),
-            analytic=1.0,
-        ),
-    ]
+    _add_mode(result, name, swing, stepped, peer)
+    ours, expected = swing.mode.damping_ratio / ratio, stepped.damping_ratio / ratio
+    what = f"{name}: damping ratio over that of continuous time"
+    result.add(what, "", ours, near(expected, relative=TOLERANCE), analytic=expected)
+    what = f"{name}: damping ratio of the estimate in steps over that of continuous time"
+    result.add(what, "", expected, near(1.0, absolute=STEPPED), analytic=1.0)
 
 
-def _divergence_rows() -> list[Row]:
-    """Results of rk4 at TIME_STEP for the sets that need smaller steps."""
-    rows = []
+def _add_divergence(result: Result) -> None:
+    """Results of rk4 at TIME_STEP for the sets that need smaller steps, and why."""
     for bush_set in RK4_STEPS:
         try:
             our_swing(standing_on(bush_set), 1.0, integrator="rk4", time_step=TIME_STEP)
             outcome = "holds"
         except WorldError:
             outcome = "diverges"
-        rows.append(Row(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome))
-    return rows
+        result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome)
+    decays = ", ".join(f"{name}: {sole_decay(standing_on(name)):.0f}" for name in BUSH_SETS)
+    result.notes.append(
+        f"a roll bush brakes the sole's own turning at ({decays}) /s; rk4 follows up to "
+        f"{RK4_REACH / TIME_STEP:.0f} /s at 1 ms, so hrp2_stiff takes steps of half of that"
+    )
 
 
 def sole_decay(model: Model) -> float:
     """Return how fast a roll bush brakes a sole in the air: c / (rotor + sole's inertia) [1/s]."""
-    joint, body = model.joint("LLEG_BUSH_ROLL"), model.frame("LLEG_SOLE").body
-    system = model.system
-    x, y, _ = system.com[body]  # the joint's axis is the body's z
-    sole = system.inertia[body, 2, 2] + system.mass[body] * (x * x + y * y)
-    return system.damping[joint.v_index] / (system.rotor_inertia[joint.v_index] + sole)
+    _, damping, _, least = three_mass.hinge_law(model, model.joint("LLEG_BUSH_ROLL"))
+    return damping / least
 
 
 def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:
-    finer = slowest_mode(five_masses(model.urdf).poles())
+    finer = slowest_mode(three_mass.five_masses(model).poles())
     period = 100.0 * (finer.period / estimate.period - 1.0)
     ratio = 100.0 * (finer.damping_ratio / estimate.damping_ratio - 1.0)
     return (
         f"{bush_set}: the slowest mode of the estimate {estimate.kind}; tilted by "
         f"{tilt_of(model):.4f} rad; with masses between bushes and ankles and a waist that bends "
         f"its period would change by {period:+.1f} %, its damping ratio by {ratio:+.1f} %"
-    )
-
-
-def _note_of_divergence() -> str:
-    decays = ", ".join(f"{name}: {sole_decay(standing_on(name)):.0f}" for name in BUSH_SETS)
-    return (
-        f"a roll bush brakes the sole's own turning at ({decays}) /s; rk4 follows up to "
-        f"{RK4_REACH / TIME_STEP:.0f} /s at 1 ms, so hrp2_stiff takes steps of half of that"
     )
 
 
@@ -307,13 +271,8 @@ def draw(result: Result, figure) -> None:
             ax.plot(swing.time, swing.moment, lw=1.4, label=name)
         ax.plot(time, curve, ":", color="black", lw=1.2, label="three masses")
         ax.set(title=bush_set, xlabel="time [s]", ylabel="pitch moment [Nm]")
-    axes[0].legend(fontsize=7, frameon=False)
 
 
 EXPERIMENT = Experiment(
-    "E4",
-    "Sway on rubber bushes",
-    "LCP and bush paper (AIST), section 6, Fig. 5",
-    run,
-    draw,
+    "E4", "Sway on rubber bushes", "LCP and bush paper (AIST), section 6, Fig. 5", run, draw
 )

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,39 +15,16 @@ from hrpsim.control.pattern.pattern_quality import pattern_quality
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import Trial, measured_zmp, simulate_walk
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    Target,
-    at_least,
-    at_most,
-    equal_to,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.film_strip import draw_film_strip
-from hrpsim.experiments.scenes.standing import (
-    BUSH_SETS,
-    Conditions,
-    Push,
-    described,
-    pushing,
-    standing_robot,
-)
+from hrpsim.experiments.framework.targets import Target, at_least, at_most, equal_to
+from hrpsim.experiments.scenes import standing
+from hrpsim.experiments.scenes.standing import BUSH_SETS, Conditions, Push, described
 
 IMPULSES = (10.0, 20.0, 30.0, 40.0, 50.0)  # [Ns]
-SIDES = {
-    "behind": 0.0,
-    "the right": 0.5 * math.pi,
-    "the front": math.pi,
-    "the left": -0.5 * math.pi,
-}
-RISES = {
-    "ahead": 0.0,
-    "to the left": 0.5 * math.pi,
-    "behind": math.pi,
-    "to the right": 1.5 * math.pi,
-}
+QUARTER = 0.5 * math.pi
+SIDES = {"behind": 0.0, "the right": QUARTER, "the front": math.pi, "the left": -QUARTER}
+RISES = {"ahead": 0.0, "to the left": QUARTER, "behind": math.pi, "to the right": 1.5 * math.pi}
 PUSH_STEP = 4  # in the middle of this single support
 STEPS = 19
 DURATION = 20.0  # [s]
@@ -66,35 +42,28 @@ def run(options: Options) -> Result:
     model = described(Conditions(bush=False))
     pattern = walking_pattern(model, "E5")
     result = Result(peer="none")
-    result.rows += _pattern_rows(model, pattern)
+    _add_pattern(result, model, pattern)
     rigid, bushes = Conditions(bush=False), Conditions()
     a, b, c = _playback(pattern, rigid), _playback(pattern, bushes), _stabilised(pattern, bushes)
-    result.rows += [
-        Row("(a) no bushes, no stabiliser: steps made", "", a.steps, equal_to(STEPS), STEPS),
-        Row(
-            f"(b) bushes ({BUSH_SETS[0]}), no stabiliser: falls in step",
-            "",
-            _falls_in(b),
-            Target("falls", lambda step: step != "none"),
-            SOURCE_FALLS_IN_STEP,
-        ),
-        Row(
-            f"(c) bushes ({BUSH_SETS[0]}), stabiliser: steps made",
-            "",
-            c.steps,
-            equal_to(STEPS),
-            STEPS,
-        ),
-        *(_tilt_row(f"({name})", trial) for name, trial in (("a", a), ("b", b), ("c", c))),
-        Row("(c) real-time factor, at 1 ms on one core", "", c.real_time_factor, at_least(10.0)),
-    ]
+    all_steps = equal_to(STEPS)
+    result.add("(a) no bushes, no stabiliser: steps made", "", a.steps, all_steps, source=STEPS)
+    what, falls = "no stabiliser: falls in step", Target("falls", lambda step: step != "none")
+    add = result.of(f"(b) bushes ({BUSH_SETS[0]}), ")
+    add(what, "", _falls_in(b), falls, source=SOURCE_FALLS_IN_STEP)
+    add = result.of(f"(c) bushes ({BUSH_SETS[0]}), ")
+    add("stabiliser: steps made", "", c.steps, all_steps, source=STEPS)
+    trials = {"a": a, "b": b, "c": c}
+    for name, done in trials.items():
+        _add_tilt(result, f"({name})", done)
+    what = "(c) real-time factor, at 1 ms on one core"
+    result.add(what, "", c.real_time_factor, at_least(10.0))
     for name in BUSH_SETS[1:]:
-        result.rows += _bush_rows(pattern, name)
+        _add_bushes(result, pattern, name)
     if not options.quick:
         for name, gains in OTHER_GAINS.items():
-            result.rows += _plain_rows(pattern, name, gains)
-        result.rows += _plain_rows(pattern, "JVRC-1's, 5000/30 to 3000/20", None)
-        result.rows += robustness(pattern)
+            _add_plain(result, pattern, name, gains)
+        _add_plain(result, pattern, "JVRC-1's, 5000/30 to 3000/20", None)
+        _add_robustness(result, pattern)
     result.notes += [
         "playback: joint PD with the description's gains (JVRC-1's) on angles, speeds and torques "
         "of the pattern; the same pattern and gains in all runs",
@@ -105,31 +74,27 @@ def run(options: Options) -> Result:
         "with JVRC-1's gains, and only servos of at least 12000/400 carry it",
         "pushes: analytic is what the linear inverted pendulum can take at once without a step",
     ]
-    result.data.update(model=model, pattern=pattern, trials={"a": a, "b": b, "c": c})
+    result.data.update(model=model, pattern=pattern, trials=trials)
     return result
 
 
-def _pattern_rows(model, pattern: WalkingPattern) -> list[Row]:
-    quality = pattern_quality(model, pattern)
-    rows = [
-        Row("pattern: steps", "", len(pattern.footsteps), equal_to(STEPS), STEPS),
-        Row("pattern: duration", "s", float(pattern.times[-1]), equal_to(DURATION), DURATION),
-    ]
+def _add_pattern(result: Result, model, pattern: WalkingPattern) -> None:
+    add, quality = result.of("pattern: "), pattern_quality(model, pattern)
+    add("steps", "", len(pattern.footsteps), equal_to(STEPS), source=STEPS)
+    add("duration", "s", float(pattern.times[-1]), equal_to(DURATION), source=DURATION)
     for phase in ("single", "double"):
         margin = getattr(quality, f"{phase}_support_margin")
-        what = f"pattern: ZMP of the full model inside the {phase} support by"
-        rows.append(Row(what, "m", margin, at_least(0.0)))
+        add(f"ZMP of the full model inside the {phase} support by", "m", margin, at_least(0.0))
     for what, ratio in (("speed", "speed_ratio"), ("torque", "torque_ratio")):
         worst = max(quality.joints, key=lambda joint: getattr(joint, ratio))
-        name = f"pattern: greatest {what} by its limit ({worst.name})"
-        rows.append(Row(name, "", getattr(worst, ratio), at_most(1.0)))
+        most = getattr(worst, ratio)
+        add(f"greatest {what} by its limit ({worst.name})", "", most, at_most(1.0))
     worst = min((j for j in quality.joints if j.speed_ratio > 0), key=lambda j: j.angle_margin)
-    name = f"pattern: nearest to an angle limit ({worst.name})"
-    return [*rows, Row(name, "rad", worst.angle_margin, at_least(0.0))]
+    add(f"nearest to an angle limit ({worst.name})", "rad", worst.angle_margin, at_least(0.0))
 
 
 def _playback(pattern: WalkingPattern, conditions: Conditions, gains=None, **parameters) -> Trial:
-    robot = standing_robot(conditions)
+    robot = standing.standing_robot(conditions)
     if gains is not None:
         driven = list(robot.model.gains)
         robot.set_gains(*gains, names=driven)
@@ -141,38 +106,31 @@ def _playback(pattern: WalkingPattern, conditions: Conditions, gains=None, **par
 
 
 def _stabilised(pattern: WalkingPattern, conditions: Conditions) -> Trial:
-    return simulate_walk(standing_robot(conditions), Walk(pattern.sequence))
+    return simulate_walk(standing.standing_robot(conditions), Walk(pattern.sequence))
 
 
 def _falls_in(trial: Trial) -> int | str:
     return "none" if trial.fell_at is None else trial.steps + 1
 
 
-def _tilt_row(what: str, trial: Trial) -> Row:
-    return Row(f"{what} greatest inclination of the trunk", "rad", float(trial.tilt.max()))
+def _add_tilt(result: Result, what: str, trial: Trial) -> None:
+    result.add(f"{what} greatest inclination of the trunk", "rad", float(trial.tilt.max()))
 
 
-def _bush_rows(pattern: WalkingPattern, bush_set: str) -> list[Row]:
+def _add_bushes(result: Result, pattern: WalkingPattern, bush_set: str) -> None:
     conditions = Conditions(bush_set=bush_set)
     b, c = _playback(pattern, conditions), _stabilised(pattern, conditions)
-    return [
-        Row(f"(b) bushes ({bush_set}), no stabiliser: falls in step", "", _falls_in(b)),
-        Row(f"(c) bushes ({bush_set}), stabiliser: steps made", "", c.steps),
-        _tilt_row(f"(c) {bush_set}:", c),
-    ]
+    result.add(f"(b) bushes ({bush_set}), no stabiliser: falls in step", "", _falls_in(b))
+    result.add(f"(c) bushes ({bush_set}), stabiliser: steps made", "", c.steps)
+    _add_tilt(result, f"(c) {bush_set}:", c)
 
 
-def _plain_rows(pattern: WalkingPattern, name: str, gains) -> list[Row]:
+def _add_plain(result: Result, pattern: WalkingPattern, name: str, gains) -> None:
     """Results of (a) and (b) with servos without feedforward torques, and with other gains."""
-    plain = {"feed_forward": False}
-    return [
-        Row(
-            f"({case}) servos without torques, gains of {name}: falls in step",
-            "",
-            _falls_in(_playback(pattern, Conditions(bush=bush), gains, **plain)),
-        )
-        for case, bush in (("a", False), ("b", True))
-    ]
+    for case, bush in (("a", False), ("b", True)):
+        done = _playback(pattern, Conditions(bush=bush), gains, feed_forward=False)
+        what = f"({case}) servos without torques, gains of {name}: falls in step"
+        result.add(what, "", _falls_in(done))
 
 
 def draw(result: Result, figure) -> None:
@@ -226,8 +184,8 @@ EXPERIMENT = Experiment(
 
 def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005) -> Trial:
     """Return a stabilised walk; the controller knows the description, not the true robot."""
-    robot = standing_robot(conditions)
-    push = pushing(robot, conditions.push)
+    robot = standing.standing_robot(conditions)
+    push = standing.pushing(robot, conditions.push)
     end = math.inf if conditions.push is None else conditions.push.begin + 5.0
     return simulate_walk(
         robot,
@@ -239,44 +197,33 @@ def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005
     )
 
 
-def robustness(pattern: WalkingPattern) -> list[Row]:
-    """Return rows for information: what happens in each case."""
+def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
+    """Add rows for information: what happens in each case."""
     usual = Conditions()
     cases = {
-        "friction 0.3": replace(usual, friction=0.3),
-        "friction 0.5": replace(usual, friction=0.5),
-        "friction 1.0": replace(usual, friction=1.0),
-        "masses 10 % smaller than known": replace(usual, mass_factor=0.9),
-        "masses 10 % greater than known": replace(usual, mass_factor=1.1),
-        "plate of 5 mm on the way": replace(usual, plate=0.005),
-        **{
-            f"floor that rises by 1 degree {way}": replace(
-                usual, slope=math.radians(1.0), slope_heading=heading
-            )
-            for way, heading in RISES.items()
-        },
+        "friction 0.3": Conditions(friction=0.3),
+        "friction 0.5": Conditions(friction=0.5),
+        "friction 1.0": Conditions(friction=1.0),
+        "masses 10 % smaller than known": Conditions(mass_factor=0.9),
+        "masses 10 % greater than known": Conditions(mass_factor=1.1),
+        "plate of 5 mm on the way": Conditions(plate=0.005),
     }
-    rows = [_row(what, trial(pattern, conditions)) for what, conditions in cases.items()]
-    rows += [
-        _row(f"control period of {1e3 * period:g} ms", trial(pattern, usual, period))
-        for period in (0.001, 0.002)
-    ]
-    return rows + push_rows(pattern)
+    for way, heading in RISES.items():
+        rising = Conditions(slope=math.radians(1.0), slope_heading=heading)
+        cases[f"floor that rises by 1 degree {way}"] = rising
+    trials = {what: trial(pattern, conditions) for what, conditions in cases.items()}
+    for period in (0.001, 0.002):
+        trials[f"control period of {1e3 * period:g} ms"] = trial(pattern, usual, period)
+    for what, done in trials.items():
+        outcome = done.steps if done.fell_at is None else f"falls in step {done.steps + 1}"
+        result.add(f"(c) {what}: steps made", "", outcome)
+    _add_pushes(result, pattern)
 
 
-def _row(what: str, done: Trial) -> Row:
-    outcome = done.steps if done.fell_at is None else f"falls in step {done.steps + 1}"
-    return Row(f"(c) {what}: steps made", "", outcome)
-
-
-def push_rows(pattern: WalkingPattern) -> list[Row]:
-    """Return which impulses on the waist, of 0.1 s, it withstands standing and on one foot."""
+def _add_pushes(result: Result, pattern: WalkingPattern) -> None:
+    """Add which impulses on the waist, of 0.1 s, it withstands standing and on one foot."""
     single = [phase for phase in pattern.phases if phase.support != "both"][PUSH_STEP]
-    moments = {
-        "standing": 0.5,
-        f"on the {single.support} foot": 0.5 * (single.begin + single.end),
-    }
-    rows = []
+    moments = {"standing": 0.5, f"on the {single.support} foot": 0.5 * (single.begin + single.end)}
     for when, begin in moments.items():
         for side, heading in SIDES.items():
             withstood = 0.0
@@ -287,8 +234,7 @@ def push_rows(pattern: WalkingPattern) -> list[Row]:
                 withstood = impulse
             what = f"(c) push of 0.1 s from {side}, {when}: withstands up to"
             known = _capturable(pattern, heading) if when == "standing" else None
-            rows.append(Row(what, "Ns", withstood, analytic=known))
-    return rows
+            result.add(what, "Ns", withstood, analytic=known)
 
 
 def _capturable(pattern: WalkingPattern, heading: float) -> float:

@@ -10,15 +10,9 @@ import time
 import numpy as np
 
 from hrpsim.dynamics.response import constrained_responses
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    below,
-    mujoco_module,
-    peer_name,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import below
 from hrpsim.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing, our_standing
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
@@ -96,9 +90,8 @@ def measure(cases: dict, rounds: int) -> dict:
 
 def run(options: Options) -> Result:
     """Time our steps and MuJoCo's in turn, at every number of contact points."""
-    mujoco = mujoco_module()
     counts = (8, 64) if options.quick else tuple(GRIDS)
-    result = Result(peer=peer_name(mujoco, "Newton, elliptic cone, default contacts"))
+    mujoco, result = against_mujoco("Newton, elliptic cone, default contacts")
     steps, worlds = {}, {}
     for points in counts:
         for name, world in our_cases(points).items():
@@ -111,9 +104,11 @@ def run(options: Options) -> Result:
     times = measure(steps, rounds=5 if options.quick else 21)
     phases = {points: phase_costs(worlds[points, "converged"]) for points in counts}
     result.data = {"times": times, "phases": phases}
-    _time_rows(result, counts, times)
-    _aim_rows(result, times)
-    _phase_rows(result, phases)
+    _add_times(result, counts, times)
+    _add_aims(result, times)
+    for points in (8, 64):  # the figure has the phases at the other numbers of points too
+        for name, cost in phases[points].items():
+            result.add(f"{points} points, converged: {name}", "us", cost)
     result.notes += _notes(worlds)
     return result
 
@@ -122,18 +117,14 @@ def _middle(times: dict, points: int, name: str) -> float | None:
     return float(np.median(times[points, name])) if (points, name) in times else None
 
 
-def _time_rows(result: Result, counts, times: dict) -> None:
+def _add_times(result: Result, counts, times: dict) -> None:
     sources = {"converged": CHOREONOID_CONVERGED, "forced": OPENHRP3_FORCED}
     says = {"converged": f"relative change below {TOLERANCE:g}", "forced": f"{SWEEPS} sweeps"}
     for name, source in sources.items():
         for points in counts:
-            result.add(
-                f"{points} points, a step, {says[name]}",
-                "us",
-                _middle(times, points, name),
-                source=source.get(points),
-                peer=_middle(times, points, "Newton"),
-            )
+            what, ours = f"{points} points, a step, {says[name]}", _middle(times, points, name)
+            peer = _middle(times, points, "Newton")
+            result.add(what, "us", ours, source=source.get(points), peer=peer)
     for solver in MUJOCO_SOLVERS[1:]:
         for points in counts:
             if (points, solver) in times:
@@ -141,7 +132,7 @@ def _time_rows(result: Result, counts, times: dict) -> None:
                 result.add(what, "us", None, peer=_middle(times, points, solver))
 
 
-def _aim_rows(result: Result, times: dict) -> None:
+def _add_aims(result: Result, times: dict) -> None:
     """Ratios decide, medians over pairs of turns that follow each other.
 
     Times are of the best turn, which other load on the machine disturbs least; they decide nothing.
@@ -152,30 +143,13 @@ def _aim_rows(result: Result, times: dict) -> None:
         for name in ("converged", "Newton")
         if (64, name) in times
     }
-    result.rows += [
-        Row(
-            "8 points, a step, best turn",
-            "us",
-            best[8, "converged"],
-            source=CHOREONOID_CONVERGED[8],
-            peer=best.get((8, "Newton")),
-        ),
-        Row(
-            "64 points / 8 points, converged",
-            "",
-            growth["converged"],
-            below(AIM_GROWTH),
-            source=CHOREONOID_CONVERGED[64] / CHOREONOID_CONVERGED[8],
-            peer=growth.get("Newton"),
-        ),
-        Row(
-            f"64 points, a step, {SWEEPS} sweeps, best turn",
-            "us",
-            best[64, "forced"],
-            source=OPENHRP3_FORCED[64],
-            peer=best.get((64, "PGS")),
-        ),
-    ]
+    source, peer = CHOREONOID_CONVERGED[8], best.get((8, "Newton"))
+    result.add("8 points, a step, best turn", "us", best[8, "converged"], source=source, peer=peer)
+    what, ours, peer = "64 points / 8 points, converged", growth["converged"], growth.get("Newton")
+    source = CHOREONOID_CONVERGED[64] / CHOREONOID_CONVERGED[8]
+    result.add(what, "", ours, below(AIM_GROWTH), source=source, peer=peer)
+    what, source = f"64 points, a step, {SWEEPS} sweeps, best turn", OPENHRP3_FORCED[64]
+    result.add(what, "us", best[64, "forced"], source=source, peer=best.get((64, "PGS")))
     for points, ours, peer, aim in (
         (8, "converged", "Newton", AIM_8),
         (64, "forced", "PGS", AIM_FORCED_64),
@@ -184,13 +158,6 @@ def _aim_rows(result: Result, times: dict) -> None:
             ratio = float(np.median(times[points, ours] / times[points, peer]))
             what = f"{points} points, {ours}: our step over MuJoCo's, {peer}"
             result.add(what, "", ratio, below(aim))
-
-
-def _phase_rows(result: Result, phases: dict) -> None:
-    """The parts of a step; the figure has those at the other numbers of points too."""
-    for points in (8, 64):
-        for name, cost in phases[points].items():
-            result.add(f"{points} points, converged: {name}", "us", cost)
 
 
 def _notes(worlds: dict) -> list[str]:
@@ -226,14 +193,12 @@ def draw(result: Result, figure) -> None:
     left.set(title="A step of 1 ms", xlabel="contact points", ylabel="time of a step [us]")
     left.set_xticks(list(GRIDS), [str(p) for p in GRIDS])
     left.minorticks_off()
-    left.legend(fontsize=7, frameon=False)
     labels, bottom = [str(p) for p in phases], np.zeros(len(phases))
     for k, name in enumerate(next(iter(phases.values()))):
         values = np.array([costs[name] for costs in phases.values()])
         right.bar(labels, values, bottom=bottom, color=f"C{k}", label=name, width=0.7)
         bottom += values
     right.set(title="Where it goes, converged", xlabel="contact points", ylabel="time [us]")
-    right.legend(fontsize=7, frameon=False)
 
 
 EXPERIMENT = Experiment(

@@ -12,29 +12,15 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    mujoco_module,
-    near,
-    peer_name,
-)
-from hrpsim.experiments.scenes.sliding_box import (
-    FRICTION,
-    GRAVITY,
-    MODELS,
-    box_on,
-    mujoco_box,
-    table,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, near
+from hrpsim.experiments.scenes import sliding_box as scene
 
 # v0 [m/s], steps a second: the thesis's, which stop at the end of a step, and one in its middle
 CASES = ((9.8, 50), (19.6, 50), (29.4, 50), (19.6, 100), (19.6, 200), (9.849, 50))
 QUICK_CASES = (CASES[0], CASES[-1])
-DECELERATION = FRICTION * GRAVITY
+DECELERATION = scene.FRICTION * scene.GRAVITY
 TOLERANCE = 1e-3
 STYLES = {"rk4": "-", "semi_implicit": "--", "penalty": "-.", "mujoco": ":"}
 STEPS_TOLERANCE = 1e-6  # what a box may be off where its steps say [m]
@@ -69,8 +55,8 @@ def _steps(speed: float, rate: int) -> int:
 
 def slide(speed: float, rate: int, model: str) -> np.ndarray:
     """Return x and z (steps + 1, 2) [m] from the start on; our box, on one of the `MODELS`."""
-    world = table(1.0 / rate, **MODELS[model])
-    box = box_on(world, speed)
+    world = scene.table(1.0 / rate, **scene.MODELS[model])
+    box = scene.box_on(world, speed)
     path = [box.position[[0, 2]]]
     for _ in range(_steps(speed, rate)):
         world.step()
@@ -80,7 +66,7 @@ def slide(speed: float, rate: int, model: str) -> np.ndarray:
 
 def mujoco_slide(mujoco, speed: float, rate: int) -> np.ndarray:
     """Return x and z (steps + 1, 2) [m] from the start on; MuJoCo's box."""
-    model, data = mujoco_box(mujoco, 1.0 / rate, speed)
+    model, data = scene.mujoco_box(mujoco, 1.0 / rate, speed)
     path = [data.qpos[[0, 2]]]
     for _ in range(_steps(speed, rate)):
         mujoco.mj_step(model, data)
@@ -90,14 +76,13 @@ def mujoco_slide(mujoco, speed: float, rate: int) -> np.ndarray:
 
 def run(options: Options) -> Result:
     """Throw the box in each of the thesis's cases."""
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "elliptic cone, implicitfast, default contacts"))
+    mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     result.data["paths"] = {}
     for speed, rate in QUICK_CASES if options.quick else CASES:
-        paths = {name: slide(speed, rate, name) for name in MODELS}
+        paths = {name: slide(speed, rate, name) for name in scene.MODELS}
         if mujoco is not None:
             paths["mujoco"] = mujoco_slide(mujoco, speed, rate)
-        result.rows += _rows(speed, rate, paths)
+        _add_rows(result, speed, rate, paths)
         result.data["paths"][speed, rate] = {name: path[:, 0] for name, path in paths.items()}
     result.notes += [
         "the thesis plots its paths and prints no numbers: close to theory, closer at smaller dt",
@@ -113,51 +98,37 @@ def run(options: Options) -> Result:
     return result
 
 
-def _rows(speed: float, rate: int, paths: dict) -> list[Row]:
+def _add_rows(result: Result, speed: float, rate: int, paths: dict) -> None:
     """Where the box stops and how far it is from the parabola on its way, for each integrator."""
     expected, excess = stop_distance(speed), last_step_excess(speed, rate)
     truth = theory(speed, np.arange(_steps(speed, rate) + 1) / rate)
     stopped = {name: float(path[-1, 0]) for name, path in paths.items()}
     off = {name: float(np.abs(path[:, 0] - truth).max()) for name, path in paths.items()}
     rise = {name: float(np.ptp(path[:, 1])) for name, path in paths.items()}
-    ahead = FRICTION * rise["penalty"] + excess
-    targets = {
-        "rk4": (near(expected, relative=TOLERANCE), TOLERANCE * expected),
-        "semi_implicit": (
-            near(expected + excess, absolute=STEPS_TOLERANCE),
-            excess + STEPS_TOLERANCE,
-        ),
-        "penalty": (near(expected, absolute=ahead), ahead + SLIDING_TOLERANCE),
-    }
-    farthest = {"rk4": 0.0, "semi_implicit": excess, "penalty": ahead}
-    rows = []
-    for name, (target, bound) in targets.items():
-        case = f"v0 {speed:g} m/s, dt 1/{rate} s, {name}"
-        peer = stopped.get("mujoco")
-        rows.append(Row(f"{case}: stops at", "m", stopped[name], target, None, expected, peer))
-        rows.append(
-            Row(
-                f"{case}: farthest from the parabola",
-                "m",
-                off[name],
-                at_most(bound),
-                analytic=farthest[name],
-                peer=off.get("mujoco"),
-            )
-        )
+    ahead = scene.FRICTION * rise["penalty"] + excess
+    late = near(expected + excess, absolute=STEPS_TOLERANCE)
+    for name, target, farthest, bound in (
+        ("rk4", near(expected, relative=TOLERANCE), 0.0, TOLERANCE * expected),
+        ("semi_implicit", late, excess, excess + STEPS_TOLERANCE),
+        ("penalty", near(expected, absolute=ahead), ahead, ahead + SLIDING_TOLERANCE),
+    ):
+        add, peer = result.of(f"v0 {speed:g} m/s, dt 1/{rate} s, {name}: "), stopped.get("mujoco")
+        add("stops at", "m", stopped[name], target, analytic=expected, peer=peer)
+        what, peer = "farthest from the parabola", off.get("mujoco")
+        add(what, "m", off[name], at_most(bound), analytic=farthest, peer=peer)
     for name in ("rk4", "penalty"):
         what = f"v0 {speed:g} m/s, dt 1/{rate} s, {name}: rises and sinks by"
-        rows.append(Row(what, "m", rise[name], analytic=0.0, peer=rise.get("mujoco")))
-    return [*rows, _sinking_row(speed, rate, paths["penalty"], truth)]
+        result.add(what, "m", rise[name], analytic=0.0, peer=rise.get("mujoco"))
+    what = f"v0 {speed:g} m/s, dt 1/{rate} s, penalty: from the parabola + mu (depth), sliding"
+    apart = _off_while_sinking(speed, rate, paths["penalty"], truth)
+    result.add(what, "m", apart, at_most(SLIDING_TOLERANCE), analytic=0.0)
 
 
-def _sinking_row(speed: float, rate: int, path: np.ndarray, truth: np.ndarray) -> Row:
+def _off_while_sinking(speed: float, rate: int, path: np.ndarray, truth: np.ndarray) -> float:
     """How exactly the penalty box follows x = parabola + mu (depth) until its last sliding step."""
     sliding = slice(0, math.floor(speed / DECELERATION * rate * (1.0 - 1e-12)))
     depth = path[0, 1] - path[sliding, 1]
-    apart = float(np.abs(path[sliding, 0] - truth[sliding] - FRICTION * depth).max())
-    what = f"v0 {speed:g} m/s, dt 1/{rate} s, penalty: from the parabola + mu (depth), sliding"
-    return Row(what, "m", apart, at_most(SLIDING_TOLERANCE), analytic=0.0)
+    return float(np.abs(path[sliding, 0] - truth[sliding] - scene.FRICTION * depth).max())
 
 
 def draw(result: Result, figure) -> None:
@@ -166,22 +137,14 @@ def draw(result: Result, figure) -> None:
     for k, ((speed, rate), paths) in enumerate(result.data["paths"].items()):
         time = np.arange(len(paths["rk4"])) / rate
         truth = theory(speed, time)
-        color = f"C{k}"
-        label = f"v0 {speed:g} m/s, dt 1/{rate} s"
+        color, size = f"C{k}", 3 + 1.5 * (len(CASES) - 1 - k)
         left.plot(time, truth, color="black", lw=0.8)
-        left.plot(
-            time[::8],
-            paths["rk4"][::8],
-            "o",
-            color=color,
-            ms=3 + 1.5 * (len(CASES) - 1 - k),
-            mfc="none",
-        )
+        left.plot(time[::8], paths["rk4"][::8], "o", color=color, ms=size, mfc="none")
         for name, style in STYLES.items():
             if name in paths:
                 error = np.abs(paths[name] - truth) + 1e-16
                 right.semilogy(time, error, style, color=color, lw=1.0)
-        right.plot([], [], color=color, label=label)
+        right.plot([], [], color=color, label=f"v0 {speed:g} m/s, dt 1/{rate} s")
     for name, style in STYLES.items():
         right.plot([], [], style, color="grey", label=name)
     left.set(title="Path: theory (line), rk4 (circles)", xlabel="time [s]", ylabel="x [m]")

@@ -5,46 +5,21 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    below,
-    equal_to,
-    mujoco_module,
-    near,
-    peer_name,
-)
-from hrpsim.experiments.scenes.sliding_box import (
-    FRICTION,
-    GRAVITY,
-    MASS,
-    MODELS,
-    SIZE,
-    box_on,
-    mujoco_box,
-    table,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import below, equal_to, near
+from hrpsim.experiments.scenes import sliding_box as scene
 
-THRESHOLD = FRICTION * MASS * GRAVITY
+THRESHOLD = scene.FRICTION * scene.MASS * scene.GRAVITY
 # The force F of which a back corner's share, F / 4, is mu times what it bears, (m g - F h / l) / 4
 # for a box of height h and length l pushed at its centre.
-CORNERS = THRESHOLD / (1.0 + FRICTION * SIZE[2] / SIZE[0])
+CORNERS = THRESHOLD / (1.0 + scene.FRICTION * scene.SIZE[2] / scene.SIZE[0])
 YIELDING = 1e-2  # of the threshold: what penalty contacts may be off by
-FORCES = {  # table 8.1 of the thesis; the same at every dt
-    2.45: "static",
-    3.43: "static",
-    3.675: "static",
-    3.92: "static",
-    4.41: "dynamic",
-    4.9: "dynamic",
-    9.8: "dynamic",
-}
+# Table 8.1 of the thesis; the same at every dt
+FORCES = dict.fromkeys((2.45, 3.43, 3.675, 3.92), "static")
+FORCES |= dict.fromkeys((4.41, 4.9, 9.8), "dynamic")
 RATES = (50, 100, 200, 400)  # steps a second
 RAMP, END, MOVED = 2.0, 15.0, 0.1  # [s], [s], [m]
 FRICTION_MODELS = {"cone": "elliptic", "pyramid": "pyramidal", "slip_direction": None}  # MuJoCo's
@@ -53,60 +28,68 @@ HEADINGS = np.radians([10.0 * k + (5.0 if k >= 18 else 0.0) for k in range(36)])
 FEW_HEADINGS = HEADINGS[[0, 3, 9, 13, 22, 31]]
 
 
-def push(world, boxes, forces: np.ndarray) -> np.ndarray:
-    """Ramp `forces` (n, 2) [N] up on `boxes`, hold them; return how far each moved (n,) [m]."""
-    start = np.array([box.position[:2] for box in boxes])
-    steps = round(RAMP / world.time_step)
+def ramped(engine, forces: np.ndarray) -> None:
+    """Ramp `forces` (n, 2) [N] up on an engine's boxes, and hold them until 15 s have passed."""
+    steps = round(RAMP * engine.rate)
     for k in range(steps):
-        _apply(boxes, forces * ((k + 1) / steps))
-        world.step()
-    _apply(boxes, forces)
-    world.step(round((END - RAMP) / world.time_step))
-    return np.linalg.norm([box.position[:2] for box in boxes] - start, axis=1)
-
-
-def _apply(boxes, forces: np.ndarray) -> None:
-    for box, (x, y) in zip(boxes, forces, strict=True):
-        box.apply_wrench(force=(x, y, 0.0))
+        engine.step(forces * ((k + 1) / steps))
+    engine.step(forces, round((END - RAMP) * engine.rate))
 
 
 class OurPush:
     """Boxes of our world, far apart, each pushed in a heading of its own [rad]."""
 
     def __init__(self, rate: int, model: str, headings=(0.0,), **options):
-        self.world = table(1.0 / rate, **MODELS[model], **options)
+        self.rate, self.world = rate, scene.table(1.0 / rate, **scene.MODELS[model], **options)
         self.directions = np.column_stack([np.cos(headings), np.sin(headings)])
         self.boxes = [
-            box_on(self.world, position=(200.0 * (k % 6), 200.0 * (k // 6)))
+            scene.box_on(self.world, position=(200.0 * (k % 6), 200.0 * (k // 6)))
             for k in range(len(headings))
         ]
 
     def __call__(self, forces) -> np.ndarray:
         """Return how far each box moves in 15 s under `forces` (n,) [N], from the start."""
         self.world.reset()
-        return push(self.world, self.boxes, self.directions * np.reshape(forces, (-1, 1)))
+        start = self.positions()
+        ramped(self, self.directions * np.reshape(forces, (-1, 1)))
+        return np.linalg.norm(self.positions() - start, axis=1)
+
+    def step(self, forces: np.ndarray, count: int = 1) -> None:
+        """Do steps under `forces` (n, 2) [N]."""
+        for box, (x, y) in zip(self.boxes, forces, strict=True):
+            box.apply_wrench(force=(x, y, 0.0))
+        self.world.step(count)
+
+    def positions(self) -> np.ndarray:
+        """Return where the boxes are (n, 2) [m]."""
+        return np.array([box.position[:2] for box in self.boxes])
 
 
 class MujocoPush:
     """The same with MuJoCo's box, one heading after the other."""
 
     def __init__(self, mujoco, rate: int, headings=(0.0,), **options):
-        self.mujoco, self.headings, self.rate = mujoco, headings, rate
-        self.model, self.data = mujoco_box(mujoco, 1.0 / rate, **options)
+        self.mujoco, self.rate = mujoco, rate
+        self.directions = np.column_stack([np.cos(headings), np.sin(headings)])
+        self.model, self.data = scene.mujoco_box(mujoco, 1.0 / rate, **options)
 
     def __call__(self, forces) -> np.ndarray:
         """Return how far the box moves in 15 s, for each heading [m]."""
-        return np.array([self._one(f, a) for f, a in zip(np.ravel(forces), self.headings)])
+        moved = []
+        for force, direction in zip(np.ravel(forces), self.directions):
+            self.mujoco.mj_resetData(self.model, self.data)
+            ramped(self, force * direction[None])
+            moved.append(np.hypot(*self.positions()[0]))
+        return np.array(moved)
 
-    def _one(self, force: float, heading: float) -> float:
-        data, steps = self.data, round(RAMP * self.rate)
-        self.mujoco.mj_resetData(self.model, data)
-        direction = np.array([math.cos(heading), math.sin(heading)])
-        for k in range(steps):
-            data.xfrc_applied[1, :2] = force * (k + 1) / steps * direction
-            self.mujoco.mj_step(self.model, data)
-        self.mujoco.mj_step(self.model, data, nstep=round((END - RAMP) * self.rate))
-        return float(np.hypot(*data.qpos[:2]))
+    def step(self, forces: np.ndarray, count: int = 1) -> None:
+        """Do steps under `forces` (1, 2) [N]."""
+        self.data.xfrc_applied[1, :2] = forces[0]
+        self.mujoco.mj_step(self.model, self.data, nstep=count)
+
+    def positions(self) -> np.ndarray:
+        """Return where the box is (1, 2) [m]."""
+        return self.data.qpos[None, :2]
 
 
 def thresholds(moved, count: int, width: float) -> np.ndarray:
@@ -125,131 +108,98 @@ def _verdict(pushes: dict, force: float) -> str:
     return says[0] if len(set(says)) == 1 else " / ".join(says)
 
 
-def _table_rows(result: Result, ours: dict, peers: dict) -> None:
+def _add_table(result: Result, ours: dict, peers: dict) -> None:
     for force, source in FORCES.items():
         analytic = "dynamic" if force > THRESHOLD else "static"
-        for model in MODELS:
-            mine = {rate: ours[rate, model] for rate in RATES if (rate, model) in ours}
-            result.add(
-                f"{force:g} N held, {model}",
-                "",
-                _verdict(mine, force),
-                None if model == "penalty" and force == THRESHOLD else equal_to(analytic),
-                source=source,
-                analytic=analytic,
-                peer=_verdict(peers, force) if peers else None,
-            )
+        peer = _verdict(peers, force) if peers else None
+        for model in scene.MODELS:
+            found = _verdict({key: moved for key, moved in ours.items() if key[1] == model}, force)
+            exact = model == "penalty" and force == THRESHOLD
+            target, what = None if exact else equal_to(analytic), f"{force:g} N held, {model}"
+            result.add(what, "", found, target, source=source, analytic=analytic, peer=peer)
 
 
-def _threshold_rows(result: Result, ours: dict, peers: dict, width: float) -> None:
-    found = {rate: float(thresholds(moved, 1, 1e-3)[0]) for rate, moved in peers.items()}
+def _add_thresholds(result: Result, ours: dict, peers: dict, width: float) -> None:
+    others = {rate: float(thresholds(moved, 1, 1e-3)[0]) for rate, moved in peers.items()}
+    known = {"source": "3.92 to 4.41", "analytic": THRESHOLD}
     for (rate, model), moved in ours.items():
-        tolerance = YIELDING if model == "penalty" else 1e-3
-        result.add(
-            f"threshold, dt 1/{rate} s, {model}",
-            "N",
-            float(thresholds(moved, 1, width)[0]),
-            near(THRESHOLD, relative=tolerance),
-            source="3.92 to 4.41",
-            analytic=THRESHOLD,
-            peer=found.get(rate),
-        )
+        what, found = f"threshold, dt 1/{rate} s, {model}", float(thresholds(moved, 1, width)[0])
+        target = near(THRESHOLD, relative=YIELDING if model == "penalty" else 1e-3)
+        result.add(what, "N", found, target, **known, peer=others.get(rate))
 
 
-def _creep_rows(result: Result, ours: dict, peers: dict) -> None:
+def _add_creep(result: Result, ours: dict, peers: dict) -> None:
     for (rate, model), moved in ours.items():
         if model == "penalty":
-            result.rows += _yielding_rows(rate)
+            _add_yielding(result, rate)
             continue
-        result.add(
-            f"creep in 15 s at 0.9 of the threshold, dt 1/{rate} s, {model}",
-            "m",
-            float(moved([0.9 * THRESHOLD])[0]),
-            below(1e-6),
-            analytic=0.0,
-            peer=float(peers[rate]([0.9 * THRESHOLD])[0]) if peers else None,
-        )
+        what = f"creep in 15 s at 0.9 of the threshold, dt 1/{rate} s, {model}"
+        creep = float(moved([0.9 * THRESHOLD])[0])
+        peer = float(peers[rate]([0.9 * THRESHOLD])[0]) if peers else None
+        result.add(what, "m", creep, below(1e-6), analytic=0.0, peer=peer)
 
 
-def _yielding_rows(rate: int) -> list[Row]:
+def _add_yielding(result: Result, rate: int) -> None:
     """How far the springs of penalty contacts give below the threshold, and whether more comes."""
-    path = _path(0.9 * THRESHOLD, rate, model="penalty")
-    world = table(1.0 / rate, **MODELS["penalty"])
-    box_on(world)
+    path = _path(OurPush(rate, "penalty"), 0.9 * THRESHOLD)
+    world = scene.table(1.0 / rate, **scene.MODELS["penalty"])
+    scene.box_on(world)
     world.step(rate)
-    k = sum(spring for spring in world.scene.collision.contacts["stiffness"])
+    given = 0.9 * THRESHOLD / sum(world.scene.collision.contacts["stiffness"])
     case = f"at 0.9 of the threshold, dt 1/{rate} s, penalty"
     late = path[round(5.0 * rate) :]
-    creep = float(late[-1] - late[0])
-    return [
-        Row(f"gives {case}", "m", float(late[-1]), None, analytic=0.9 * THRESHOLD / k),
-        Row(f"creep from 5 to 15 s {case}", "m", abs(creep), below(1e-6), analytic=0.0),
-    ]
+    creep = abs(float(late[-1] - late[0]))
+    result.add(f"gives {case}", "m", float(late[-1]), analytic=given)
+    result.add(f"creep from 5 to 15 s {case}", "m", creep, below(1e-6), analytic=0.0)
 
 
-def _heading_rows(result: Result, mujoco, headings, width: float) -> None:
+def _add_headings(result: Result, mujoco, headings, width: float) -> None:
     """Thresholds over headings, of every friction model; only the cone promises to be round."""
     around, count = {}, len(headings)
     for model, cone in FRICTION_MODELS.items():
         moved = OurPush(100, "semi_implicit", headings, friction_model=model)
         around["hrpsim " + model] = ours = thresholds(moved, count, width)
-        spread = None
+        peer = None
         if mujoco is not None and cone is not None:
             moved = MujocoPush(mujoco, 400, headings, cone=cone)
             around["mujoco " + cone] = other = thresholds(moved, count, 10.0 * width)
-            spread = float(other.max() / other.min() - 1.0)
-        result.add(
-            f"{count} headings, highest / lowest threshold - 1, {model}",
-            "",
-            float(ours.max() / ours.min() - 1.0),
-            below(1e-4) if model == "cone" else None,
-            analytic=0.0 if model == "cone" else None,
-            peer=spread,
-        )
+            peer = float(other.max() / other.min() - 1.0)
+        what = f"{count} headings, highest / lowest threshold - 1, {model}"
+        target, analytic = (below(1e-4), 0.0) if model == "cone" else (None, None)
+        spread = float(ours.max() / ours.min() - 1.0)
+        result.add(what, "", spread, target, analytic=analytic, peer=peer)
     result.data |= {"headings": headings, "around": around}
 
 
-def _path(force: float, rate: int, mujoco=None, model: str = "semi_implicit") -> np.ndarray:
+def _path(engine: OurPush | MujocoPush, force: float) -> np.ndarray:
     """Return |x| [m] after each step under `force` [N], ramped and held (thesis, Fig. 8.6)."""
-    steps, ramp = round(END * rate), round(RAMP * rate)
+    steps, ramp = round(END * engine.rate), round(RAMP * engine.rate)
     path = np.zeros(steps)
-    if mujoco is None:
-        world = table(1.0 / rate, **MODELS[model])
-        box = box_on(world)
-    else:
-        peer, data = mujoco_box(mujoco, 1.0 / rate)
     for k in range(steps):
-        now = force * min((k + 1) / ramp, 1.0)
-        if mujoco is None:
-            box.apply_wrench(force=(now, 0.0, 0.0))
-            world.step()
-            path[k] = box.position[0]
-        else:
-            data.xfrc_applied[1, 0] = now
-            mujoco.mj_step(peer, data)
-            path[k] = data.qpos[0]
+        engine.step(np.array([[force * min((k + 1) / ramp, 1.0), 0.0]]))
+        path[k] = engine.positions()[0, 0]
     return np.abs(path)
 
 
 def run(options: Options) -> Result:
     """Push at every dt of the thesis, find the thresholds, look for creep and for favourites."""
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "elliptic cone, implicitfast, default contacts"))
+    mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     rates = (50, 400) if options.quick else RATES
-    ours = {(rate, name): OurPush(rate, name) for name in MODELS for rate in rates}
+    ours = {(rate, name): OurPush(rate, name) for name in scene.MODELS for rate in rates}
     peers = {rate: MujocoPush(mujoco, rate) for rate in rates} if mujoco else {}
-    _table_rows(result, ours, peers)
-    _threshold_rows(result, ours, peers, width=1e-4)
-    _creep_rows(result, ours, peers)
-    _heading_rows(result, mujoco, FEW_HEADINGS if options.quick else HEADINGS, width=5e-5)
+    _add_table(result, ours, peers)
+    _add_thresholds(result, ours, peers, width=1e-4)
+    _add_creep(result, ours, peers)
+    _add_headings(result, mujoco, FEW_HEADINGS if options.quick else HEADINGS, width=5e-5)
     result.data["paths"] = {
-        "hrpsim": {rate: _path(3.92, rate) for rate in rates},
-        "hrpsim penalty": {rate: _path(3.92, rate, model="penalty") for rate in rates},
+        "hrpsim": {rate: _path(OurPush(rate, "semi_implicit"), 3.92) for rate in rates},
+        "hrpsim penalty": {rate: _path(OurPush(rate, "penalty"), 3.92) for rate in rates},
     }
     if mujoco is not None:
         stiff = MujocoPush(mujoco, rates[-1], impratio=100.0)([0.9 * THRESHOLD])[0]
         result.notes.append(f"mujoco with impratio 100, dt 1/{rates[-1]} s: creep {stiff:.2e} m")
-        result.data["paths"]["mujoco"] = {rate: _path(3.92, rate, mujoco) for rate in rates}
+        paths = {rate: _path(MujocoPush(mujoco, rate), 3.92) for rate in rates}
+        result.data["paths"]["mujoco"] = paths
     result.notes += [
         "static where all dt say so (1/50, 1/100, 1/200, 1/400 s), else each dt's verdict",
         "penalty gives elastically before it holds; where its threshold is off, the give of the "

@@ -13,26 +13,9 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_least,
-    at_most,
-)
-from hrpsim.experiments.scenes.double_pendulum import (
-    INERTIA,
-    PRINTED_INERTIA,
-    SPRING_STEP,
-    START,
-    Hinged,
-    Lagrange,
-    Sprung,
-    Tree,
-    swing,
-    times,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_least, at_most
+from hrpsim.experiments.scenes import double_pendulum as pendulum
 
 RATES = (50, 100, 200)  # steps a second
 # How much a reversal of dry friction is off depends on where in its step it is: an order is seen
@@ -49,10 +32,11 @@ STOPPED = 6.0  # [s]
 _BESIDE = {"textcoords": "offset points", "fontsize": 8}
 
 
-def error_of(model, truth: Lagrange, duration: float) -> tuple[float, np.ndarray]:
+def error_of(model, truth: pendulum.Lagrange, duration: float) -> tuple[float, np.ndarray]:
     """Return the largest error of any angle on the way [rad], and the angles."""
-    path = swing(model, duration)
-    return float(np.abs(path - truth.angles(times(model.world.time_step, duration))).max()), path
+    path = pendulum.swing(model, duration)
+    exact = truth.angles(pendulum.times(model.world.time_step, duration))
+    return float(np.abs(path - exact).max()), path
 
 
 def order_of(errors: dict[int, float]) -> float:
@@ -63,10 +47,10 @@ def order_of(errors: dict[int, float]) -> float:
 
 def _models(kind: str, rate: int, **options):
     if kind == "sprung":
-        return Sprung(1.0 / rate, SMALLEST, **options)
+        return pendulum.Sprung(1.0 / rate, SMALLEST, **options)
     if kind == "hinged":
-        return Hinged(1.0 / rate, **options)
-    return Tree(1.0 / rate, kind, **options)
+        return pendulum.Hinged(1.0 / rate, **options)
+    return pendulum.Tree(1.0 / rate, kind, **options)
 
 
 NAMES = {
@@ -79,7 +63,7 @@ NAMES = {
 
 def _convergence_rows(result: Result, duration: float) -> None:
     """Errors at each dt, and their order, with the thesis's friction and without."""
-    truths = {friction: Lagrange(friction=friction) for friction in (0.3, 0.0)}
+    truths = {friction: pendulum.Lagrange(friction=friction) for friction in (0.3, 0.0)}
     result.data["errors"] = {}
     for kind, name in NAMES.items():
         for friction, truth in truths.items():
@@ -119,42 +103,31 @@ def _bound(kind: str, friction: float, rate: int):
 
 def _extension_rows(result: Result, duration: float) -> None:
     """Errors at each w of the thesis at its largest dt, and their order in w; what springs gave."""
-    truth, errors = Lagrange(), {}
+    truth, errors = pendulum.Lagrange(), {}
     for w in EXTENSIONS:
-        model = Sprung(SPRING_STEP, w)
+        model = pendulum.Sprung(pendulum.SPRING_STEP, w)
         errors[1.0 / w], path = error_of(model, truth, duration)
         result.data["paths"]["sprung", w] = path
-        case = f"boxes on springs, w {w} m, dt 1/50 s"
-        result.rows += [
-            Row(
-                f"{case}: largest error of an angle",
-                "rad",
-                errors[1.0 / w],
-                at_most(w),
-                analytic=0.0,
-            ),
-            Row(f"{case}: longest extension", "m", model.longest, at_most(1.02 * w), source=w),
-        ]
+        add = result.of(f"boxes on springs, w {w} m, dt 1/50 s: ")
+        add("largest error of an angle", "rad", errors[1.0 / w], at_most(w), analytic=0.0)
+        add("longest extension", "m", model.longest, at_most(1.02 * w), source=w)
     what = "boxes on springs, dt 1/50 s: order of the error in w"
     result.add(what, "", order_of(errors), at_least(0.9))
 
 
 def _sticking_rows(result: Result) -> None:
     """One link whose friction stops it away from the bottom, where it must stay."""
-    start = START[:1]
-    truth = Lagrange(start, STRONG).angles(times(0.02, STOPPED))[-1, 0]
+    start = pendulum.START[:1]
+    truth = pendulum.Lagrange(start, STRONG).angles(pendulum.times(0.02, STOPPED))[-1, 0]
     most = math.asin(min(1.0, STRONG / (5.0 * 9.8 * 2.0)))
     for kind, name in NAMES.items():
         model = _models(kind, 200, start=start, friction=STRONG)
-        path = swing(model, STOPPED)
+        path = pendulum.swing(model, STOPPED)
         late = path[round(0.75 * len(path)) :, 0]
-        case = f"one link, friction {STRONG:g} Nm, dt 1/200 s, {name}"
-        off = abs(late[-1] - truth)
-        result.rows += [
-            Row(f"{case}: stands at", "rad", float(late[-1]), None, None, float(truth)),
-            Row(f"{case}: off by", "rad", float(off), at_most(0.02), None, 0.0),
-            Row(f"{case}: moves when it stands", "rad", float(np.ptp(late)), at_most(1e-6)),
-        ]
+        add = result.of(f"one link, friction {STRONG:g} Nm, dt 1/200 s, {name}: ")
+        add("stands at", "rad", float(late[-1]), analytic=float(truth))
+        add("off by", "rad", float(abs(late[-1] - truth)), at_most(0.02), analytic=0.0)
+        add("moves when it stands", "rad", float(np.ptp(late)), at_most(1e-6))
     result.notes.append(f"friction of {STRONG:g} Nm holds the link up to {most:.4f} rad")
 
 
@@ -165,18 +138,15 @@ def run(options: Options) -> Result:
     _convergence_rows(result, duration)
     _extension_rows(result, duration)
     _sticking_rows(result)
-    wider_searches = times(1.0 / 200, duration)
-    truth = Lagrange().angles(wider_searches)
-    printed = Lagrange(inertia=PRINTED_INERTIA).angles(wider_searches)
-    result.add(
-        "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3",
-        "rad",
-        float(np.abs(printed - truth).max()),
-    )
-    result.data |= {"truth": (wider_searches, truth), "printed": printed}
+    seen = pendulum.times(1.0 / 200, duration)
+    truth = pendulum.Lagrange().angles(seen)
+    printed = pendulum.Lagrange(inertia=pendulum.PRINTED_INERTIA).angles(seen)
+    what = "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3"
+    result.add(what, "rad", float(np.abs(printed - truth).max()))
+    result.data |= {"truth": (seen, truth), "printed": printed}
     result.notes += [
-        f"the moment about an axis is {INERTIA:.4f} kg m^2 for the box that is simulated, 2 m from "
-        "axis to centre and 4 m between the axes; the thesis prints 100/3",
+        f"the moment about an axis is {pendulum.INERTIA:.4f} kg m^2 for the box that is simulated, "
+        "2 m from axis to centre and 4 m between the axes; the thesis prints 100/3",
         "Lagrange's equations by DOP853 at 1e-12, stopped at every change of friction's sign; a "
         "joint that stands is held where friction can",
         "the thesis plots its angles and prints no numbers: close to theory, closer at smaller w "
@@ -195,7 +165,7 @@ def run(options: Options) -> Result:
 def draw(result: Result, figure) -> None:
     """Angles on the left (the thesis's Figs 8.8 to 8.13), errors by dt on the right."""
     left, right = figure.subplots(1, 2)
-    wider_searches, truth = result.data["truth"]
+    seen, truth = result.data["truth"]
     paths = result.data["paths"]
     finest = max(rate for kind, rate in paths if kind == "rk4")
     shown = {
@@ -203,8 +173,8 @@ def draw(result: Result, figure) -> None:
         f"w 0.05 m, dt 1/{finest} s": (paths["sprung", finest], finest, "C0"),
     }
     for joint in range(2):
-        left.plot(wider_searches, truth[:, joint], color="black", lw=1.4)
-        left.plot(wider_searches, result.data["printed"][:, joint], color="grey", lw=0.8, ls=":")
+        left.plot(seen, truth[:, joint], color="black", lw=1.4)
+        left.plot(seen, result.data["printed"][:, joint], color="grey", lw=0.8, ls=":")
         left.annotate(f"joint {joint + 1}", (0.0, truth[0, joint]), (6, 4), **_BESIDE)
         for name, (path, rate, color) in shown.items():
             label = name if joint == 0 else None

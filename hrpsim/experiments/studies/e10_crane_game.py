@@ -14,16 +14,9 @@ from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import LARGEST_SLIP, CraneScene, lifting, slip_between
 from hrpsim.crane.score import in_goal
 from hrpsim.crane.script import Go, Grip, Jerk, Wait
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    equal_to,
-    near,
-)
-from hrpsim.experiments.framework.film_strip import Parts, draw_solids
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.film_strip import CORNERS, Parts, draw_solids
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes import crane_hooks as hooks
 from hrpsim.world.objects.body import rotation_matrix
 
@@ -31,7 +24,6 @@ _MOMENTS = ("gripped", "held for {:.0f} s", "over the goal", "released", "after 
 _SPACING = 0.36  # between moments [m]
 _ROPE = 0.3  # taller parts are not drawn [m]
 _RIGHT = np.array([0.6, 0.8, 0.0])  # of the moments' view
-_CORNERS = 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
 _COLOURS = {"box": "#e38b4f", "girder": "#5689b9", "heart": "#c2436b"}
 _STYLES = ("-", "--", ":")
 _GOAL_COLOUR, _PAD_COLOUR, _EDGE = "#8fbf8f", "#33333a", "#2b2f38"
@@ -61,10 +53,10 @@ def _draw_moments(axes, parts: Parts, postures, labels: list[str]) -> None:
     for k, ((crane, box), label) in enumerate(zip(postures, labels)):
         middle = np.array([crane[0], crane[1], 0.0])
         shift = k * _SPACING - middle @ _RIGHT
-        corners = box[:3] + scene.EDGE * _CORNERS @ rotation_matrix(box[3:]).T
+        corners = box[:3] + scene.EDGE * CORNERS @ rotation_matrix(box[3:]).T
         solids = [*_drawn(parts, crane), (corners, _COLOURS["box"])]
         if np.linalg.norm(middle[:2] - scene.GOAL) < 0.1:
-            goal = np.array([*scene.GOAL, scene.GOAL_SIZE[2] / 2]) + _CORNERS * scene.GOAL_SIZE
+            goal = np.array([*scene.GOAL, scene.GOAL_SIZE[2] / 2]) + CORNERS * scene.GOAL_SIZE
             solids.append((goal, _GOAL_COLOUR))
         draw_solids(axes, solids, _RIGHT, shift)
         axes.text(k * _SPACING, -0.03, label, ha="center", va="top", fontsize=8)
@@ -215,14 +207,17 @@ def run(options: Options) -> Result:
     result.data = {"held": {}, "postures": []}
     duration = 5.0 if options.quick else STUCK
     for rate in RATES[:1] if options.quick else RATES:
-        step = 1.0 / rate
+        step, add = 1.0 / rate, result.of(f"dt 1/{rate} s: ")
         held, carried = hold(step, duration), carry(step)
-        result.rows += _held_rows(rate, held)
+        _add_held(result, rate, held)
         result.data["held"]["box", rate] = held["held"]
         hooks.add(result, rate, duration)
         falling = jerked(step, 2, ABRUPT, ABRUPT_FOR)
-        result.rows += [*_carried_rows(rate, carried), *_jerk_rows(rate, options.quick)]
-        result.rows += _fall_rows(rate, falling)
+        add("lies in the goal", "", ", ".join(carried["in_goal"]) or "nothing", equal_to("box"))
+        _add_jerks(result, rate, options.quick)
+        height, rest = float(falling.box.position[2]), scene.EDGE / 2
+        what, target = "height of the box after the abrupt move", near(rest, absolute=1e-4)
+        add(what, "m", height, target, source="it falls", analytic=rest)
         result.data["postures"] = [*held["postures"], *carried["postures"], falling.posture()]
     result.data["model"] = falling.robot.model
     result.notes += [
@@ -244,67 +239,33 @@ def run(options: Options) -> Result:
     return result
 
 
-def _held_rows(rate: int, seen: dict) -> list[Row]:
-    case, held = f"dt 1/{rate} s", seen["held"]
-    off = float(np.abs(held.forces - scene.GRIP).max())
-    lifted = f"{case}: box: slip while it is lifted"
-    return [
-        hooks.slip_row(case, "box held by friction alone", held),
-        Row(lifted, "m", seen["lift_slip"], at_most(LARGEST_SLIP)),
-        Row(
-            f"{case}: box: a pad's force is off by",
-            "N",
-            off,
-            at_most(0.01 * scene.GRIP),
-            analytic=0.0,
-        ),
-        Row(f"{case}: box: real-time factor, controller included", "", seen["real_time_factor"]),
-    ]
+def _add_held(result: Result, rate: int, seen: dict) -> None:
+    case, held = f"dt 1/{rate} s: ", seen["held"]
+    off, bound = float(np.abs(held.forces - scene.GRIP).max()), at_most(0.01 * scene.GRIP)
+    hooks.add_slip(result, case, "box held by friction alone", held)
+    add = result.of(f"{case}box: ")
+    add("slip while it is lifted", "m", seen["lift_slip"], at_most(LARGEST_SLIP))
+    add("a pad's force is off by", "N", off, bound, analytic=0.0)
+    add("real-time factor, controller included", "", seen["real_time_factor"])
 
 
-def _carried_rows(rate: int, carried: dict) -> list[Row]:
-    lies = ", ".join(carried["in_goal"]) or "nothing"
-    return [Row(f"dt 1/{rate} s: lies in the goal", "", lies, equal_to("box"))]
-
-
-def _jerk_rows(rate: int, quick: bool) -> list[Row]:
-    step, rows = 1.0 / rate, []
+def _add_jerks(result: Result, rate: int, quick: bool) -> None:
+    step, add = 1.0 / rate, result.of(f"dt 1/{rate} s: ")
     gentle = jerked(step, 2, 0.5 * scene.critical_lift()).slip
-    what = f"dt 1/{rate} s: slip in a jerk of half the critical acceleration"
-    rows.append(Row(what, "m", gentle, at_most(LARGEST_SLIP), analytic=0.0))
+    what = "slip in a jerk of half the critical acceleration"
+    add(what, "m", gentle, at_most(LARGEST_SLIP), analytic=0.0)
     for direction, (axis, critical) in AXES.items():
         if quick and axis == 0:
             continue
-        rows.append(
-            Row(
-                f"dt 1/{rate} s: slips from this acceleration {direction} on",
-                "m/s^2",
-                threshold(step, axis, critical),
-                near(critical, relative=0.03),
-                analytic=critical,
-            )
+        what, found = (
+            f"slips from this acceleration {direction} on",
+            threshold(step, axis, critical),
         )
+        add(what, "m/s^2", found, near(critical, relative=0.03), analytic=critical)
     far, speed = slide_theory()
     slide = jerked(step, 2, SLIDE * scene.critical_lift()).slip
-    what = f"dt 1/{rate} s: slides in a jerk of {SLIDE:g} times it"
-    rows.append(
-        Row(what, "m", slide, near(far, relative=0.01, absolute=0.5 * speed * step), analytic=far)
-    )
-    return rows
-
-
-def _fall_rows(rate: int, falling: CraneScene) -> list[Row]:
-    rest = scene.EDGE / 2
-    return [
-        Row(
-            f"dt 1/{rate} s: height of the box after the abrupt move",
-            "m",
-            float(falling.box.position[2]),
-            near(rest, absolute=1e-4),
-            source="it falls",
-            analytic=rest,
-        )
-    ]
+    target = near(far, relative=0.01, absolute=0.5 * speed * step)
+    add(f"slides in a jerk of {SLIDE:g} times it", "m", slide, target, analytic=far)
 
 
 EXPERIMENT = Experiment("E10", "Virtual crane game", "thesis, 8.3, Figs 8.14 to 8.16", run, draw)

@@ -10,30 +10,20 @@ from types import ModuleType
 
 import numpy as np
 
-from hrpsim import Model, center_of_mass, link_pose, load_model
+from hrpsim import Model, center_of_mass, link_pose
 from hrpsim.analysis.analyser import Analyser, Trajectory
 from hrpsim.analysis.figures import draw_course
 from hrpsim.analysis.motion import Motion, motion_of
-from hrpsim.analysis.summary import AnalysedMotion, analyse_motion
+from hrpsim.analysis.summary import analyse_motion
 from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
 from hrpsim.control.motion.stand_motion import center_of_mass_for
 from hrpsim.dynamics.functions import DOWNWARD_GRAVITY
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_least,
-    at_most,
-    equal_to,
-    near,
-    peer_name,
-    pinocchio_module,
-)
+from hrpsim.experiments.framework.engines import peer_name, pinocchio_module
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.film_strip import draw_film_strip
-from hrpsim.experiments.scenes.standing import half_sitting
-from hrpsim.resources import share_path
+from hrpsim.experiments.framework.targets import at_least, at_most, equal_to, near
+from hrpsim.experiments.scenes.standing import Conditions, described, half_sitting
 
 PERIOD, SAMPLES = 0.01, 200
 LEFT, RIGHT = "l_sole", "r_sole"
@@ -49,12 +39,6 @@ SCRIPT = (
 LARGEST_RATIO = 1.25  # of our time to Pinocchio's, which finds the torques alone
 SOURCE_TIME = 0.18  # [s], Celeron 300A
 REPEATS = 200
-
-
-def humanoid() -> Model:
-    """Return hrp2_like on rubber bushes: 36 joints and a free base."""
-    urdf = share_path("urdf/hrp2_like.urdf.xacro")
-    return load_model(urdf, xacro_arguments={"bush": "true"})
 
 
 def planned_motion(model: Model) -> tuple[Motion, np.ndarray]:
@@ -105,7 +89,7 @@ def drift(found: Trajectory, link: str) -> tuple[float, float]:
 
 def run(options: Options) -> Result:
     """Plan the motion, find the fixed feet, analyse it, and compare the time with Pinocchio's."""
-    model = humanoid()
+    model = described(Conditions())
     pinocchio = pinocchio_module()
     result = Result(peer=peer_name(pinocchio, "rnea in a loop", "pinocchio"))
     motion, zmp = planned_motion(model)
@@ -113,27 +97,22 @@ def run(options: Options) -> Result:
     analysed = analyse_motion(analyser, motion)
     found = analysed.found
     result.data.update(analysed=analysed, planned=zmp)
-    result.rows += [
-        Row("moving links", "", model.body_count, source=34),
-        Row("fixed at first", "", found.phases[0].links[0], equal_to(RIGHT)),
-        Row("fixed at last", "", found.phases[-1].links[0], equal_to(LEFT)),
-        Row("the right foot gives way to the left at", "s", _switch_time(analysed),
-            near(1.0, absolute=0.4)),
-    ]  # fmt: skip
+    result.add("moving links", "", model.body_count, source=34)
+    result.add("fixed at first", "", found.phases[0].links[0], equal_to(RIGHT))
+    result.add("fixed at last", "", found.phases[-1].links[0], equal_to(LEFT))
+    switch = next(phase.begin for phase in found.phases if phase.links[0] == LEFT)
+    what, at = "the right foot gives way to the left at", float(motion.times[switch])
+    result.add(what, "s", at, near(1.0, absolute=0.4))
     for link in (RIGHT, LEFT):
-        moved, turned = drift(found, link)
-        result.rows += [
-            Row(f"{link} while fixed: moves", "m", moved, at_most(1e-12), analytic=0.0),
-            Row(f"{link} while fixed: turns (of R)", "", turned, at_most(1e-12), analytic=0.0),
-        ]
-    result.rows += _timings(analyser, motion, found, pinocchio, options)
+        (moved, turned), add = drift(found, link), result.of(f"{link} while fixed: ")
+        add("moves", "m", moved, at_most(1e-12), analytic=0.0)
+        add("turns (of R)", "", turned, at_most(1e-12), analytic=0.0)
+    _add_timings(result, analyser, motion, found, pinocchio, options)
     seen = found.samples["zmp"][:, :2] - found.support(RIGHT)["position"][0, :2]
     off = np.linalg.norm(seen - zmp, axis=1)
     margin = float(found.samples["margin"].min())
-    result.rows += [
-        Row("least margin of the ZMP in the support", "m", margin, at_least(0.0)),
-        Row("ZMP off the cart-table plan, at most", "m", float(off.max())),
-    ]
+    result.add("least margin of the ZMP in the support", "m", margin, at_least(0.0))
+    result.add("ZMP off the cart-table plan, at most", "m", float(off.max()))
     result.notes += [
         "the source's humanoid H6 has 34 links; its 0.18 s are a Celeron 300A's",
         "our time is for all: base, torques, wrenches, centre of mass, momenta, ZMP, margins; "
@@ -143,13 +122,7 @@ def run(options: Options) -> Result:
     return result
 
 
-def _switch_time(analysed: AnalysedMotion) -> float:
-    phases = analysed.found.phases
-    first = next(phase for phase in phases if phase.links[0] == LEFT)
-    return float(analysed.motion.times[first.begin])
-
-
-def _timings(analyser, motion, found, pinocchio: ModuleType | None, options) -> list[Row]:
+def _add_timings(result: Result, analyser, motion, found, pinocchio, options) -> None:
     oracle = _Oracle(pinocchio, analyser.model, found) if pinocchio else None
     ours, theirs = [], []
     for _ in range(REPEATS // 10 if options.quick else REPEATS):
@@ -163,19 +136,15 @@ def _timings(analyser, motion, found, pinocchio: ModuleType | None, options) -> 
     mine, peer = float(np.median(ours)), float(np.median(theirs)) if theirs else None
     count = len(motion.times)
     each = None if peer is None else peer / count
-    rows = [
-        Row(f"time of {count} samples", "s", mine, None, SOURCE_TIME, peer=peer),
-        Row("time of a sample", "s", mine / count, None, SOURCE_TIME / count, peer=each),
-    ]
+    result.add(f"time of {count} samples", "s", mine, source=SOURCE_TIME, peer=peer)
+    result.add("time of a sample", "s", mine / count, source=SOURCE_TIME / count, peer=each)
     if oracle:
         ratio = float(np.median(np.array(ours) / np.array(theirs)))
-        rows.append(Row("our time over Pinocchio's, in turn", "", ratio, at_most(LARGEST_RATIO)))
+        result.add("our time over Pinocchio's, in turn", "", ratio, at_most(LARGEST_RATIO))
         theirs = oracle.torques()
         error = np.abs(theirs - found.tau).max(axis=1) / np.abs(theirs).max(axis=1)
-        rows.append(
-            Row("torques against Pinocchio's, relative", "", float(error.max()), at_most(1e-9))
-        )
-    return rows
+        what = "torques against Pinocchio's, relative"
+        result.add(what, "", float(error.max()), at_most(1e-9))
 
 
 class _Oracle:
@@ -221,10 +190,8 @@ def draw(result: Result, figure) -> None:
     labels = [f"{times[k]:.2f} s, {sides[found.phases[found.phase_of[k]].links[0]]}" for k in shown]
     frames = found.q[shown]
     draw_film_strip(top.subplots(), analysed.analyser.model, frames, labels, (0.0, 1.0))
-    forward, aside = bottom.subplots(1, 2)
-    for axis, axes in enumerate((forward, aside)):
+    for axis, axes in enumerate(bottom.subplots(1, 2)):
         draw_course(analysed, axes, axis)
-    aside.legend(fontsize=7, frameon=False)
 
 
 EXPERIMENT = Experiment(

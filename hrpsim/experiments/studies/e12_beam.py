@@ -11,17 +11,9 @@ import numpy as np
 
 from hrpsim import World
 from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    Target,
-    at_most,
-    below,
-    mujoco_module,
-    peer_name,
-)
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Value
+from hrpsim.experiments.framework.targets import Target, at_most, below
 from hrpsim.experiments.scenes import beam
 from hrpsim.experiments.scenes.beam import DenseBeam
 
@@ -81,49 +73,49 @@ def bend_name(load: str) -> str:
     return "tip sag" if load == "cantilever" else "farthest from straight"
 
 
-def direct_rows(load: str, rounds: int, mujoco, rides: dict) -> list[Row]:
+def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
     """Rigid joints, solved directly: shape and time, in turn with MuJoCo's Newton."""
-    ours, times, others = OurBeam(load), [], []
+    ours, times, others, rides = OurBeam(load), [], [], result.data["rides"]
     for _ in range(rounds):
-        rides["direct", load] = ours.ride()
-        times.append(rides["direct", load].seconds)
+        rides["direct", load] = ride = ours.ride()
+        times.append(ride.seconds)
         rides["mujoco Newton", load] = peer = mujoco_ride(mujoco, load)
         others.append(peer.seconds if peer else None)
-    ride, case = rides["direct", load], f"{load}, direct, rigid"
-    rows = shape_rows(case, load, ride, at_most(BOUNDS[load]), AGX["direct"][0], peer)
+    case = f"{load}, direct, rigid: "
+    sag, source = below(LARGEST_SAG) if load == "cantilever" else None, AGX["direct"][0]
+    add_shape(result, case, load, ride, at_most(BOUNDS[load]), sag, source=source, peer=peer)
     best, median = (peer and float(f(others)) for f in (np.min, np.median))
-    what = f"{case}: time of {SECONDS:g} s, best of {rounds}"
-    rows.append(Row(what, "s", min(times), None, AGX["direct"][1], None, best))
-    rows.append(Row(f"{case}: the same, median", "s", float(np.median(times)), peer=median))
+    add, what = result.of(case), f"time of {SECONDS:g} s, best of {rounds}"
+    add(what, "s", min(times), source=AGX["direct"][1], peer=best)
+    add("the same, median", "s", float(np.median(times)), peer=median)
     if peer:
         ratio = float(np.median(np.array(times) / np.array(others)))
-        what = f"{case}: our time over MuJoCo's, median of {rounds} turns"
-        rows.append(Row(what, "", ratio, below(LARGEST_RATIO)))
-    return rows
+        add(f"our time over MuJoCo's, median of {rounds} turns", "", ratio, below(LARGEST_RATIO))
 
 
-def shape_rows(
-    case: str, load: str, ride: Ride, target: Target | None, source=None, peer: Ride | None = None
-) -> list[Row]:
-    """The source's distance error, and what it does not show, the bend."""
-    sag_target = below(LARGEST_SAG) if target and load == "cantilever" else None
-    return [
-        Row(
-            f"{case}: sum of |d_i - 0.1|", "m", ride.error, target, source, 0.0, peer and peer.error
-        ),
-        Row(
-            f"{case}: {bend_name(load)}", "m", ride.bend, sag_target, None, 0.0, peer and peer.bend
-        ),
-    ]
+def add_shape(
+    result: Result,
+    case: str,
+    load: str,
+    ride: Ride,
+    target: Target | None = None,
+    sag_target: Target | None = None,
+    source: Value = None,
+    peer: Ride | None = None,
+) -> None:
+    """Add the source's distance error, and what it does not show, the bend."""
+    add, other = result.of(case), peer and peer.error
+    add("sum of |d_i - 0.1|", "m", ride.error, target, source=source, analytic=0.0, peer=other)
+    add(bend_name(load), "m", ride.bend, sag_target, analytic=0.0, peer=peer and peer.bend)
 
 
-def projected_rows(rides: dict) -> list[Row]:
+def add_projected(result: Result) -> None:
     """The spinning beam with positions corrected after every step."""
     ride = OurBeam("spinning", position_projection=True).ride()
-    rides["projected", "spinning"] = ride
-    case = "spinning, direct, position_projection"
-    rows = shape_rows(case, "spinning", ride, below(1e-10))
-    return [*rows, Row(f"{case}: time of {SECONDS:g} s", "s", ride.seconds)]
+    result.data["rides"]["projected", "spinning"] = ride
+    case = "spinning, direct, position_projection: "
+    add_shape(result, case, "spinning", ride, below(1e-10))
+    result.add(f"{case}time of {SECONDS:g} s", "s", ride.seconds)
 
 
 def dense_beam(load: str, count: int = beam.COUNT, spring: dict | None = None) -> DenseBeam:
@@ -161,24 +153,22 @@ def relative_differences(world: World, dense: DenseBeam) -> dict[str, float]:
     }
 
 
-def compliant_rows(steps: int, rides: dict) -> list[Row]:
+def add_compliant(result: Result, steps: int) -> None:
     """Compare the source's springs with the dense solution of the same equations."""
-    rows = []
     for load in beam.LOADS[1:]:
         ours, dense = OurBeam(load, solver="direct", spring=beam.SOURCE_SPRING), dense_beam(load)
-        rides["direct, compliant", load] = ride = ours.ride(steps)
+        result.data["rides"]["direct, compliant", load] = ride = ours.ride(steps)
         dense.step(steps)
-        case = f"{load}, direct, 1e9 N/m, damping time 2 s"
+        case = f"{load}, direct, 1e9 N/m, damping time 2 s: "
         for name, difference in relative_differences(ours.world, dense).items():
-            what = f"{case}: {name} from a dense solution after {steps} steps, relative"
-            rows.append(Row(what, "", difference, at_most(LARGEST_DIFFERENCE), analytic=0.0))
-        rows += shape_rows(case, load, ride, None)
-    return rows
+            what = f"{case}{name} from a dense solution after {steps} steps, relative"
+            result.add(what, "", difference, at_most(LARGEST_DIFFERENCE), analytic=0.0)
+        add_shape(result, case, load, ride)
 
 
-def iterative_rows(load: str, sweeps: int, mujoco, rides: dict) -> list[Row]:
+def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
     """The source's springs, solved iteratively with up to `sweeps` sweeps."""
-    many = sweeps == MANY_SWEEPS
+    many, rides = sweeps == MANY_SWEEPS, result.data["rides"]
     spring = beam.SOURCE_SPRING
     beam_of_ours = OurBeam(load, solver="iterative", spring=spring, sweep_limit=sweeps)
     rides[f"{sweeps} sweeps", load] = ride = beam_of_ours.ride()
@@ -186,29 +176,26 @@ def iterative_rows(load: str, sweeps: int, mujoco, rides: dict) -> list[Row]:
     if many and load == "cantilever":
         rides["mujoco PGS", load] = peer = mujoco_ride(mujoco, load, "PGS", 10_000)
     error, seconds = AGX["many"] if many else ("1e-2 .. 1e-1", "within 2")
-    case = f"{load}, iterative, {sweeps} sweeps at most"
+    case = f"{load}, iterative, {sweeps} sweeps at most: "
     target = at_most(AGX["many"][0]) if many else None
-    what = f"{case}: time of {SECONDS:g} s"
-    rows = shape_rows(case, load, ride, None, error, peer)
-    rows[0] = Row(rows[0].what, "m", ride.error, target, error, 0.0, peer and peer.error)
-    rows.append(Row(what, "s", ride.seconds, None, seconds, None, peer and peer.seconds))
+    add_shape(result, case, load, ride, target, source=error, peer=peer)
+    add, other = result.of(case), peer and peer.seconds
+    add(f"time of {SECONDS:g} s", "s", ride.seconds, source=seconds, peer=other)
     if peer:
         ratio = ride.seconds / peer.seconds
-        what = f"{case}: our time over MuJoCo's PGS"
-        rows.append(Row(what, "", ratio, below(LARGEST_SWEEPS_RATIO)))
-    return rows
+        add("our time over MuJoCo's PGS", "", ratio, below(LARGEST_SWEEPS_RATIO))
 
 
-def rigid_iterative_row() -> Row:
+def add_rigid_iterative(result: Result) -> None:
     """Rigid joints, stabilised within two steps, with the default sweeps: too few for a beam."""
     try:
         ours = OurBeam("cantilever", solver="iterative").ride().error
     except WorldError:
         ours = "diverges"
-    return Row("cantilever, iterative, rigid, 120 sweeps: sum of |d_i - 0.1|", "m", ours)
+    result.add("cantilever, iterative, rigid, 120 sweeps: sum of |d_i - 0.1|", "m", ours)
 
 
-def growth_rows(counts: tuple[int, ...], rounds: int, result: Result) -> list[Row]:
+def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
     """Time of a direct step of longer cantilevers, in turn; the exponent of a power law.
 
     The exponent is the median of the rounds', which a processor that changes its speed spoils less.
@@ -217,35 +204,32 @@ def growth_rows(counts: tuple[int, ...], rounds: int, result: Result) -> list[Ro
     beams = [OurBeam("cantilever", count=count) for count in counts]
     times = np.array([[b.ride(steps).seconds / steps for b in beams] for _ in range(rounds)])
     best = times.min(axis=0)
-    ends = [b.ride(steps) for b in beams]
+    end = beams[-1].ride(steps)
     exponent = float(np.median([np.polyfit(np.log(counts), np.log(t), 1)[0] for t in times]))
     result.data["growth"] = (counts, best)
-    rows = [
-        Row(f"cantilever of {count} boxes: a direct step, per box", "us", float(t / count * 1e6))
-        for count, t in zip(counts, best, strict=True)
-    ]
-    rows.append(
-        Row("exponent of the time over the boxes", "", exponent, at_most(LARGEST_EXPONENT), None, 1)
-    )
+    for count, took in zip(counts, best, strict=True):
+        what = f"cantilever of {count} boxes: a direct step, per box"
+        result.add(what, "us", float(took / count * 1e6))
+    what = "exponent of the time over the boxes"
+    result.add(what, "", exponent, at_most(LARGEST_EXPONENT), analytic=1)
     what = f"cantilever of {counts[-1]} boxes: sum of |d_i - 0.1| after {steps} steps"
-    return [*rows, Row(what, "m", ends[-1].error, analytic=0.0)]
+    result.add(what, "m", end.error, analytic=0.0)
 
 
 def run(options: Options) -> Result:
     """All loads and solvers; `quick` leaves out 100 000 sweeps and the longest beam."""
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "welds as stiff as stay finite, Newton or PGS, sparse"))
-    result.data["rides"] = rides = {}
+    mujoco, result = against_mujoco("welds as stiff as stay finite, Newton or PGS, sparse")
+    result.data["rides"] = {}
     for load in beam.LOADS:
-        result.rows += direct_rows(load, 3 if options.quick else 50, mujoco, rides)
-    result.rows += projected_rows(rides)
-    result.rows += compliant_rows(10 if options.quick else beam.STEPS, rides)
+        add_direct(result, load, 3 if options.quick else 50, mujoco)
+    add_projected(result)
+    add_compliant(result, 10 if options.quick else beam.STEPS)
     for load in beam.LOADS[1:]:
         for sweeps in (120,) if options.quick else (120, MANY_SWEEPS):
-            result.rows += iterative_rows(load, sweeps, mujoco, rides)
-    result.rows.append(rigid_iterative_row())
+            add_iterative(result, load, sweeps, mujoco)
+    add_rigid_iterative(result)
     counts = COUNTS[:3] if options.quick else COUNTS
-    result.rows += growth_rows(counts, 3 if options.quick else 20, result)
+    add_growth(result, counts, 3 if options.quick else 20)
     result.notes += [
         "the source prints neither load nor shape of a box; cubes of 0.1 m here, three loads",
         "a direct step touches about 6.3 kB a box: beams that leave the processor's second cache "
@@ -265,8 +249,7 @@ def draw(result: Result, figure) -> None:
     rides = result.data["rides"]
     shapes = ("direct", "direct, compliant", "120 sweeps", f"{MANY_SWEEPS} sweeps")
     for k, name in enumerate((*shapes, "mujoco Newton", "mujoco PGS")):
-        ride = rides.get((name, "cantilever"))
-        if ride is None:
+        if (ride := rides.get((name, "cantilever"))) is None:
             continue
         style = ":" if name.startswith("mujoco") else "-"
         label = f"{name}: {ride.bend:.2g} m"
@@ -277,7 +260,6 @@ def draw(result: Result, figure) -> None:
         right.loglog(seconds, error, "x", color="black")
         right.annotate(name, (seconds, error), fontsize=7, xytext=(5, -9), **_OFFSET)
     left.set(title="Cantilever after 2 s, tip sag", xlabel="x [m]", ylabel="z [m]")
-    left.legend(fontsize=7, frameon=False)
     right.set(title="Error over time needed", xlabel="time for 2 s [s]", ylabel="sum |d - 0.1| [m]")
     right.margins(0.25, 0.1)
 

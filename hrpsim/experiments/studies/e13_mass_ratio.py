@@ -7,20 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from hrpsim.errors import WorldError
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    below,
-    mujoco_module,
-    peer_name,
-)
+from hrpsim.experiments.framework.engines import against_mujoco, steps_through
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.experiments.scenes import chain
 
 LARGEST_GAP = 1e-9  # [m]
@@ -60,10 +53,10 @@ class Motion:
 
     def __init__(self, case: Case, step, line, energy, gap=None):
         every = max(1, round(COARSE / case.time_step))
-        wider_searches = round(case.duration / case.time_step / every)
+        looks = round(case.duration / case.time_step / every)
         self.case, self.diverged = case, False
         seen = [(0.0, gap() if gap else 0.0, energy(), line())]
-        for k in range(wider_searches):
+        for k in range(looks):
             if not step(every):
                 self.diverged = True
                 break
@@ -94,30 +87,13 @@ class Motion:
 
 def our_motion(case: Case, solver: str = "direct", joints=None, **options) -> Motion:
     """Return the motion of our chain; `joints` and `options` as for `chain.our_chain`."""
+    joints = {"solver": solver} | (joints or {})
+    options["position_projection"] = case.projected
     world = chain.our_chain(
-        case.angle,
-        case.load,
-        case.time_step,
-        case.kind,
-        joints={"solver": solver} | (joints or {}),
-        position_projection=case.projected,
-        **options,
+        case.angle, case.load, case.time_step, case.kind, joints=joints, **options
     )
-
-    def step(count: int) -> bool:
-        try:
-            world.step(count)
-        except WorldError:
-            return False
-        return True
-
-    return Motion(
-        case,
-        step,
-        lambda: chain.our_line(world),
-        lambda: chain.energy(world),
-        lambda: chain.largest_gap(world),
-    )
+    parts = (partial(of, world) for of in (chain.our_line, chain.energy, chain.largest_gap))
+    return Motion(case, partial(steps_through, world), *parts)
 
 
 def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motion | None:
@@ -143,52 +119,44 @@ def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motio
         mujoco.set_mju_user_warning(usual)
 
 
-def case_rows(case: Case, ours: Motion, peer: Motion | None) -> list[Row]:
+def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> None:
     """Gap, drop and energy of the direct solver."""
     step = "1/60 s" if case.time_step == COARSE else f"{case.time_step:g} s"
-    name = f"{case.name}, dt {step}" + (", position_projection" if case.projected else "")
-    lowest = 0.0
+    how = ", position_projection" if case.projected else ""
+    add, lowest = result.of(f"{case.name}, dt {step}{how}: "), 0.0
     if case.kind == "ball":
         lowest = (chain.LINKS * chain.LENGTH + chain.RADIUS) * (1.0 - math.cos(case.angle))
-    rows = [
-        Row(f"{name}: largest gap", "m", ours.largest_gap, below(LARGEST_GAP), analytic=0.0),
-        Row(
-            f"{name}: ball below its start", "m", ours.drop, None, None, lowest, peer and peer.drop
-        ),
-    ]
-    what = f"{name}: change of energy over weight times 1 m"
-    target = at_most(LARGEST_DRIFT)
-    return [*rows, Row(what, "", ours.drift, target, None, 0.0, peer and peer.drift)]
+    add("largest gap", "m", ours.largest_gap, below(LARGEST_GAP), analytic=0.0)
+    add("ball below its start", "m", ours.drop, analytic=lowest, peer=peer and peer.drop)
+    what, target = "change of energy over weight times 1 m", at_most(LARGEST_DRIFT)
+    add(what, "", ours.drift, target, analytic=0.0, peer=peer and peer.drift)
 
 
-def iterative_rows(case: Case, motions: dict) -> list[Row]:
+def add_iterative(result: Result, case: Case) -> None:
     """The same chain, solved iteratively: few and many sweeps, slow and usual correction."""
-    rows = []
     for sweeps in (120, 10_000):
         motion = our_motion(case, "iterative", SLOW, sweep_limit=sweeps)
-        motions[f"iterative, {sweeps} sweeps", case.name] = motion
-        name = f"{case.name}, iterative, {sweeps} sweeps, damping time 2 s"
-        rows.append(Row(f"{name}: largest gap", "m", motion.largest_gap, analytic=0.0))
-        rows.append(Row(f"{name}: ball below its start", "m", motion.drop, analytic=0.0))
+        result.data["motions"][f"iterative, {sweeps} sweeps", case.name] = motion
+        add = result.of(f"{case.name}, iterative, {sweeps} sweeps, damping time 2 s: ")
+        add("largest gap", "m", motion.largest_gap, analytic=0.0)
+        add("ball below its start", "m", motion.drop, analytic=0.0)
     usual = our_motion(case, "iterative")
     end = usual.end if usual.diverged else "does not"
-    rows.append(Row(f"{case.name}, iterative, 120 sweeps: diverges after", "s", end))
-    return rows
+    result.add(f"{case.name}, iterative, 120 sweeps: diverges after", "s", end)
 
 
 def run(options: Options) -> Result:
     """Every case with the direct solver, two of them iteratively; `quick` leaves out the finest."""
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "a tree of ball joints, implicitfast"))
+    mujoco, result = against_mujoco("a tree of ball joints, implicitfast")
     result.data["motions"] = motions = {}
     cases = (HANGING, BOOM, HEAVIER, SWINGING, SWINGING_COARSELY)
     for case in cases:
         if options.quick and case is SWINGING:
             continue
         ours = motions["direct", case.name, case.time_step] = our_motion(case)
-        result.rows += case_rows(case, ours, mujoco_motion(mujoco, case))
+        add_case(result, case, ours, mujoco_motion(mujoco, case))
         if case in (HANGING, BOOM):
-            result.rows += iterative_rows(case, motions)
+            add_iterative(result, case)
     result.notes += [
         "the source shows a picture and gives no measures: "
         + " ".join(chain.__doc__.split("Here: ")[1].split()),
@@ -206,10 +174,8 @@ def draw(result: Result, figure) -> None:
         name = ", ".join(key[:2])
         if len(key) == 3 and motion.case.time_step == FINE:
             name += f", dt {FINE:g} s"
-        shown = motion.gap < 1e3
-        right.semilogy(
-            motion.time[shown], motion.gap[shown] + 1e-17, lw=1, color=f"C{k}", label=name
-        )
+        gap = np.where(motion.gap < 1e3, motion.gap + 1e-17, np.nan)
+        right.semilogy(motion.time, gap, lw=1, color=f"C{k}", label=name)
         if key[0] != "direct" or motion.case.angle == ANGLE:
             for at in np.flatnonzero(np.abs(motion.line).max(axis=(1, 2)) < 2.0)[::24][:5]:
                 x, z = np.vstack([[0.0, 0.0], motion.line[at]]).T

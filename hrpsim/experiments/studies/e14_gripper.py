@@ -8,20 +8,12 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
-from hrpsim import Box, Sphere
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    equal_to,
-    mujoco_module,
-    near,
-    peer_name,
-)
+from hrpsim import Box
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.film_strip import draw_solids, outline_points
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes import gripper
 from hrpsim.world.objects.body import rotation_matrix
 
@@ -30,6 +22,7 @@ SHAKING = 10.0  # [s]
 TURN = 50  # steps of each scene in turn
 KINDS = ("hybrid", "direct", "iterative")
 TURNED = 0.02  # how far off the pads' plane the box is put down, when it is [rad]
+_RIGHT = np.array([0.0, 1.0, 0.0])  # to the right of the picture: seen along x
 TUMBLING = (0.2, gripper.CLOSED)  # [s]
 
 
@@ -71,6 +64,11 @@ class Run:
         """The largest slip at any step [m]."""
         return float(np.nanmax(self.slip))
 
+    @property
+    def slowest(self) -> float:
+        """The time that one of a thousand steps exceeds [us]; the first may compile."""
+        return float(np.percentile(self.cost[1:], 99.9))
+
     def median_cost(self, begin: float, end: float = np.inf) -> float:
         """Return the median [us] of the steps between two times [s]."""
         return float(np.median(self.cost[(self.time > begin) & (self.time <= end)]))
@@ -99,118 +97,87 @@ class OurRun(Run):
 
 def run(options: Options) -> Result:
     """Run all scenes in turn in one process, ours and MuJoCo's."""
-    mujoco = mujoco_module()
     end = gripper.SHAKEN + (0.5 if options.quick else SHAKING)
     steps = round(end / gripper.TIME_STEP)
-    result = Result(peer=peer_name(mujoco, "Newton, elliptic cone, implicitfast, impratio 1"))
+    mujoco, result = against_mujoco("Newton, elliptic cone, implicitfast, impratio 1")
     runs = {kind: OurRun(gripper.Scene(kind), steps) for kind in KINDS}
     if mujoco is not None:
         for name, impratio in (("mujoco", 1.0), ("mujoco, impratio 100", 100.0)):
             runs[name] = Run(gripper.MujocoScene(mujoco, impratio=impratio), steps)
     alone = OurRun(gripper.Scene(count=0), steps)
-    others = {
-        (turn, compliance): OurRun(
-            gripper.Scene(count=0, turn=turn, compliance=compliance), steps, gripper.DRAGGED[1]
-        )
-        for turn, compliance in ((0.0, 0.0), (TURNED, gripper.PAD_COMPLIANCE), (TURNED, 0.0))
-    }
+    others = {}
+    for turn, compliance in ((0.0, 0.0), (TURNED, gripper.PAD_COMPLIANCE), (TURNED, 0.0)):
+        scene = gripper.Scene(count=0, turn=turn, compliance=compliance)
+        others[turn, compliance] = OurRun(scene, steps, gripper.DRAGGED[1])
     gripper.Scene(count=0).step()  # compiles, if it must
     for _ in range(0, steps, TURN):
         for each in (*runs.values(), *others.values(), alone):
             each.advance()
-    _slip_rows(result, runs)
-    _other_slip_rows(result, others)
-    _grip_rows(result, runs["hybrid"])
-    _coupling_rows(result, runs["hybrid"], alone)
-    _time_rows(result, runs)
+    _add_slips(result, runs)
+    _add_other_slips(result, others)
+    _add_grip(result, runs["hybrid"])
+    _add_coupling(result, runs["hybrid"], alone)
+    _add_times(result, runs)
     result.data = {"runs": runs}
     result.notes += _notes(runs)
     return result
 
 
-def _slip_rows(result: Result, runs: dict) -> None:
-    peer = runs.get("mujoco")
-    for kind in KINDS:
-        judged = kind == "hybrid"
-        result.add(
-            f"{kind}: farthest that a corner of the box moved in the grip",
-            "m",
-            runs[kind].largest_slip,
-            at_most(LARGEST_SLIP) if judged else None,
-            analytic=0.0,
-            peer=peer.largest_slip if peer and judged else None,
-        )
+def _add_slips(result: Result, runs: dict) -> None:
+    what = "farthest that a corner of the box moved in the grip"
+    peer = runs["mujoco"].largest_slip if "mujoco" in runs else None
+    slips = {kind: runs[kind].largest_slip for kind in KINDS}
+    result.add(
+        f"hybrid: {what}", "m", slips["hybrid"], at_most(LARGEST_SLIP), analytic=0.0, peer=peer
+    )
+    for kind in KINDS[1:]:
+        result.add(f"{kind}: {what}", "m", slips[kind], analytic=0.0)
     stiffer = runs.get("mujoco, impratio 100")
     if stiffer is not None:
-        what = "mujoco, impratio 100: farthest that a corner of the box moved in the grip"
+        what = f"mujoco, impratio 100: {what}"
         result.add(what, "m", None, analytic=0.0, peer=stiffer.largest_slip)
 
 
-def _other_slip_rows(result: Result, others: dict) -> None:
+def _add_other_slips(result: Result, others: dict) -> None:
     """Rigid pads, and a box that the pads must turn: wedged at first, flat when it was dragged."""
     for (turn, compliance), each in others.items():
         pads = "rubber pads" if compliance else "rigid pads"
         placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"
-        result.add(
-            f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken",
-            "m",
-            each.largest_slip,
-            at_most(LARGEST_SLIP),
-            analytic=0.0,
-        )
+        what = f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken"
+        result.add(what, "m", each.largest_slip, at_most(LARGEST_SLIP), analytic=0.0)
 
 
-def _grip_rows(result: Result, ours: OurRun) -> None:
+def _add_grip(result: Result, ours: OurRun) -> None:
     """What holds the box: half of the motor's force on each pad, and how safe that is."""
+    target = near(gripper.GRIP, relative=1e-6)
     for link, force in zip(gripper.FINGERS, ours.scene.pad_forces(), strict=True):
-        result.add(
-            f"hybrid: {link} presses, at the end",
-            "N",
-            force,
-            near(gripper.GRIP, relative=1e-6),
-            analytic=gripper.GRIP,
-        )
+        result.add(f"hybrid: {link} presses, at the end", "N", force, target, analytic=gripper.GRIP)
     what = "friction that the pads can give / the most that is needed"
     result.add(what, "", None, analytic=gripper.margin())
 
 
-def _coupling_rows(result: Result, ours: OurRun, alone: OurRun) -> None:
+def _add_coupling(result: Result, ours: OurRun, alone: OurRun) -> None:
     """The residual of direct and iterative rows together, while the held box is on the floor."""
     tolerance = float(ours.scene.world.scene.settings["tolerance"][0])
     for name, each in (("no other objects", alone), (f"{gripper.OBJECTS} objects", ours)):
-        here = each.standing
-        begin = f"hybrid, held box on the floor, {name}"
-        result.rows += [
-            Row(
-                f"{begin}: residual, median",
-                "m/s",
-                float(np.median(each.residual[here])),
-                at_most(tolerance),
-            ),
-            Row(f"{begin}: residual, largest", "m/s", float(each.residual[here].max())),
-            Row(
-                f"{begin}: steps of {here.sum()} that end at the limit of rounds",
-                "",
-                int((~each.met[here]).sum()),
-            ),
-        ]
+        here, add = each.standing, result.of(f"hybrid, held box on the floor, {name}: ")
+        residual, at_limit = each.residual[here], int((~each.met[here]).sum())
+        add("residual, median", "m/s", float(np.median(residual)), at_most(tolerance))
+        add("residual, largest", "m/s", float(residual.max()))
+        add(f"steps of {here.sum()} that end at the limit of rounds", "", at_limit)
     what = "hybrid: steps in which the direct solver did not finish"
     result.add(what, "", ours.unfinished, equal_to(0))
 
 
-def _time_rows(result: Result, runs: dict) -> None:
+def _add_times(result: Result, runs: dict) -> None:
     peer = runs.get("mujoco")
+    moments = ("objects tumbling", *TUMBLING), ("shaking", gripper.SHAKEN, np.inf)
     for kind in KINDS:
-        for says, begin, end in (
-            ("objects tumbling", *TUMBLING),
-            ("shaking", gripper.SHAKEN, np.inf),
-        ):
-            other = peer.median_cost(begin, end) if peer else None
-            ours = runs[kind].median_cost(begin, end)
+        for says, begin, end in moments:
+            ours, other = runs[kind].median_cost(begin, end), peer and peer.median_cost(begin, end)
             result.add(f"{kind}: a step, {says}", "us", ours, peer=other)
-        slowest = float(np.percentile(runs[kind].cost[1:], 99.9))
-        other = float(np.percentile(peer.cost[1:], 99.9)) if peer else None
-        result.add(f"{kind}: the slowest of 1000 steps", "us", slowest, peer=other)
+        ours, other = runs[kind].slowest, peer and peer.slowest
+        result.add(f"{kind}: the slowest of 1000 steps", "us", ours, peer=other)
 
 
 def _notes(runs: dict) -> list[str]:
@@ -244,46 +211,27 @@ def draw(result: Result, figure) -> None:
     right.axhline(LARGEST_SLIP, color="black", lw=0.8, ls="--", label="target")
     right.axvspan(*gripper.LIFTED, color="#e9ecef", lw=0)
     right.set(title="Slip in the grip (grey: lifting)", xlabel="time [s]", ylabel="[m]")
-    right.legend(fontsize=7, frameon=False)
 
 
 def _draw_scene(axes, scene: gripper.Scene) -> None:
     """Draw outlines seen along x, the far ones first."""
-    bodies = scene.world.bodies
-    seen = [(bodies[f"thing_{k}"], thing.shape, "C7") for k, thing in enumerate(scene.things)]
-    seen.append((scene.box, Box((gripper.EDGE,) * 3), "C1"))
-    for body, shape, colour in sorted(seen, key=lambda entry: entry[0].position[0]):
-        points = body.position + _surface(shape) @ rotation_matrix(body.orientation).T
-        outline = points[ConvexHull(points[:, 1:]).vertices, 1:]
-        axes.fill(*outline.T, fc=colour, ec="black", lw=0.5, alpha=0.9)
-    for link in gripper.FINGERS:
-        position, _ = scene.robot.link_pose(link)
-        points = position + _surface(Box(gripper.PAD))
-        outline = points[ConvexHull(points[:, 1:]).vertices, 1:]
-        axes.fill(*outline.T, fc="C0", ec="black", lw=0.5)
-        top = position[2] + gripper.PAD[2] / 2
-        axes.plot([position[1]] * 2, [top, top + 0.08], color="C0", lw=3)
+    placed = [(scene.box, Box((gripper.EDGE,) * 3), "C1")]
+    for k, thing in enumerate(scene.things):
+        placed.append((scene.world.bodies[f"thing_{k}"], thing.shape, "C7"))
+    solids = [
+        (body.position + outline_points(shape) @ rotation_matrix(body.orientation).T, colour)
+        for body, shape, colour in placed
+    ]
+    draw_solids(axes, solids, _RIGHT, 0.0)
+    pad = outline_points(Box(gripper.PAD))
+    positions = [scene.robot.link_pose(link)[0] for link in gripper.FINGERS]
+    draw_solids(axes, [(position + pad, "C0") for position in positions], _RIGHT, 0.0)
+    for _, y, z in positions:
+        top = z + gripper.PAD[2] / 2
+        axes.plot([y, y], [top, top + 0.08], color="C0", lw=3)
     axes.plot([-0.06, 0.06], [top + 0.08] * 2, color="C0", lw=5)
     _, half, height = gripper.RIM
     axes.plot([-half, -half, half, half], [height, 0.0, 0.0, height], color="black", lw=1.5)
-
-
-def _surface(shape) -> np.ndarray:
-    """Return points (n, 3) of which the shape is the convex hull, nearly [m]."""
-    turn = np.linspace(0.0, 2.0 * np.pi, 25)
-    if isinstance(shape, Box):
-        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return signs * np.array(shape.lengths) / 2
-    if isinstance(shape, Sphere):
-        up = np.linspace(-1.0, 1.0, 13)[:, None]
-        out = np.sqrt(1.0 - up**2)
-        points = np.stack(
-            [out * np.cos(turn), out * np.sin(turn), np.broadcast_to(up, (13, 25))], axis=-1
-        )
-        return shape.radius * points.reshape(-1, 3)
-    ring = shape.radius * np.array([np.cos(turn), np.sin(turn)])
-    ends = [np.vstack([ring, np.full(25, z)]).T for z in (-shape.length / 2, shape.length / 2)]
-    return np.vstack(ends)
 
 
 EXPERIMENT = Experiment(

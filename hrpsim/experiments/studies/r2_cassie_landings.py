@@ -14,32 +14,13 @@ from functools import partial
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Row,
-    at_most,
-    measurements,
-    mujoco_module,
-    peer_name,
-)
-from hrpsim.experiments.framework.fitting import (
-    Contestant,
-    Parameter,
-    add_profiles,
-    difference,
-    draw_profiles,
-    values_of,
-)
-from hrpsim.experiments.scenes.cassie_landings import (
-    Cassie,
-    Landing,
-    MujocoCassie,
-    cassie_model,
-    read_landings,
-    velocity_errors,
-)
+from hrpsim.experiments.framework import fitting
+from hrpsim.experiments.framework.engines import against_mujoco
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.fitting import Contestant, Parameter
+from hrpsim.experiments.framework.measurements import measurements
+from hrpsim.experiments.framework.targets import at_most
+from hrpsim.experiments.scenes import cassie_landings as scene
 from hrpsim.experiments.studies.fitted import LANDINGS
 from hrpsim.model.model import Model
 
@@ -58,16 +39,19 @@ _ROBOT = {
     "stiffness": Parameter(0.5, 2.0, logarithmic=True),
     "damping": Parameter(0.1, 10.0, logarithmic=True),
 }
-_COMPLIANT = {
-    **_ROBOT,
-    "compliance": Parameter(1e-7, 1e-3, logarithmic=True),
-    "damping_time": Parameter(5e-4, 5e-2, logarithmic=True),
-}
-_MUJOCO = {
-    **_ROBOT,
-    "time_constant": Parameter(5e-4, 0.1, logarithmic=True),
-    "damping_ratio": Parameter(0.05, 5.0, logarithmic=True),
-    "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
+_PARAMETERS = {
+    "rigid": _ROBOT,
+    "compliant": {
+        **_ROBOT,
+        "compliance": Parameter(1e-7, 1e-3, logarithmic=True),
+        "damping_time": Parameter(5e-4, 5e-2, logarithmic=True),
+    },
+    "mujoco": {
+        **_ROBOT,
+        "time_constant": Parameter(5e-4, 0.1, logarithmic=True),
+        "damping_ratio": Parameter(0.05, 5.0, logarithmic=True),
+        "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
+    },
 }
 _DESCRIBED = {"friction": 0.8, "stiffness": 1.0, "damping": 1.0}
 _STARTS = {
@@ -77,34 +61,31 @@ _STARTS = {
 }
 
 
-def unchanged(landings: Sequence[Landing], model: Model) -> np.ndarray:
+def unchanged(landings: Sequence[scene.Landing], model: Model) -> np.ndarray:
     """Return the errors (landings, 3) if nothing changed: the first measured velocities."""
-    return velocity_errors([(one.q[0], one.v[0]) for one in landings], landings, model)
+    return scene.velocity_errors([(one.q[0], one.v[0]) for one in landings], landings, model)
 
 
-def contestants(landings: Sequence[Landing], model: Model, mujoco=None) -> list[Contestant]:
+def contestants(landings: Sequence[scene.Landing], model: Model, mujoco=None) -> list[Contestant]:
     """Return hrpsim's Cassie with rigid contact and with compliant contact, and MuJoCo's.
 
     The loss is the mean of the three errors, each as a share of what it is if nothing changes.
     """
-    makers = {"rigid": (Cassie, _ROBOT), "compliant": (Cassie, _COMPLIANT)}
+    makers = {"rigid": scene.Cassie, "compliant": scene.Cassie}
     if mujoco is not None:
-        makers["mujoco"] = (partial(MujocoCassie, mujoco), _MUJOCO)
+        makers["mujoco"] = partial(scene.MujocoCassie, mujoco)
     scale = unchanged(landings, model).mean(0)
 
     def simulated(make, values, trials):
         chosen = [landings[trial] for trial in trials]
-        return velocity_errors(make(model, **values).follow(chosen), chosen, model)
+        return scene.velocity_errors(make(model, **values).follow(chosen), chosen, model)
+
+    def loss(errors):
+        return (errors / scale).mean(1)
 
     return [
-        Contestant(
-            name,
-            partial(simulated, make),
-            lambda errors: (errors / scale).mean(1),
-            parameters,
-            _STARTS[name],
-        )
-        for name, (make, parameters) in makers.items()
+        Contestant(name, partial(simulated, make), loss, _PARAMETERS[name], _STARTS[name])
+        for name, make in makers.items()
     ]
 
 
@@ -112,17 +93,16 @@ def run(options: Options) -> Result:
     """Evaluate each contestant on held-out landings, and compare with simpler predictions."""
     names = ("cassie_landings.npz", "cassie_v2.urdf")
     data, description = measurements(options.data, names, SOURCE)
-    model = cassie_model(description)
-    landings = read_landings(data, model)
-    mujoco = mujoco_module()
-    result = Result(peer=peer_name(mujoco, "elliptic cone, implicitfast, 0.25 ms"))
+    model = scene.cassie_model(description)
+    landings = scene.read_landings(data, model)
+    mujoco, result = against_mujoco("elliptic cone, implicitfast, 0.25 ms")
     entrants = contestants(landings, model, mujoco)
-    found = values_of(entrants, LANDINGS, options, len(landings), FOLDS, result)
+    found = fitting.values_of(entrants, LANDINGS, options, len(landings), FOLDS, result)
     judged = {e.name: e.held_out_errors(found[e.name], len(landings)) for e in entrants}
     plain = _plain_predictions(landings, model, mujoco)
     _rows(result, plain, judged)
     if not options.quick:
-        add_profiles(result, entrants[:2], found, len(landings))
+        fitting.add_profiles(result, entrants[:2], found, len(landings))
     result.data |= {"plain": {k: ours for k, (ours, _) in plain.items()}, "judged": judged}
     result.notes += [
         f"{len(landings)} landings whose feet come down in the recorded 50 ms; {FOLDS} folds; "
@@ -140,15 +120,15 @@ def _plain_predictions(landings, model: Model, mujoco) -> dict[str, Prediction]:
     """Return the errors of predictions without a fit, ours and MuJoCo's, by what they assume."""
 
     def of(engine) -> np.ndarray:
-        return velocity_errors(engine.follow(landings), landings, model)
+        return scene.velocity_errors(engine.follow(landings), landings, model)
 
-    theirs = None if mujoco is None else partial(MujocoCassie, mujoco, model)
+    theirs = None if mujoco is None else partial(scene.MujocoCassie, mujoco, model)
     return {
         "nothing changes": (unchanged(landings, model), None),
-        "no ground": (of(Cassie(model, ground=False)), None),
-        "rigid robot, springs locked, rigid contact": (of(Cassie(model, locked=True)), None),
+        "no ground": (of(scene.Cassie(model, ground=False)), None),
+        "rigid robot, springs locked, rigid contact": (of(scene.Cassie(model, locked=True)), None),
         "springs as described, rigid contact": (
-            of(Cassie(model)),
+            of(scene.Cassie(model)),
             None if theirs is None else of(theirs(time_constant=1e-3)),
         ),
         "springs as described, MuJoCo's default contact": (
@@ -174,28 +154,20 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
         peer = None if theirs is None else float((theirs / scale).mean())
         result.add(what, "", share, peer=peer)
         if theirs is not None:
-            less, error = difference(*((e / scale).mean(1) for e in (judged[name], theirs)))
             what = f"the same, {name} less mujoco, landing by landing"
             bound = at_most(0.0) if name == "rigid" else None
-            result.rows += [
-                Row(f"{what}: mean", "", less, bound),
-                Row(f"{what}: standard error of the mean", "", error),
-            ]
+            shares = [(errors / scale).mean(1) for errors in (judged[name], theirs)]
+            fitting.add_difference(result, what, "", *shares, bound)
     for kind, (what, unit) in enumerate(KINDS):
         for name, (ours, peer) in plain.items():
-            row = Row(f"{what}: {name}", unit, _mean(ours, kind), peer=_mean(peer, kind))
-            result.rows.append(row)
+            result.add(f"{what}: {name}", unit, _mean(ours, kind), peer=_mean(peer, kind))
         for name in ("rigid", "compliant"):
             case = f"{what}: fitted, {name} contact, held out"
             ours = _mean(judged[name], kind)
             result.add(case, unit, ours, peer=_mean(theirs, kind))
         if theirs is not None:
-            less, error = difference(judged["rigid"][:, kind], theirs[:, kind])
             what = f"{what}: fitted, rigid less mujoco, landing by landing"
-            result.rows += [
-                Row(f"{what}: mean", unit, less),
-                Row(f"{what}: standard error of the mean", unit, error),
-            ]
+            fitting.add_difference(result, what, unit, judged["rigid"][:, kind], theirs[:, kind])
 
 
 def draw(result: Result, figure) -> None:
@@ -220,7 +192,7 @@ def draw(result: Result, figure) -> None:
     left.invert_yaxis()
     left.set(title="Velocities 20 ms after the impact", xlabel="error / error if nothing changes")
     left.legend(fontsize=6.5, loc="lower right", edgecolor="none")
-    draw_profiles(right, result, "extra error, share", (-0.02, 0.4))
+    fitting.draw_profiles(right, result, "extra error, share", (-0.02, 0.4))
 
 
 EXPERIMENT = Experiment(

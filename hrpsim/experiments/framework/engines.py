@@ -1,0 +1,64 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The engines of an experiment: worlds of ours, and peers where they are installed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from hrpsim.errors import WorldError
+from hrpsim.experiments.framework.experiment import Result
+
+if TYPE_CHECKING:
+    from hrpsim.world.world import World
+
+NOT_INSTALLED = "not installed"
+MUJOCO_FORM = "dense up to 60 degrees of freedom, sparse above"  # jacobian="auto"
+
+
+def mujoco_module() -> ModuleType | None:
+    """Return the module mujoco, or None if it is not installed."""
+    return _module("mujoco")
+
+
+def pinocchio_module() -> ModuleType | None:
+    """Return the module pinocchio, or None if it is not installed."""
+    return _module("pinocchio")
+
+
+def _module(name: str) -> ModuleType | None:
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco") -> str:
+    """Return "mujoco 3.1.0, settings", or that it is not installed.
+
+    Of mujoco it says which form its Jacobian has: its own choice, if the settings name none.
+    """
+    if module is None:
+        return f"{name}: {NOT_INSTALLED}"
+    parts = [f"{name} {module.__version__}", *([settings] if settings else [])]
+    if name == "mujoco" and "sparse" not in settings:
+        parts.append(MUJOCO_FORM)
+    return ", ".join(parts)
+
+
+def against_mujoco(settings: str) -> tuple[ModuleType | None, Result]:
+    """Return mujoco, None if it is not installed, and a result whose peer it is with `settings`."""
+    mujoco = mujoco_module()
+    return mujoco, Result(peer=peer_name(mujoco, settings))
+
+
+def steps_through(world: World, count: int = 1) -> bool:
+    """Do steps of a world; return whether all were finite."""
+    try:
+        world.step(count)
+    except WorldError:
+        return False
+    return True
