@@ -30,7 +30,7 @@ from hrpsim import share_path, sweep
 from hrpsim.sweeps import Design
 from hrpsim.sweeps.engines import ONE_THREAD, dask_executor
 from hrpsim.sweeps.framework.scenario import FunctionScenario
-from hrpsim.sweeps.local_dask import SETTINGS, as_environment
+from hrpsim.sweeps.local_dask import SETTINGS
 from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import planned
 
@@ -76,7 +76,9 @@ def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
     """Run a scheduler and so many workers of one thread, with the documented settings."""
     file = Path(folder, "scheduler.json")
     file.unlink(missing_ok=True)
-    variables = {**os.environ, **ONE_THREAD, **as_environment(SETTINGS)}
+    variables = {**os.environ, **ONE_THREAD}
+    for key, value in SETTINGS.items():
+        variables["DASK_" + key.upper().replace(".", "__").replace("-", "_")] = str(value)
     options: dict[str, Any] = {"cwd": folder, "env": variables}
     options |= dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
     python = [sys.executable, "-m"]
