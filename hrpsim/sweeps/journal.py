@@ -16,6 +16,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from hrpsim.errors import shown_value
 from hrpsim.sweeps.cells import Result
 from hrpsim.sweeps.framework.errors import SweepError
 
@@ -88,9 +89,16 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
             if header is None:
                 header = entry
             else:
-                results.append(Result(**entry))
+                results.append(_result(path, entry))
             end += len(line)
     return header, results, end
+
+
+def _result(path: Path, entry: Any) -> Result:
+    try:
+        return Result(**entry)
+    except TypeError as error:
+        raise SweepError(f"{path}: {shown_value(entry)} is no result of a cell") from error
 
 
 def kept(result: Result) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError
-from hrpsim.model.shapes.mesh_integrals import signed_volumes
+from hrpsim.model.shapes.mesh_integrals import doubled_areas, signed_volumes
 from hrpsim.model.shapes.mesh_topology import is_convex, why_open
 
 PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
@@ -136,6 +136,13 @@ class Mesh:
             raise ModelError(
                 f"{self.label}: triangles name vertices {low} to {high}, and there are"
                 f" {len(self.vertices)} of them, counted from 0"
+            )
+        area = np.linalg.norm(doubled_areas(self.vertices[self.triangles]), axis=1)
+        flat = np.flatnonzero(~((area > 0.0) & np.isfinite(area)))
+        if flat.size:
+            raise ModelError(
+                f"{self.label}: triangle {flat[0]} has no area that can be computed; its corners"
+                f" are {self.vertices[self.triangles[flat[0]]].tolist()}. load_mesh removes such"
             )
 
     def __deepcopy__(self, memo) -> Mesh:

@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.limits import PARAMETER_TEXT
 from hrpsim.ros.base.parameter_table import SPECIFICATIONS, Specification
 from hrpsim.yaml_text import read_yaml
 
@@ -153,7 +154,12 @@ def on_change(
         for parameter in parameters:
             known = specifications.get(parameter.name)
             name, value = parameter.name, parameter.value
-            if problem := known.problem(value) if known else check(name, value):
+            length = len(value) if isinstance(value, str) else 0
+            if length > PARAMETER_TEXT:
+                problem = f"{name}: {length} characters, {PARAMETER_TEXT} at most (PARAMETER_TEXT)"
+            else:
+                problem = known.problem(value) if known else check(name, value)
+            if problem:
                 return SetParametersResult(successful=False, reason=problem)
         return SetParametersResult(successful=True)
 

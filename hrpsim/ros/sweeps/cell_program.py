@@ -13,6 +13,7 @@ from typing import Any
 
 from rclpy.parameter import Parameter
 
+from hrpsim.control.framework.controller import period_of
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stop_signal import StopSignal
 from hrpsim.ros.sweeps.cell_folder import NODE, OVER, CellFolder, cells_of
@@ -44,7 +45,7 @@ def _run_controller(folder: CellFolder, stop: StopSignal) -> int:
         "lockstep": True,
     }
     return run_controller(
-        lambda: stop() or folder.has(OVER), stop.loop_started, **_options(folder, given)
+        lambda: stop() or folder.has(OVER), stop.user_code_started, **_options(folder, given)
     )
 
 
@@ -62,7 +63,7 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
     world, model = scenario.world_of(values, seed)
     controller.configure(model, given)  # sets its period, which the node needs at construction
     controller.stop()
-    period = controller.period
+    period = period_of(controller)
     given_to_node = {
         "lockstep": True,
         "lockstep_policy": "abort",
