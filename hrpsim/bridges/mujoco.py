@@ -178,7 +178,7 @@ class MjData:
         """Make the world, with the time step and gravity that the model has now."""
         model = self.model
         step = float(model.native.opt.timestep)
-        self.world: World = load_mjcf_world(model.path, step, None, model.assets, sensors=False)
+        self.world: World = load_mjcf_world(model.path, step, None, model.assets, for_mujoco=True)
         self.world.sleeping = False
         self._mapping: Mapping = map_world(model.native, self.world)
         if unread := self._mapping.unread:

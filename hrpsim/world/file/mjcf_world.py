@@ -42,13 +42,13 @@ def load_mjcf_world(
     time_step: float | None,
     integrator: str | None,
     assets: Mapping[str, bytes] | None = None,
-    sensors: bool = True,
+    for_mujoco: bool = False,
 ) -> World:
     """Return the world of an MJCF; trees that equalities tie to each other are one robot.
 
     Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning lists what is not
-    simulated, sensors only if `sensors`. assets: files that it names, by their names. ModelError or
-    WorldError for anything invalid.
+    simulated. assets: files that it names, by their names. for_mujoco: do not list sensors and
+    keyframes, which the bridge to MuJoCo has. ModelError or WorldError for anything invalid.
     """
     text, _ = read_source(path)
     m = read_mjcf(text, path, assets)
@@ -72,7 +72,8 @@ def load_mjcf_world(
     _set_frictions(m, world)
     _keep_apart(m, world, owners)
     note_the_rest(m, notes)
-    lines = [line for line in notes.lines() if sensors or not line.startswith("sensor ")]
+    known = ("sensor ", "keyframe ") if for_mujoco else ()
+    lines = [line for line in notes.lines() if not line.startswith(known)]
     if lines:
         listed = "; ".join(lines)
         warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
