@@ -10,6 +10,7 @@ is opened and closed. When the last run is in the arrays the journal is removed.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import tempfile
@@ -205,6 +206,8 @@ def open_store(path: str | Path) -> Any:
         raise SweepError(f"there is no store {path} yet")
     if not _is_store(path):
         raise SweepError(f"{path} is no store of a sweep")
+    # Arrays are read side by side: of errors after the first, asyncio logs the traceback.
+    logging.getLogger("asyncio").addFilter(_is_not_of_zarr)
     with _damage_of(path):
         _refuse_programs(path)
         found = xarray.open_zarr(path, consolidated=False, zarr_format=_FORMAT).load()
@@ -214,6 +217,10 @@ def open_store(path: str | Path) -> Any:
             raise SweepError(f"{path} is damaged: {flaw}")
         _add_journal(found, _journal_of(path))
     return found[sorted(found.data_vars)]
+
+
+def _is_not_of_zarr(record: logging.LogRecord) -> bool:
+    return "zarr" not in record.getMessage()
 
 
 @contextmanager

@@ -222,7 +222,8 @@ def run_by_callback(mujoco):
 def test_a_callback_controls_a_base_of_three_slides_and_a_ball():
     """Law: both integrate the same closed loop up to O(step), in MuJoCo's own coordinates.
 
-    MuJoCo's rk4 calls the control at its stages, hrpsim once a step. No sensor or keyframe is called missing, as all of them are there.
+    MuJoCo's rk4 calls the control at its stages, hrpsim once a step. No sensor or keyframe is
+    called missing, as all of them are there.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error", ModelWarning)
