@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,11 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
 
 
 def _result(path: Path, entry: Any) -> Result:
-    try:
-        return Result(**entry)
-    except TypeError as error:
-        raise SweepError(f"{path}: {shown_value(entry)} is no result of a cell") from error
+    with suppress(TypeError):
+        result = Result(**entry)
+        if result.number >= 0:
+            return result
+    raise SweepError(f"{path}: {shown_value(entry)} is no result of a cell")
 
 
 def kept(result: Result) -> dict[str, Any]:

@@ -278,8 +278,6 @@ def _add_journal(found: Any, journal: Path) -> None:
     if header is None or header.get("design") != found.attrs.get("design"):
         return
     for number, status, outcomes, error, _ in results:
-        if number < 0:
-            raise SweepError(f"{journal}: there is no cell {number}")
         found["status"].values[number] = status
         found["error"].values[number] = error
         for name, value in outcomes.items():
