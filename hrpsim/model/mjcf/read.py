@@ -178,10 +178,11 @@ def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None =
         else:
             source = path.absolute()
         if assets:
-            stored = {
+            stored: dict[str, np.ndarray] = {
                 f"_{k}": np.frombuffer(data, np.uint8) for k, data in enumerate(assets.values())
             }
-            np.savez(Path(folder, "assets.npz"), names=np.array(list(assets)), **stored)
+            stored["names"] = np.array(list(assets))
+            np.savez(Path(folder, "assets.npz"), **stored)  # type: ignore[arg-type]
         output = Path(folder) / "model.npz"
         _compile(source, output, label)
         with np.load(output, allow_pickle=False) as file:
