@@ -74,7 +74,11 @@ def step_with(vertices, triangles, file, by_file):
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
     size = 0.05 * np.ptp(mesh.vertices, axis=0).max()
     world = World()
-    world.add_static(mesh)
+    try:
+        world.add_static(mesh)
+    except HrpsimError as error:
+        assert "has no area" in str(error) and not by_file
+        return
     for k, shape in enumerate((Sphere(size), Box((2 * size, 2 * size, 2 * size)))):
         place = 0.5 * (low + high) + [4.0 * size * k, 0.0, 0.0]
         world.add_body(shape, 1.0, (place[0], place[1], high[2] + 0.8 * size))
@@ -88,5 +92,6 @@ def step_with(vertices, triangles, file, by_file):
 
 
 def test_a_triangle_without_area_is_named():
+    world, mesh = World(), Mesh(np.eye(3), [(0, 1, 2), (0, 1, 1)])
     with pytest.raises(HrpsimError, match=r"Mesh: triangle 1 has no area .* load_mesh removes"):
-        Mesh(np.eye(3), [(0, 1, 2), (0, 1, 1)])
+        world.add_static(mesh)

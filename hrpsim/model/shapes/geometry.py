@@ -137,13 +137,6 @@ class Mesh:
                 f"{self.label}: triangles name vertices {low} to {high}, and there are"
                 f" {len(self.vertices)} of them, counted from 0"
             )
-        area = np.linalg.norm(doubled_areas(self.vertices[self.triangles]), axis=1)
-        flat = np.flatnonzero(~((area > 0.0) & np.isfinite(area)))
-        if flat.size:
-            raise ModelError(
-                f"{self.label}: triangle {flat[0]} has no area that can be computed; its corners"
-                f" are {self.vertices[self.triangles[flat[0]]].tolist()}. load_mesh removes such"
-            )
 
     def __deepcopy__(self, memo) -> Mesh:
         return self  # nothing in it can change
@@ -188,6 +181,16 @@ class Mesh:
         """The same mesh about the middle of its bounds, and that middle (3,) [m]."""
         middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
         return self.moved(-middle), middle
+
+    def require_areas(self) -> None:
+        """Raise ModelError for a triangle without area, whose plane is not known."""
+        area = np.linalg.norm(doubled_areas(self.vertices[self.triangles]), axis=1)
+        flat = np.flatnonzero(~((area > 0.0) & np.isfinite(area)))
+        if flat.size:
+            raise ModelError(
+                f"{self.label}: triangle {flat[0]} has no area that can be computed; its corners"
+                f" are {self.vertices[self.triangles[flat[0]]].tolist()}. load_mesh removes such"
+            )
 
     def moved(self, by: ArrayLike) -> Mesh:
         """Return the same mesh with every vertex moved by (3,) [m]."""
