@@ -98,7 +98,8 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
 def _result(path: Path, entry: Any) -> Result:
     with suppress(TypeError):
         result = Result(**entry)
-        if result.number >= 0:
+        kinds = zip(result, (int, int, dict, str), strict=False)
+        if result.number >= 0 and all(isinstance(value, kind) for value, kind in kinds):
             return result
     raise SweepError(f"{path}: {shown_value(entry)} is no result of a cell")
 

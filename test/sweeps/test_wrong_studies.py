@@ -389,7 +389,8 @@ class TestDamagedStores:
         assert "no outcome 'speed'" in capsys.readouterr().err
 
     @pytest.mark.parametrize(
-        "entry", [{}, {"number": -1}, {"number": 9}, {"outcomes": {"depth": 1.0}}, {"more": 1}, []]
+        "entry",
+        [{}, {"number": -1}, {"number": 9}, {"outcomes": {"depth": 1.0}}, {"error": [1]}, []],
     )
     def test_a_line_of_the_journal_that_is_no_result_is_named(self, store, entry, capsys):
         from hrpsim.sweeps.journal import _line
