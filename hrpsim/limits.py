@@ -43,6 +43,9 @@ LINKS = 2_000  # of one robot
 COMPOUND_PARTS = 10_000  # of one shape, compounds within it counted
 COMPOUND_DEPTH = 20
 
+# Stores of sweeps
+STORE_SIZE = 12_000_000_000  # bytes of all arrays, unpacked: ten million cells
+
 # Bags
 BAG_CHUNK = 100_000_000  # bytes of a chunk, message or text in a bag, packed or unpacked
 BAG_UNPACKED = 100_000_000  # unpacked bytes of all packed parts of a file,
@@ -53,3 +56,6 @@ BAG_TYPES = 500  # in a definition
 BAG_ARRAY = 10_000_000  # elements of an array of fixed size
 BAG_DEPTH = 50  # types within each other
 BAG_VALUES = 1_000_000  # texts and messages within one message
+
+# ROS
+PARAMETER_TEXT = 10_000  # characters of a parameter that is set while a node runs

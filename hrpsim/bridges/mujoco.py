@@ -25,6 +25,8 @@ from __future__ import annotations
 
 import tempfile
 import types
+import warnings
+from collections.abc import Callable
 from collections.abc import Mapping as Assets
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,7 @@ import numpy as np
 from hrpsim.bridges.mujoco_contacts import ContactGeoms, Contacts
 from hrpsim.bridges.mujoco_mapping import Mapping, map_world
 from hrpsim.bridges.mujoco_names import FIELDS, FUNCTIONS, fixed, missing, on_natives
-from hrpsim.errors import HrpsimError
+from hrpsim.errors import HrpsimError, ModelWarning
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.world import World
 
@@ -60,8 +62,8 @@ def __getattr__(name: str) -> Any:
     found = getattr(_package(), name)
     if name in FUNCTIONS:
         return on_natives(found)
-    if name.startswith("mj_"):
-        ours = [known for known in globals() if known.startswith("mj_")]
+    if name.startswith(("mj_", "set_mjcb_", "get_mjcb_")):
+        ours = [known for known in globals() if known.startswith(("mj_", "set_mjcb_"))]
         raise missing(name, f"there are {', '.join(sorted([*ours, *FUNCTIONS]))}")
     if name in _OF_NATIVES or isinstance(found, types.ModuleType):
         raise missing(name, _PICTURES)
@@ -72,6 +74,9 @@ _PICTURES = "viewer.launch_passive shows the robot; MuJoCo itself draws model.na
 _OF_NATIVES = ("Renderer", "GLContext", "MjrContext", "MjvScene")
 
 
+_OWN = ("native", "path", "assets")  # of MjModel
+
+
 class MjModel:
     """A model from an MJCF file or text; fields are those of mujoco.MjModel.
 
@@ -79,29 +84,24 @@ class MjModel:
     file.
     """
 
-    def __init__(self, native, path: Path):
+    def __init__(self, native, path: Path, assets: Assets[str, bytes] | None = None):
         self.native = native
         self.path = path
+        self.assets = assets
 
     @classmethod
-    def from_xml_path(cls, filename: str, assets: None = None) -> MjModel:
-        """Return the model of a file."""
-        if assets is not None:
-            raise HrpsimError("assets in memory go with from_xml_string; a file names its own")
+    def from_xml_path(cls, filename: str, assets: Assets[str, bytes] | None = None) -> MjModel:
+        """Return the model of a file; assets: files that it names, by their names."""
         path = Path(filename)
-        return cls(_package().MjModel.from_xml_path(str(path)), path)
+        return cls(_package().MjModel.from_xml_path(str(path), assets), path, assets)
 
     @classmethod
     def from_xml_string(cls, xml: str, assets: Assets[str, bytes] | None = None) -> MjModel:
         """Return the model of a text and the files that it names, by their names."""
         folder = tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-")
-        for name, content in {**(assets or {}), "model.xml": xml}.items():
-            path = Path(folder.name, name)
-            if not path.resolve().is_relative_to(Path(folder.name).resolve()):
-                raise HrpsimError(f"asset {name!r}: its name leads out of the model's folder")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
-        model = cls.from_xml_path(str(Path(folder.name, "model.xml")))
+        path = Path(folder.name, "model.xml")
+        path.write_text(xml, encoding="utf-8")
+        model = cls.from_xml_path(str(path), assets)
         vars(model)["_folder"] = folder  # goes with the model
         return model
 
@@ -112,13 +112,13 @@ class MjModel:
 
     def __getattr__(self, name: str) -> Any:
         """Return a field of mujoco.MjModel."""
-        if name in ("native", "path") or name.startswith("_"):
+        if name in _OWN or name.startswith("_"):
             raise AttributeError(name)
         return fixed(getattr(self.native, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Raise for writing a field of mujoco.MjModel."""
-        if name not in ("native", "path") and hasattr(self.native, name):
+        if name not in _OWN and hasattr(self.native, name):
             fixed(np.zeros(1))[:] = value
         super().__setattr__(name, value)
 
@@ -144,7 +144,6 @@ class MjData:
         self._known = np.full((2, max(model.native.nq, model.native.nv)), np.nan)
         self._make_world()
         self._put()
-        _forward(model, self)
 
     def __getattr__(self, name: str) -> Any:
         """Return a field of mujoco.MjData."""
@@ -178,23 +177,33 @@ class MjData:
     def _make_world(self) -> None:
         """Make the world, with the time step and gravity that the model has now."""
         model = self.model
-        self.world: World = load_mjcf_world(model.path, float(model.native.opt.timestep), None)
+        step = float(model.native.opt.timestep)
+        self.world: World = load_mjcf_world(model.path, step, None, model.assets, for_mujoco=True)
         self.world.sleeping = False
         self._mapping: Mapping = map_world(model.native, self.world)
+        if unread := self._mapping.unread:
+            why = f"{model.path}: NaN for sensors that hrpsim does not have: {', '.join(unread)}"
+            warnings.warn(why, ModelWarning, stacklevel=4)
         self._geoms = ContactGeoms(model.native, self.world)
         self._known[:] = np.nan
 
     def _put(self) -> None:
-        """Set the world to qpos and qvel where the script has changed them."""
+        """Set the world, and kinematics, to qpos and qvel where the script has changed them."""
         qpos, qvel = self.native.qpos, self.native.qvel
         same = np.array_equal(qpos, self._known[0, : len(qpos)])
         if not (same and np.array_equal(qvel, self._known[1, : len(qvel)])):
             self._mapping.put_state(qpos, qvel)
             self._keep()
+            _forward(self.model, self)
 
     def _keep(self) -> None:
         self._known[0, : self.native.qpos.size] = self.native.qpos
         self._known[1, : self.native.qvel.size] = self.native.qvel
+
+    def _advance(self) -> None:
+        self._put()
+        _call_control(self.model, self)
+        self._step()
 
     def _step(self) -> None:
         model, native = self.model.native, self.native
@@ -216,10 +225,32 @@ class MjData:
         self._mapping.get_sensors(native)
 
 
+_control: list[Callable[[MjModel, MjData], object] | None] = [None]
+
+
+def set_mjcb_control(callback: Callable[[MjModel, MjData], object] | None) -> None:
+    """Have each step call `callback(model, data)` before it reads the controls; None: nothing.
+
+    An rk4 step of MuJoCo calls it at each of its four stages. One of hrpsim has one control, and
+    calls it once.
+    """
+    _control[0] = callback
+
+
+def get_mjcb_control() -> Callable[[MjModel, MjData], object] | None:
+    """Return the function that `set_mjcb_control` was given."""
+    return _control[0]
+
+
+def _call_control(m: MjModel, d: MjData) -> None:
+    if _control[0] and not m.opt.disableflags & _package().mjtDisableBit.mjDSBL_ACTUATION:
+        _control[0](m, d)
+
+
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
     """Advance by `nstep` steps, with the controls of `d`."""
     for _ in range(nstep):
-        d._step()
+        d._advance()
 
 
 def mj_step1(m: MjModel, d: MjData) -> None:
@@ -234,8 +265,8 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 
 def mj_forward(m: MjModel, d: MjData) -> None:
     """Update kinematics and sensors of kinematics to qpos and qvel."""
-    d._put()
-    _forward(m, d)
+    mj_kinematics(m, d)
+    _call_control(m, d)
 
 
 def mj_resetData(m: MjModel, d: MjData) -> None:
@@ -251,8 +282,9 @@ def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
-    """Update kinematics to qpos; the same as `mj_forward`."""
-    mj_forward(m, d)
+    """Update kinematics and their sensors to qpos and qvel."""
+    d._put()
+    _forward(m, d)
 
 
 mj_comPos = mj_comVel = mj_camlight = mj_fwdPosition = mj_fwdVelocity = mj_kinematics
@@ -274,7 +306,6 @@ def _begin_anew(m: MjModel, d: MjData) -> None:
     d._known[:] = np.nan
     d._contact = Contacts()
     d._put()
-    _forward(m, d)
 
 
 def _forward(m: MjModel, d: MjData) -> None:

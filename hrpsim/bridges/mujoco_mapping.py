@@ -3,8 +3,7 @@
 
 """Map MuJoCo's state, commands and readings to an hrpsim world loaded from the same MJCF.
 
-MuJoCo: a free joint's qpos is x y z and a quaternion w x y z; its qvel is the velocity of the
-origin along the world's axes, then the angular velocity along the body's. hrpsim: quaternions are
+MuJoCo's coordinates of free bodies: hrpsim/model/mjcf/free_motion.py. hrpsim: quaternions are
 x y z w, and both velocities are along the body's axes.
 """
 
@@ -15,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.errors import HrpsimError
-from hrpsim.model.shapes.placement import rotation_matrix
+from hrpsim.model.mjcf.free_motion import FreeMotion
+from hrpsim.model.mjcf.tree import rotation_of
 from hrpsim.model.system import FREE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
@@ -25,10 +25,10 @@ _WXYZ = [3, 0, 1, 2]
 
 
 class FreeBase(NamedTuple):
-    """A free joint: its first index in qpos and qvel, q and v."""
+    """A body that moves freely: its link, and the first index of its joint in q and v."""
 
-    qpos: int
-    qvel: int
+    motion: FreeMotion
+    link: str
     q: int
     v: int
 
@@ -84,6 +84,11 @@ class Mapping:
         self._robots = robots
         self._alone = _alone_on_joint(m)
         self._delivered, self._unread = _sensors_of_forces(m, robots, self._alone)
+        self.unread = [  # sensors of which hrpsim has no reading
+            m.sensor(k).name or f"sensor {k}"
+            for k in range(m.nsensor)
+            if int(m.sensor_adr[k]) in self._unread
+        ]
 
     def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Set the world to MuJoCo's qpos (nq,) and qvel (nv,)."""
@@ -91,12 +96,11 @@ class Mapping:
             q, v = one.robot.q.copy(), one.robot.v.copy()
             q[one.q], v[one.v] = qpos[one.qpos], qvel[one.qvel]
             for base in one.bases:
-                q[base.q : base.q + 3] = qpos[base.qpos : base.qpos + 3]
-                turn = qpos[base.qpos + 3 : base.qpos + 7][_XYZW]
-                q[base.q + 3 : base.q + 7] = turn
-                R = rotation_matrix((turn / np.linalg.norm(turn)).tolist())
-                v[base.v : base.v + 3] = R.T @ qvel[base.qvel : base.qvel + 3]
-                v[base.v + 3 : base.v + 6] = qvel[base.qvel + 3 : base.qvel + 6]
+                position, turn = base.motion.pose(qpos)
+                linear, spin = base.motion.velocity(turn, qvel)
+                q[base.q : base.q + 3], q[base.q + 3 : base.q + 7] = position, turn[_XYZW]
+                v[base.v : base.v + 3] = rotation_of(turn).T @ linear
+                v[base.v + 3 : base.v + 6] = spin
             one.robot.q, one.robot.v = q, v
 
     def get_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
@@ -105,12 +109,10 @@ class Mapping:
             q, v = one.robot.q, one.robot.v
             qpos[one.qpos], qvel[one.qvel] = q[one.q], v[one.v]
             for base in one.bases:
-                turn = q[base.q + 3 : base.q + 7]
-                qpos[base.qpos : base.qpos + 3] = q[base.q : base.q + 3]
-                qpos[base.qpos + 3 : base.qpos + 7] = turn[_WXYZ]
-                R = rotation_matrix(turn.tolist())
-                qvel[base.qvel : base.qvel + 3] = R @ v[base.v : base.v + 3]
-                qvel[base.qvel + 3 : base.qvel + 6] = v[base.v + 3 : base.v + 6]
+                turn = q[base.q + 3 : base.q + 7][_WXYZ]
+                base.motion.put_pose(q[base.q : base.q + 3], turn, qpos)
+                linear = rotation_of(turn) @ v[base.v : base.v + 3]
+                base.motion.put_velocity(turn, linear, v[base.v + 3 : base.v + 6], qvel)
 
     def command(self, data) -> None:
         """Command the joints by data.ctrl and push by qfrc_applied and xfrc_applied."""
@@ -127,11 +129,11 @@ class Mapping:
             values[2, at] = np.where(np.isnan(values[2, at]), 0.0, values[2, at]) + pushed[at]
             robot.command(*values, nan_holds=True)
             for base in one.bases:
-                force = data.qfrc_applied[base.qvel : base.qvel + 6]
+                motion = base.motion
+                force = data.qfrc_applied[motion.qvel : motion.qvel + 6]
                 if force.any():
-                    turn = robot.q[base.q + 3 : base.q + 7]
-                    torque = rotation_matrix(turn.tolist()) @ force[3:]
-                    robot.apply_wrench(robot.model.base_link, force[:3], torque)
+                    torque = rotation_of(robot.q[base.q + 3 : base.q + 7][_WXYZ]) @ force[3:]
+                    robot.apply_wrench(base.link, motion.axes @ force[:3], torque, motion.anchor)
             if data.xfrc_applied.any():
                 for body, link, centre in one.bodies:
                     wrench = data.xfrc_applied[body]
@@ -191,17 +193,15 @@ def _map_robot(m, robot: Robot, joints: dict[str, int], mapped: set[int]) -> Rob
     bases, names = [], robot.joint_names
     dofs = np.full(len(names), -1)
     for joint in robot.model.joints:
-        number = _free_joint(m, robot, joint.name) if joint.joint_type == FREE else None
-        if number is None:
-            number = joints.get(joint.name)
-        if number is None:
-            continue
-        qpos, qvel = int(m.jnt_qposadr[number]), int(m.jnt_dofadr[number])
-        mapped.add(number)
         if joint.joint_type == FREE:
-            bases.append(FreeBase(qpos, qvel, joint.q_index, joint.v_index))
-        else:
-            pairs.append((qpos, joint.q_index, qvel, joint.v_index))
+            body = _free_body(m, robot, joint.name)
+            link = m.body(body).name or robot.model.base_link
+            bases.append(FreeBase(FreeMotion(m, body), link, joint.q_index, joint.v_index))
+            mapped.update(_joints_of(m, body))
+        elif (number := joints.get(joint.name)) is not None:
+            qvel = int(m.jnt_dofadr[number])
+            mapped.add(number)
+            pairs.append((int(m.jnt_qposadr[number]), joint.q_index, qvel, joint.v_index))
             dofs[names.index(joint.name)] = qvel
     table = np.array(pairs, dtype=int).reshape(-1, 4)
     links = robot.model.frames
@@ -215,13 +215,18 @@ def _map_robot(m, robot: Robot, joints: dict[str, int], mapped: set[int]) -> Rob
     )
 
 
-def _free_joint(m, robot: Robot, name: str) -> int | None:
-    """Return the free joint of the body that is the robot's base link, or has this name."""
-    for j in range(m.njnt):
-        body = m.body(int(m.jnt_bodyid[j])).name
-        if m.jnt_type[j] == 0 and (m.joint(j).name == name or body == robot.model.base_link):
-            return j
-    return None
+def _free_body(m, robot: Robot, name: str) -> int:
+    """Return the free body that is the robot's base link, or that has a joint of this name."""
+    for body in range(1, m.nbody):
+        if (m.body(body).name or f"body{body}") == robot.model.base_link:
+            return body
+        if name in [m.joint(j).name for j in _joints_of(m, body)]:
+            return body
+    raise HrpsimError(f"no body of the MJCF moves by the free joint {name!r} of hrpsim's world")
+
+
+def _joints_of(m, body: int) -> range:
+    return range(int(m.body_jntadr[body]), int(m.body_jntadr[body] + m.body_jntnum[body]))
 
 
 def _actuators(m, robot: Robot) -> list[Actuator]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.errors import HrpsimError
 from hrpsim.world.world import World
 
 _FRAME = 1.0 / 40.0  # [s, wall]
@@ -67,3 +68,20 @@ class Handle:
 def launch_passive(model: Any, data: Any, **options: Any) -> Handle:
     """Show an MjData's world in a browser; other options of MuJoCo's windows have no effect."""
     return Handle(data.world)
+
+
+def launch(model: Any = None, data: Any = None, *, loader: Any = None, **options: Any) -> None:
+    """Step an MjData at the pace of the clock and show it, until interrupted.
+
+    loader: a function that returns model and data instead.
+    """
+    if loader is not None:
+        model, data = loader()
+    if data is None:
+        raise HrpsimError("viewer.launch needs model and data, or a loader that returns both")
+    with launch_passive(model, data) as viewer:
+        begin = time.monotonic() - data.time
+        while viewer.is_running():
+            data._advance()
+            viewer.sync()
+            time.sleep(max(begin + data.time - time.monotonic(), 0.0))

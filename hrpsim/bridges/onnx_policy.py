@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.bridges.onnx_network import Network
 from hrpsim.bridges.policy_description import PolicyDescription, Term, read_policy
 from hrpsim.control.framework.controller import (
     EFFORT,
@@ -78,7 +79,19 @@ class OnnxPolicy(Controller):
                     f"{policy.source}: {term.term}: {len(term.scale)} scales for {size} numbers"
                 )
         total = sum(size * term.history for size, term in zip(sizes, policy.observations))
-        self._session, self._inputs = _load(policy, total)
+        if not policy.network.is_file():
+            raise ControllerError(f"{policy.source}: policy {str(policy.network)!r} does not exist")
+        self._network = Network(policy.network)
+        first = self._network.inputs[0]
+        if isinstance(first.shape[-1], int) and first.shape[-1] != total:
+            raise ControllerError(
+                f"{policy.source}: the observations are {total} numbers, and the network's input "
+                f"{first.name!r} takes {first.shape[-1]}"
+            )
+
+    def stop(self) -> None:
+        """End the thread that evaluates the network."""
+        self._network.close()
 
     def initialize(self, state: State) -> None:
         """Start, with a history of the present measurements."""
@@ -86,7 +99,7 @@ class OnnxPolicy(Controller):
         self._start, self._tick = state.time, 0
         self.finished = False
         self.action = np.zeros(len(policy.joints))
-        self._memory = [np.zeros(one.shape, np.float32) for one in self._inputs[1:]]
+        self._memory = [np.zeros(one.shape, np.float32) for one in self._network.inputs[1:]]
         self._posture = state.joint_positions.copy()
         self._target = policy.default.copy()
         self._pasts = [
@@ -119,10 +132,7 @@ class OnnxPolicy(Controller):
         for term, past in zip(policy.observations, self._pasts):
             past.append(self._observed(term, state))
         observation = _stacked(self._pasts, policy.history_by_step)
-        values = [observation.astype(np.float32)[None], *self._memory]
-        given = {one.name: value for one, value in zip(self._inputs, values)}
-        answer, *self._memory = self._session.run(None, given)[: len(values)]
-        action = np.asarray(answer, dtype=float).ravel()
+        action, *self._memory = self._network.evaluate(observation, self._memory)
         if action.shape != self.action.shape or not np.isfinite(action).all():
             raise ControllerError(
                 f"{policy.source}: the network answers {action.size} numbers for "
@@ -190,44 +200,3 @@ def _imu_of(model: Model, policy: PolicyDescription) -> str | None:
     if policy.imu and policy.imu not in imus:
         raise ControllerError(f"{policy.source}: {unknown_name('imu', policy.imu, imus)}")
     return policy.imu or (imus[0] if imus else None)
-
-
-def _load(policy: PolicyDescription, size: int):
-    """Return the network's session and its inputs: `size` numbers, then its memory."""
-    try:
-        import onnxruntime
-    except ModuleNotFoundError as error:
-        raise ControllerError(
-            "policies in ONNX need onnxruntime: pip install hrpsim[onnx]"
-        ) from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    if not policy.network.is_file():
-        raise ControllerError(f"{policy.source}: policy {str(policy.network)!r} does not exist")
-    try:
-        session = onnxruntime.InferenceSession(
-            str(policy.network), options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # of one of onnxruntime's many classes
-        reason = " ".join(str(error).split())[:200]
-        raise ControllerError(f"{str(policy.network)!r} is no network: {reason}") from error
-    inputs, outputs = session.get_inputs(), session.get_outputs()
-    memory = [one.shape for one in inputs[1:]]
-    if memory != [one.shape for one in outputs[1 : len(inputs)]] or not all(
-        isinstance(length, int) for shape in memory for length in shape
-    ):
-        names = " and ".join(
-            ", ".join(f"{one.name} {one.shape}" for one in several) for several in (inputs, outputs)
-        )
-        raise ControllerError(
-            f"{policy.source}: the network's inputs after the first must be its memory, of fixed "
-            f"shapes, which the outputs after the first answer; it has {names}"
-        )
-    first = inputs[0]
-    if isinstance(first.shape[-1], int) and first.shape[-1] != size:
-        raise ControllerError(
-            f"{policy.source}: the observations are {size} numbers, and the network's input "
-            f"{first.name!r} takes {first.shape[-1]}"
-        )
-    return session, inputs

@@ -17,6 +17,7 @@ from hrpsim.control.framework.controller import (
     ControllerError,
     State,
     controlled_joints,
+    period_of,
 )
 from hrpsim.control.framework.plugins import find_controller
 from hrpsim.control.motion.motion_sequence import smooth_step
@@ -75,8 +76,9 @@ class Member:
         """Configure it: compute what depends only on the model; return its period [s]."""
         self.require("configure", UNCONFIGURED)
         self.controller.configure(model, dict(self._parameters))
+        period = period_of(self.controller)
         self.state = INACTIVE
-        return self.controller.period
+        return period
 
     def unload(self) -> None:
         """Stop the controller and drop it."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.connection import DescribedConnection
-from hrpsim.model.shapes.geometry import Geometry
+from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
 
@@ -52,6 +52,10 @@ class CollisionShape:
     p: np.ndarray  # (3,)
     geometry: Geometry
     material: str = "default"
+
+    def __post_init__(self):
+        if type(self.geometry) is Mesh:  # hulls and height fields have none by construction
+            self.geometry.require_areas()
 
 
 @dataclass(frozen=True)

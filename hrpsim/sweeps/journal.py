@@ -13,9 +13,11 @@ import fcntl
 import json
 import os
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from hrpsim.errors import shown_value
 from hrpsim.sweeps.cells import Result
 from hrpsim.sweeps.framework.errors import SweepError
 
@@ -88,9 +90,18 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
             if header is None:
                 header = entry
             else:
-                results.append(Result(**entry))
+                results.append(_result(path, entry))
             end += len(line)
     return header, results, end
+
+
+def _result(path: Path, entry: Any) -> Result:
+    with suppress(TypeError):
+        result = Result(**entry)
+        kinds = zip(result, (int, int, dict, str), strict=False)
+        if result.number >= 0 and all(isinstance(value, kind) for value, kind in kinds):
+            return result
+    raise SweepError(f"{path}: {shown_value(entry)} is no result of a cell")
 
 
 def kept(result: Result) -> dict[str, Any]:

@@ -10,17 +10,21 @@ is opened and closed. When the last run is in the arrays the journal is removed.
 from __future__ import annotations
 
 import json
+import logging
+import math
 import os
 import tempfile
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hrpsim.errors import shown_value
+from hrpsim.limits import STORE_SIZE, YAML_SIZE
 from hrpsim.sweeps.cells import Result
 from hrpsim.sweeps.fingerprint import differences
 from hrpsim.sweeps.framework.errors import SweepError, needed_package
@@ -30,6 +34,8 @@ from hrpsim.sweeps.table import Table
 _CHUNK = 1024  # runs
 _FORMAT = 2  # of zarr: texts of fixed width have a place in its specification
 _SYNC_PERIOD = 5.0  # [s]
+# Codecs that only pack bytes; zarr writes its default, which depends on the release.
+_CODECS = ("blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma")
 
 
 class Store:
@@ -67,8 +73,9 @@ class Store:
     def _take_over_arrays(self) -> None:
         """Read a store whose sweep has ended, or whose journal is missing."""
         found = open_store(self.path)
-        self._compare(_identity_of(found))
-        self._read(found)
+        with _damage_of(self.path):
+            self._compare(_identity_of(found))
+            self._read(found)
 
     def _take_over_journal(self) -> None:
         header, results = self._journal.read()
@@ -78,9 +85,10 @@ class Store:
             there = map(self._table.result, np.flatnonzero(self._table.status).tolist())
             self._journal.append([self._identity, *map(kept, there)])
         else:
-            self._compare(header)
-        for result in results:
-            self._table.add(result)
+            with _damage_of(self._journal.path):
+                self._compare(header)
+                for result in results:
+                    self._table.add(result)
         self._write_arrays()
 
     def _compare(self, there: Mapping[str, Any]) -> None:
@@ -198,14 +206,67 @@ def open_store(path: str | Path) -> Any:
         raise SweepError(f"there is no store {path} yet")
     if not _is_store(path):
         raise SweepError(f"{path} is no store of a sweep")
-    try:
+    # Arrays are read side by side: of errors after the first, asyncio logs the traceback.
+    logging.getLogger("asyncio").addFilter(_is_not_of_zarr)
+    with _damage_of(path):
+        _refuse_programs(path)
         found = xarray.open_zarr(path, consolidated=False, zarr_format=_FORMAT).load()
-    except (OSError, ValueError, KeyError) as error:
-        raise SweepError(f"{path} cannot be read: {error}") from error
-    if "versions" not in found.attrs or "status" not in found:
-        raise SweepError(f"{path} is a dataset, but not of a sweep")
-    _add_journal(found, _journal_of(path))
+        if "versions" not in found.attrs or "status" not in found:
+            raise SweepError(f"{path} is a dataset, but not of a sweep")
+        if flaw := _flaw(found):
+            raise SweepError(f"{path} is damaged: {flaw}")
+        _add_journal(found, _journal_of(path))
     return found[sorted(found.data_vars)]
+
+
+def _is_not_of_zarr(record: logging.LogRecord) -> bool:
+    return "zarr" not in record.getMessage()
+
+
+@contextmanager
+def _damage_of(path: Path) -> Iterator[None]:
+    """Report any error as damage of a store or journal: its readers raise many."""
+    try:
+        yield
+    except SweepError:
+        raise
+    except Exception as error:
+        raise SweepError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _refuse_programs(path: Path) -> None:
+    """Raise SweepError for arrays with codecs or contents that a sweep does not write.
+
+    A codec may run programs, as zarr's pickle does. They are named before zarr reads anything.
+    """
+    size = 0
+    for file in sorted(path.glob("*/.zarray")):
+        head = json.loads(file.read_bytes()[:YAML_SIZE])
+        codecs = [codec["id"] for codec in (head["compressor"], *(head["filters"] or ())) if codec]
+        refused = [codec for codec in codecs if codec not in _CODECS]
+        if refused:
+            raise SweepError(f"{file}: the codec {shown_value(refused[0])} is not read")
+        kind = np.dtype(head["dtype"])
+        if kind.hasobject or kind.kind not in "biufU":
+            raise SweepError(f"{file}: arrays of type {shown_value(head['dtype'])} are not read")
+        size += math.prod(head["shape"]) * kind.itemsize
+        if size > STORE_SIZE or min(head["shape"], default=0) < 0:
+            raise SweepError(f"{path} has arrays of over {STORE_SIZE} bytes (STORE_SIZE)")
+
+
+def _flaw(found: Any) -> str:
+    """Return what a dataset lacks of a sweep's, "" for nothing."""
+    identity = _identity_of(found)
+    for name, kind in {"scenario": dict, "versions": dict, "parameters": list}.items():
+        if not isinstance(identity.get(name), kind):
+            return f"its attribute {name!r} is missing, or no {kind.__name__}"
+    kinds = {"status": "iu", "error": "U", "seed": "iu"}
+    kinds |= dict.fromkeys(identity["parameters"], "biufU")
+    for name in (*kinds, *found.data_vars):
+        variable, kind = found.variables.get(name), kinds.get(name, "biuf")
+        if variable is None or variable.dims[:1] != ("cell",) or variable.dtype.kind not in kind:
+            return f"its array {name!r} is missing, or of another kind"
+    return ""
 
 
 def _add_journal(found: Any, journal: Path) -> None:

@@ -213,6 +213,8 @@ def replay(scenario: Any, results: Any, cell: int) -> Replay:
     scenario = as_scenario(scenario)
     found = open_store(results) if isinstance(results, (str, Path)) else results
     number, values, seed = cell_of(found, cell)
+    if lacking := [name for name in scenario.outcomes if name not in found]:
+        raise SweepError(f"the store has no outcome {lacking[0]!r}: it is damaged, or another's")
     result = run_cell(scenario, Cell(number, values, seed))
     stored = Result(
         number,

@@ -3,6 +3,11 @@
 
 """Policies in ONNX: what they observe, what their actions mean, how often, and errors."""
 
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
@@ -260,3 +265,135 @@ def test_the_clock_of_a_gait(policy, description):
     expected = [[0.0, 1.0], [np.sin(np.pi / 8), np.cos(np.pi / 8)], [half, half]]
     np.testing.assert_allclose(clocks[:3], expected, atol=1e-12)
     np.testing.assert_allclose(clocks[4], [1.0, 0.0], atol=1e-12)
+
+
+def described(description, taken, answered, nodes, given=()):
+    """Write a network of these nodes, and a description of a policy that observes five numbers."""
+    from onnx import helper, numpy_helper
+
+    description.write_text(TEXT.partition("observations")[0] + OBSERVED)
+    weights = numpy_helper.from_array(np.full((5, 2), 0.1, np.float32), "W")
+    product = helper.make_node("MatMul", ["obs", "W"], ["actions"])
+    graph = helper.make_graph([product, *nodes], "policy", taken, answered, [weights, *given])
+    opset = [helper.make_opsetid("", 13)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    path = description.with_name("policy.onnx")
+    path.write_bytes(model.SerializeToString())
+
+
+OBSERVED = "observations: [{term: gravity}, {term: joint_positions}]\n"
+
+
+def of(name, *shape, kind=1):  # kind of numbers: onnx.TensorProto.FLOAT
+    from onnx import helper
+
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def odd_networks():
+    """Return what networks may be that onnxruntime reads and no policy is: inputs, outputs, nodes.
+
+    TensorProto has 7 for int64, 8 for texts, 11 for float64.
+    """
+    pytest.importorskip("onnx")
+    from onnx import helper, numpy_helper
+
+    make, answer, index = helper.make_node, of("actions", 1, 2), numpy_helper.from_array
+    beyond = index(np.int64([7]), "k")
+    sequence = helper.make_tensor_sequence_value_info("s", 1, [1, 2])
+    return {
+        "rank 1": ([of("obs", 5)], [of("actions", 2)], []),
+        "rank 3": ([of("obs", 1, 1, 5)], [of("actions", 1, 1, 2)], []),
+        "rank 0": ([of("obs")], [answer], []),
+        "texts": (
+            [of("obs", 1, 5)],
+            [of("s", 1, 2, kind=8)],
+            [make("Cast", ["actions"], ["s"], to=8)],
+        ),
+        "a sequence": (
+            [of("obs", 1, 5)],
+            [sequence],
+            [make("SequenceConstruct", ["actions"], ["s"])],
+        ),
+        "index": (
+            [of("obs", 1, 5)],
+            [of("out", 1, 1)],
+            [make("Gather", ["actions", "k"], ["out"], axis=1)],
+            [beyond],
+        ),
+        "no number": (
+            [of("obs", 1, 5)],
+            [of("out", 1, 2)],
+            [
+                make("Log", ["m"], ["out"]),
+                make("Sub", ["actions", "actions"], ["n"]),
+                make("Sub", ["n", "one"], ["m"]),
+            ][::-1],
+            [index(np.float32([1.0]), "one")],
+        ),
+        "memory of int64": (
+            [of("obs", 1, 5), of("m", 1, 2, kind=7)],
+            [answer, of("out", 1, 2, kind=7)],
+            [make("Identity", ["m"], ["out"])],
+        ),
+        "endless memory": (
+            [of("obs", 1, 5), of("m", 10**6, 10**6)],
+            [answer, of("out", 10**6, 10**6)],
+            [make("Identity", ["m"], ["out"])],
+        ),
+    }
+
+
+ODD = ("rank 1", "rank 3", "rank 0", "texts", "a sequence", "index", "no number")
+
+
+@pytest.mark.parametrize("name", [*ODD, "memory of int64", "endless memory"])
+def test_what_is_no_policy_is_an_error_with_its_file(policy, description, name):
+    """Law: whatever onnxruntime raises is a ControllerError that names a file."""
+    described(description, *odd_networks()[name])
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    with pytest.raises(ControllerError, match=r"policy\.(onnx|yaml)"):
+        ControlLoop(robot, policy, {"description": str(description)}).tick()
+
+
+ENDLESS = """
+import sys
+import hrpsim
+from hrpsim import share_path
+from hrpsim.bridges import OnnxPolicy
+from hrpsim.control import ControlLoop
+
+class Policy(OnnxPolicy):
+    def _ask(self, state):
+        print("begins", flush=True)
+        super()._ask(state)
+
+robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+with ControlLoop(robot, Policy(), {"description": sys.argv[1]}) as loop:
+    try:
+        loop.tick()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def test_a_network_without_end_can_be_interrupted(policy, description):
+    """Law: SIGINT raises KeyboardInterrupt while a network computes, and its thread ends."""
+    from onnx import helper, numpy_helper
+
+    passed = [helper.make_node("Identity", [a], [b]) for a, b in ("cd", "xy")]
+    taken = [of("i", kind=7), of("c", kind=9), of("x", 1, 2)]
+    body = helper.make_graph(passed, "body", taken, [of("d", kind=9), of("y", 1, 2)])
+    loop = helper.make_node("Loop", ["", "true", "actions"], ["out"], body=body)
+    true = numpy_helper.from_array(np.array(True), "true")
+    described(description, [of("obs", 1, 5)], [of("out", 1, 2)], [loop], [true])
+    command = [sys.executable, "-c", ENDLESS, str(description)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "begins\n"
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=100)[0] == "interrupted\n"
+        finally:
+            process.kill()
+    assert process.returncode == 0

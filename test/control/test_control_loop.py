@@ -217,6 +217,22 @@ def test_bad_commands_are_named_and_change_nothing(robot, answer, message):
     assert robot.world.time == 0.0
 
 
+@pytest.mark.parametrize("period", ["5 ms", None, True, 0.0, np.nan, np.inf, [0.005]])
+def test_a_period_that_is_no_time_is_named(robot, period):
+    diary = Diary()
+    diary.period = period
+    with pytest.raises(ControllerError, match=r"Diary: the period must be a time > 0 s, got"):
+        ControlLoop(robot, diary)
+
+
+@pytest.mark.parametrize("needs", ["base", 5, ["zmp"]])
+def test_needs_that_are_no_mapping_are_named(robot, needs):
+    diary = Diary()
+    diary.needs = needs
+    with pytest.raises(ControllerError, match="Diary: needs must be a mapping, got"):
+        ControlLoop(robot, diary)
+
+
 def test_controllers_are_found_by_name(tmp_path, monkeypatch):
     file = tmp_path / "my_walk.py"
     file.write_text(
@@ -238,6 +254,8 @@ def test_controllers_are_found_by_name(tmp_path, monkeypatch):
     for name, message in {
         "Mine": "expected 'module:Class'",
         ":Mine": "expected 'module:Class'",
+        "../../x:Mine": "expected 'module:Class'",
+        ".x:Mine": "expected 'module:Class'",
         "no.such.module:Mine": "no module 'no' on",
         "hrpsim.control.nothing:Mine": "no module 'hrpsim.control.nothing'",
         f"{file}:Yours": "controller 'Yours' does not exist.*available: Mine$",

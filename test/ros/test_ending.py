@@ -42,6 +42,41 @@ def test_terminate_ends_the_node_cleanly(simulations):
     assert not [segment for segment in segments if segment.exists()]
 
 
+BLOCKING = """
+import time
+from hrpsim.control import Command, Controller
+
+class Blocking(Controller):
+    def configure(self, model, parameters):
+        self.wait("configure", parameters)
+
+    def control(self, state):
+        self.wait("control", parameters={"where": "control"})
+
+    def wait(self, where, parameters):
+        if parameters["where"] == where:
+            print("blocks", flush=True)
+            while True:
+                time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("where, number", [("configure", "SIGINT"), ("control", "SIGTERM")])
+def test_a_controller_that_never_returns_can_be_ended(simulations, tmp_path, where, number):
+    """Law: one SIGINT or SIGTERM ends the program, whatever the controller's code does."""
+    (tmp_path / "blocking.py").write_text(BLOCKING)
+    simulations.start(lockstep=True)
+    program = simulations.start_program(
+        *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
+        *("-p", f"controller:={tmp_path}/blocking.py:Blocking"),
+        *("-p", f"parameters:=['where:={where}']"),
+    )
+    assert program.wait_for_line("blocks", LIMIT), program.lines
+    program.send_signal(getattr(signal, number))
+    assert program.wait(LIMIT) == 130
+    assert not any("Traceback" in line for line in program.lines)
+
+
 def test_an_interrupt_during_the_start_ends_it(simulations):
     node = simulations.start_program("hrpsim.ros.simulation.node")
     while "numpy" not in Path(f"/proc/{node.pid}/maps").read_text():

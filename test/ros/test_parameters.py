@@ -9,6 +9,7 @@ import pytest
 from rcl_interfaces.srv import GetParameters
 from ros.conftest import LIMIT
 
+from hrpsim.limits import PARAMETER_TEXT
 from hrpsim.ros.base.parameters import SPECIFICATIONS, named_values
 
 
@@ -120,3 +121,19 @@ def test_xacro_arguments():
     assert named_values("xacro_arguments", ["bush:=true", "a:="]) == {"bush": "true", "a": ""}
     with pytest.raises(ValueError, match="'bush'"):
         named_values("xacro_arguments", ["bush"])
+
+
+def test_a_long_text_is_refused_before_it_is_stored(simulations, listener):
+    """Law: a text over the limit changes nothing, and the reason does not repeat it."""
+    from rcl_interfaces.msg import Parameter, ParameterValue
+    from rcl_interfaces.srv import SetParameters
+
+    simulations.start(start_paused=True)
+    value = ParameterValue(type=4, string_value="x" * (PARAMETER_TEXT + 1))
+    request = SetParameters.Request(parameters=[Parameter(name="state_name", value=value)])
+    kind = "rcl_interfaces/srv/SetParameters"
+    (result,) = listener.call("/hrpsim/set_parameters", request, kind).results
+    assert not result.successful and result.reason.endswith("at most (PARAMETER_TEXT)")
+    value.string_value = "x" * PARAMETER_TEXT
+    (result,) = listener.call("/hrpsim/set_parameters", request, kind).results
+    assert result.successful, result.reason

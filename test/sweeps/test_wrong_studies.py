@@ -5,6 +5,7 @@
 
 import json
 import math
+import pickle
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, Cell, run_cell
 from hrpsim.sweeps.engines import named_executor
 from hrpsim.sweeps.framework.errors import unknown_parameter
 from hrpsim.sweeps.framework.scenario import FunctionScenario
+from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import planned
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -331,6 +333,95 @@ class TestStores:
         assert self.run(study, "--store", str(tmp_path / "own" / "thesis.txt")) == 1
         assert capsys.readouterr().err.count("is no store of a sweep") == 2
         assert (tmp_path / "own" / "thesis.txt").read_text() == "all of it"
+
+
+class TestDamagedStores:
+    """Stores that others made, or that a disk has damaged."""
+
+    @pytest.fixture
+    def store(self, folder):
+        pytest.importorskip("xarray"), pytest.importorskip("zarr")
+        study = study_in(folder, f"function: {SOURCE}:fall\n{DESIGN}")
+        read, self.study = read_study(study), study
+        with ThreadPoolExecutor(1) as thread:
+            hrpsim.sweep(read.scenario, read.design, thread, study.with_suffix(".zarr"))
+        return study.with_suffix(".zarr")
+
+    def change(self, store, name, **entries):
+        head = json.loads((store / name).read_text())
+        (store / name).write_text(json.dumps(head | entries))
+
+    @pytest.mark.parametrize("place", ["filters", "compressor"])
+    def test_a_codec_that_runs_programs_is_refused_before_it_is_made(self, store, place):
+        """Law: only codecs that pack bytes are read; zarr 2 unpickles by `pickle`."""
+        codec = {"id": "pickle", "protocol": 4}
+        given = {"compressor": codec} if place == "compressor" else {"filters": [codec]}
+        self.change(store, "error/.zarray", dtype="|O", **({"compressor": None} | given))
+        (store / "error" / "0").write_bytes(pickle.dumps(Evil(store / "run")))
+        with pytest.raises(SweepError, match=r"error/\.zarray: the codec 'pickle' is not read"):
+            open_store(store)
+        assert not (store / "run").exists()
+
+    @pytest.mark.parametrize(
+        "name, entries, message",
+        [
+            ("error/.zarray", {"dtype": "|O"}, "arrays of type '|O' are not read"),
+            ("speed/.zarray", {"shape": [10**12]}, "STORE_SIZE"),
+            ("speed/.zarray", {"shape": None}, "cannot be read"),
+            ("speed/.zarray", {"dtype": "<U2"}, "array 'speed' is missing, or of another kind"),
+            ("status/.zattrs", {"_ARRAY_DIMENSIONS": ["x"]}, "array 'status' is missing"),
+            (".zattrs", {"parameters": "7"}, "'parameters' is missing, or no list"),
+            (".zattrs", {"versions": "[1]"}, "'versions' is missing, or no dict"),
+        ],
+    )
+    def test_damage_is_named_whatever_is_done_with_the_store(
+        self, store, name, entries, message, capsys
+    ):
+        self.change(store, name, **entries)
+        for options in (["--summary"], ["--cell", "0"], ["--worst", "1", "--by", "speed"], []):
+            assert main(["sweep", str(self.study), *options]) == 1
+            said = capsys.readouterr().err
+            assert message in said and "internal error" not in said
+
+    def test_an_outcome_that_is_gone_is_named(self, store, capsys):
+        shutil.rmtree(store / "speed")
+        assert main(["sweep", str(self.study), "--cell", "0"]) == 1
+        assert "no outcome 'speed'" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        "entry",
+        [{}, {"number": -1}, {"number": 9}, {"outcomes": {"depth": 1.0}}, {"error": [1]}, []],
+    )
+    def test_a_line_of_the_journal_that_is_no_result_is_named(self, store, entry, capsys):
+        from hrpsim.sweeps.journal import _line
+
+        whole = {"number": 0, "status": 1, "outcomes": {}, "error": ""}
+        entry = whole | entry if entry else entry
+        journal = store.with_name(store.name + ".journal")
+        attributes = open_store(store).attrs
+        identity = {
+            k: v if k in ("run", "design") else json.loads(v)
+            for k, v in attributes.items()
+            if k not in ("title", "complete")
+        }
+        journal.write_bytes(_line(identity) + _line(entry))
+        for options in (["--summary"], []):
+            assert main(["sweep", str(self.study), *options]) == 1
+            said = capsys.readouterr().err
+            assert str(store) in said and "internal error" not in said
+
+
+DESIGN = "design: {parameters: {height: {values: [0.5, 2.0]}}}\n"
+
+
+class Evil:
+    """Writes a file where it is unpickled."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return open, (self.path, "w")
 
 
 def test_a_cell_that_asks_to_exit_is_a_result():

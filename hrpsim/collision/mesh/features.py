@@ -30,7 +30,12 @@ from hrpsim.collision.mesh.tree_queries import measure_thickness, new_stack
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.jit.compiled import kernel
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
-from hrpsim.model.shapes.mesh_topology import is_convex
+from hrpsim.model.shapes.mesh_topology import (
+    directed_edges,
+    is_convex,
+    joined_sides,
+    shared_edges,
+)
 
 # Faces that meet at less than this angle [rad] continue each other.
 FLAT_ANGLE = 1e-3
@@ -128,21 +133,23 @@ def _smallest_extent(size: np.ndarray) -> float:
 def _edges(p, t, normals):
     """Return EDGE records, their end vertices (e, 2) and faces (e, 2), and each triangle's edges.
 
-    A boundary has a wall beneath it, square to its only face, whose number is -1.
+    A boundary has a wall beneath it, square to its only face, whose number is -1. So has each side
+    that `joined_sides` leaves alone.
     """
-    sides = np.stack([t, np.roll(t, -1, axis=1)], axis=2).reshape(-1, 2)
-    pairs, first, edge_of = np.unique(
-        np.sort(sides, axis=1), axis=0, return_index=True, return_inverse=True
+    sides = directed_edges(t)
+    number, _ = shared_edges(t)
+    least = np.minimum(np.arange(len(sides)), joined_sides(p, t))
+    _, first, edge_of = np.unique(
+        number * len(sides) + least, return_index=True, return_inverse=True
     )
-    edge_of = edge_of.reshape(-1)
     owner = np.arange(len(sides)) // 3
-    faces = np.full((len(pairs), 2), -1, dtype=np.int64)
+    faces = np.full((len(first), 2), -1, dtype=np.int64)
     faces[:, 0] = owner[first]
     others = np.ones(len(sides), dtype=bool)
     others[first] = False
     faces[edge_of[others], 1] = owner[others]
     ends = sides[first]
-    edges = np.zeros(len(pairs), dtype=EDGE)
+    edges = np.zeros(len(first), dtype=EDGE)
     along = p[ends[:, 1]] - p[ends[:, 0]]
     edges["start"], edges["length"] = p[ends[:, 0]], np.linalg.norm(along, axis=1)
     d = edges["direction"] = along / edges["length"][:, None]

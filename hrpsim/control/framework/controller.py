@@ -20,6 +20,7 @@ of its own, over ROS topics (`hrpsim_controller`): both give it the same numbers
 from __future__ import annotations
 
 import fnmatch
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -27,10 +28,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.errors import HrpsimError, shown_value, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 from hrpsim.schema import Kind
+from hrpsim.values import is_number
 
 
 class ControllerError(HrpsimError, ValueError):
@@ -143,6 +145,16 @@ class Controller(ABC):
 
     def stop(self) -> None:  # noqa: B027
         """Release what `configure` acquired."""
+
+
+def period_of(controller: Controller) -> float:
+    """Return a controller's period [s]; ControllerError unless it is a time > 0 s."""
+    if not (is_number(controller.period) and 0.0 < controller.period < math.inf):
+        raise ControllerError(
+            f"{type(controller).__name__}: the period must be a time > 0 s, got "
+            f"{shown_value(controller.period)}"
+        )
+    return controller.period
 
 
 def controlled_joints(model: Model) -> tuple[str, ...]:

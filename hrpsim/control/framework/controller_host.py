@@ -22,6 +22,7 @@ from hrpsim.control.framework.controller import (
     ControllerError,
     State,
     controlled_joints,
+    period_of,
     used_by,
 )
 from hrpsim.control.framework.needs import BASE, CONTACTS, ESTIMATED, JOINTS, ZMP, Needs, needs_of
@@ -123,18 +124,12 @@ class ControllerHost:
         self._begun = False
         self._ended = False
         controller.configure(model, dict(parameters or {}))
-        if not (np.isfinite(controller.period) and controller.period > 0.0):
-            self.stop()
-            raise ControllerError(
-                f"{self.name}: the period must be a time > 0 s, got {controller.period!r}"
-            )
         try:
-            self.needs = needs_of(self.name, controller.needs, model, controller.period)
+            period = period_of(controller)
+            self.needs = needs_of(self.name, controller.needs, model, period)
             self._perception = None
             if self.needs.base == ESTIMATED or self.needs.noise or self.needs.delays:
-                self._perception = Perception(
-                    model, self.joint_names, self.needs, controller.period
-                )
+                self._perception = Perception(model, self.joint_names, self.needs, period)
         except BaseException:
             self.stop()
             raise

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.framework.parameters import checked
-from hrpsim.errors import unknown_name
+from hrpsim.errors import shown_value, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.schema import either, flag, integer, listing, mapping, name, numeric, one_of, table
 from hrpsim.sensors.noise import NoiseLevels
@@ -61,6 +61,8 @@ def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) ->
     """Return `Controller.needs` parsed; ControllerError, which begins with `who`, if wrong."""
     if not given:
         return Needs()
+    if not isinstance(given, Mapping):
+        raise ControllerError(f"{who}: needs must be a mapping, got {shown_value(given)}")
     values = checked(f"{who}: needs", _KINDS, given)
     for link in values.get("contacts", ()):
         if link not in model.frames:

@@ -22,11 +22,13 @@ def find_controller(name: str) -> type[Controller]:
     complete Controller. Errors inside the module pass through unchanged.
     """
     source, separator, class_name = name.rpartition(":")
-    if not (separator and source and class_name):
+    is_file = source.endswith(".py")
+    is_module = all(part.isidentifier() for part in source.split("."))
+    if not (separator and class_name and (is_file or is_module)):
         raise ControllerError(
             f"controller {name!r}: expected 'module:Class' or 'path/to/file.py:Class'"
         )
-    module = _module_in_file(source) if source.endswith(".py") else _module(source, name)
+    module = _module_in_file(source) if is_file else _module(source, name)
     found = getattr(module, class_name, None)
     if found is None:
         available = [n for n, value in vars(module).items() if _is_controller(value)]

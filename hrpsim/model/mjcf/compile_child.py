@@ -4,12 +4,14 @@
 """Compile an MJCF by MuJoCo and write the result to a file; run as a program.
 
 Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF; OUTPUT, an .npz, gets the arrays of the
-compiled model, or OUTPUT with the suffix .error the reason why there is none. MuJoCo is C++ and the
+compiled model, or OUTPUT with the suffix .error the reason why there is none. The working folder
+may have files that FILE names, in assets.npz. MuJoCo is C++ and the
 file may be untrusted, so nothing of hrpsim is in this process, and its resources are limited: it
 ends by SIGPROF after TIME [s] of processor time.
 """
 
 import json
+import os
 import resource
 import signal
 import sys
@@ -90,7 +92,7 @@ def main() -> int:
     except ImportError:
         return NOT_INSTALLED
     try:
-        model = mujoco.MjModel.from_xml_path(source)
+        model = mujoco.MjModel.from_xml_path(source, _assets(np))
     except Exception as error:
         with open(output + ".error", "w", encoding="utf-8") as file:
             file.write(str(error) or type(error).__name__)
@@ -118,6 +120,14 @@ def main() -> int:
     with open(output, "wb") as file:
         np.savez(file, **{"head": text, **found})  # type: ignore[arg-type]
     return 0
+
+
+def _assets(np) -> dict:
+    """Return the files given in memory, which this folder has as assets.npz, by their names."""
+    if not os.path.exists("assets.npz"):
+        return {}
+    with np.load("assets.npz", allow_pickle=False) as file:
+        return {str(name): file[f"_{k}"].tobytes() for k, name in enumerate(file["names"])}
 
 
 def _names(model, kind: str, size: str) -> list:

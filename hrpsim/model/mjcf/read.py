@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +46,11 @@ _FILES = 1000  # that include each other
 class MjcfSource:
     """The XML of an MJCF and of the files that it includes or attaches; text where path is None."""
 
-    def __init__(self, text: str, path: Path | None):
+    def __init__(self, text: str, path: Path | None, assets: Mapping[str, bytes] | None = None):
         self._files: list[tuple[str, etree._Element]] = []
         self._included: list[etree._Element] = []
-        self._seen: set[Path] = set()
+        self._seen: set[Path | str] = set()
+        self._assets = {Path(name).name: data for name, data in (assets or {}).items()}
         self._top = None if path is None else path.parent
         if path is None:
             self._add("<text>", text.encode("utf-8", "replace"), None, is_part=True)
@@ -107,6 +108,10 @@ class MjcfSource:
             self._included.append(root)
         for element in root.iter("include", "model"):
             name = element.get("file", "")
+            asset = Path(name).name
+            if asset in self._assets and asset not in self._seen:
+                self._seen.add(asset)
+                self._add(asset, self._assets[asset], folder, element.tag == "include")
             for above in (folder, self._top):
                 if name and above is not None:
                     self._open(above / name, is_part and element.tag == "include")
@@ -158,13 +163,14 @@ class MjcfModel:
         return self._kinds[enum].get(int(number), str(number))
 
 
-def read_mjcf(text: str, path: Path | None) -> MjcfModel:
+def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None = None) -> MjcfModel:
     """Return the compiled model of an MJCF: a file, or `text` where `path` is None.
 
-    ModelError where it is invalid, where MuJoCo is not installed, and where MuJoCo crashes.
+    assets: contents of files that it names, by their names, as MuJoCo takes them. ModelError where
+    it is invalid, where MuJoCo is not installed, and where MuJoCo crashes.
     """
     label = "<text>" if path is None else str(path)
-    said = MjcfSource(text, path)
+    said = MjcfSource(text, path, assets)
     said.refuse_no_numbers()
     with tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-") as folder:
         source = Path(folder) / "model.xml"
@@ -172,6 +178,12 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
             source.write_text(text, encoding="utf-8")
         else:
             source = path.absolute()
+        if assets:
+            stored: dict[str, np.ndarray] = {
+                f"_{k}": np.frombuffer(data, np.uint8) for k, data in enumerate(assets.values())
+            }
+            stored["names"] = np.array(list(assets))
+            np.savez(Path(folder, "assets.npz"), **stored)  # type: ignore[arg-type]
         output = Path(folder) / "model.npz"
         _compile(source, output, label)
         with np.load(output, allow_pickle=False) as file:

@@ -17,7 +17,7 @@ from hrpsim.model.mjcf.geoms import add_geoms, collides
 from hrpsim.model.mjcf.notes import note_the_rest
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.sensors import add_keyframes, add_sensors
-from hrpsim.model.mjcf.tree import BodyTree, rotation_of, site_placement
+from hrpsim.model.mjcf.tree import BodyTree, free_joints, rotation_of, site_placement
 from hrpsim.model.shapes.placement import Placement
 
 _SCALAR_JOINTS = ("HINGE", "SLIDE")
@@ -62,7 +62,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
 
 def robot_of(m: MjcfModel, roots: list[int], name: str, notes: Notes) -> MjcfRobot:
     """Return the robot of some trees, given by their root bodies."""
-    is_free = len(roots) == 1 and floats(m, roots[0])
+    is_free = len(roots) == 1 and bool(free_joints(m, roots[0]))
     robot = RobotData(name, root="")
     if is_free:
         robot.root = m.names["body"][roots[0]] or f"body{roots[0]}"
@@ -75,13 +75,6 @@ def robot_of(m: MjcfModel, roots: list[int], name: str, notes: Notes) -> MjcfRob
     add_sensors(m, tree, robot, notes)
     add_keyframes(m, tree, robot, notes)
     return MjcfRobot(robot, tree, to_world)
-
-
-def floats(m: MjcfModel, body: int) -> bool:
-    """Return whether a body is on a free joint."""
-    return bool(
-        m.body_jntnum[body] == 1 and m.kind("mjtJoint", m.jnt_type[m.body_jntadr[body]]) == "FREE"
-    )
 
 
 def moving_trees(m: MjcfModel) -> list[int]:

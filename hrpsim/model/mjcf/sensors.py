@@ -9,6 +9,7 @@ import numpy as np
 
 from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import KeyframeData, RobotData, SensorData, free_name
+from hrpsim.model.mjcf.free_motion import FreeMotion
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement
 from hrpsim.model.shapes.placement import Placement
@@ -69,17 +70,19 @@ def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
 def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> KeyframeData:
     """Return MuJoCo's configuration (nq,) by the names of joints."""
     base, joints = None, {}
+    for body, free in tree.free.items():
+        position, turn = FreeMotion(m, body).pose(qpos)
+        if free:
+            w, x, y, z = turn
+            joints[free] = (*map(float, position), *map(float, (x, y, z, w)))
+        else:
+            base = Placement(rotation_of(turn), position)
     for joint, names in tree.joints.items():
         at = int(m.jnt_qposadr[joint])
         kind = m.kind("mjtJoint", m.jnt_type[joint])
-        if kind == "FREE":
-            placement = Placement(rotation_of(qpos[at + 3 : at + 7]), qpos[at : at + 3])
-            if names:
-                w, x, y, z = qpos[at + 3 : at + 7]
-                joints[names[0]] = (*map(float, placement.p), *map(float, (x, y, z, w)))
-            else:
-                base = placement
-        elif kind == "BALL":
+        if not names:
+            continue
+        if kind == "BALL":
             for part, angle in zip(names, ball_angles(qpos[at : at + 4]), strict=True):
                 joints[part] = (angle,)
         else:

@@ -21,13 +21,15 @@ _EULER = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 class BodyTree:
     """Grows the links of some trees of a compiled MJCF; knows which link is which body or joint.
 
-    links: link by body; joints: names by joint, three for a ball, none for a free base.
+    links: link by body; joints: names by joint, three for a ball, none for those of free bodies;
+    free: by each free body the name of its joint, "" for the base.
     """
 
     def __init__(self, m: MjcfModel, roots: list[int], robot: RobotData, notes: Notes):
         self.m, self.robot, self.notes = m, robot, notes
         self.links: dict[int, str] = {}
         self.joints: dict[int, tuple[str, ...]] = {}
+        self.free: dict[int, str] = {}
         self.site_links: dict[int, str] = {}
         names = m.names["body"]
         self._children: dict[int, list[int]] = {}
@@ -69,10 +71,8 @@ class BodyTree:
         self.links[body] = name
         joints = range(int(m.body_jntadr[body]), int(m.body_jntadr[body] + m.body_jntnum[body]))
         steps = [(int(j), m.kind("mjtJoint", m.jnt_type[j])) for j in joints]
-        if name == robot.root:
-            for joint, _ in steps:
-                self._note_free(joint)
-                self.joints[joint] = ()
+        if freely := free_joints(m, body):
+            self._add_free(body, freely)
         else:
             self._add_joints(body, steps)
         link = robot.add_link(name)
@@ -86,12 +86,6 @@ class BodyTree:
         m, robot, name = self.m, self.robot, self._body_names[body]
         parent = self.links[int(m.body_parentid[body])]
         at = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
-        if [kind for _, kind in steps] == ["FREE"]:
-            joint = steps[0][0]
-            self._note_free(joint)
-            self.joints[joint] = (self._joint_names[joint],)
-            robot.add_joint(JointData(self._joint_names[joint], "floating", parent, name, at))
-            return
         anchor = _NONE
         single: list[JointData] = []
         for joint, kind in steps:
@@ -169,14 +163,21 @@ class BodyTree:
         data.friction = float(self.m.dof_frictionloss[dof])
         data.rotor_inertia = float(self.m.dof_armature[dof])
 
-    def _note_free(self, joint: int) -> None:
-        m, dof = self.m, slice(int(self.m.jnt_dofadr[joint]), int(self.m.jnt_dofadr[joint]) + 6)
+    def _add_free(self, body: int, joints: list[int]) -> None:
+        """Make a free body the base, or hang it on a floating joint."""
+        m, name, label = self.m, self._body_names[body], self._joint_names[joints[-1]]
+        why, dofs = "a free body has none", m.dof_bodyid == body
         for array in ("armature", "damping", "frictionloss"):
-            if np.any(getattr(m, f"dof_{array}")[dof]):
-                why = "a free body has none"
-                self.notes.add(f"free joint {array}", why, self._joint_names[joint])
-        if m.jnt_stiffness[joint]:
-            self.notes.add("free joint stiffness", "a free body has none", self._joint_names[joint])
+            if np.any(getattr(m, f"dof_{array}")[dofs]):
+                self.notes.add(f"free joint {array}", why, label)
+        if m.jnt_stiffness[joints].any():
+            self.notes.add("free joint stiffness", why, label)
+        self.joints |= dict.fromkeys(joints, ())
+        self.free[body] = "" if name == self.robot.root else label
+        if self.free[body]:
+            parent = self.links[int(m.body_parentid[body])]
+            at = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
+            self.robot.add_joint(JointData(label, "floating", parent, name, at))
 
     def _add_sites(self) -> None:
         """Make each named site a link of its own, fixed to its body's."""
@@ -192,6 +193,26 @@ class BodyTree:
                 JointData(joint, "fixed", self.links[body], link, site_placement(m, site))
             )
             self.site_links[site] = link
+
+
+def free_joints(m: MjcfModel, body: int) -> list[int]:
+    """Return the joints by which a child of the world moves freely, none if it does not.
+
+    They are a free joint, or three slides at right angles and a ball, without limits or actuators.
+    """
+    first = int(m.body_jntadr[body])
+    joints = list(range(first, first + int(m.body_jntnum[body])))
+    kinds = [m.kind("mjtJoint", m.jnt_type[joint]) for joint in joints]
+    if kinds == ["FREE"]:
+        return joints
+    if kinds != ["SLIDE", "SLIDE", "SLIDE", "BALL"] or m.body_parentid[body] != 0:
+        return []
+    for kind, (driven, _) in zip(m.actuator_trntype, m.actuator_trnid, strict=True):
+        if m.kind("mjtTrn", kind).startswith("JOINT") and driven in joints:
+            return []
+    axes = m.jnt_axis[joints[:3]]
+    is_free = not m.jnt_limited[joints].any() and np.allclose(axes @ axes.T, np.eye(3))
+    return joints if is_free else []
 
 
 def made_with_turns(made: list[JointData], m: MjcfModel, joint: int):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError
-from hrpsim.model.shapes.mesh_integrals import signed_volumes
+from hrpsim.model.shapes.mesh_integrals import doubled_areas, signed_volumes
 from hrpsim.model.shapes.mesh_topology import is_convex, why_open
 
 PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
@@ -181,6 +181,16 @@ class Mesh:
         """The same mesh about the middle of its bounds, and that middle (3,) [m]."""
         middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
         return self.moved(-middle), middle
+
+    def require_areas(self) -> None:
+        """Raise ModelError for a triangle without area, whose plane is not known."""
+        area = np.linalg.norm(doubled_areas(self.vertices[self.triangles]), axis=1)
+        flat = np.flatnonzero(~((area > 0.0) & np.isfinite(area)))
+        if flat.size:
+            raise ModelError(
+                f"{self.label}: triangle {flat[0]} has no area that can be computed; its corners"
+                f" are {self.vertices[self.triangles[flat[0]]].tolist()}. load_mesh removes such"
+            )
 
     def moved(self, by: ArrayLike) -> Mesh:
         """Return the same mesh with every vertex moved by (3,) [m]."""

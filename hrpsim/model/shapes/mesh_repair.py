@@ -17,6 +17,7 @@ from hrpsim.model.shapes.mesh_topology import (
     closed_parts,
     directed_edges,
     edge_neighbours,
+    joined_sides,
     parts_of,
     shared_edges,
 )
@@ -50,6 +51,12 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
         triangles, turned = _outward(vertices, triangles)
         if turned:
             notes.append(f"{turned} triangles of closed parts faced inwards: turned")
+        alone = joined_sides(vertices, triangles) == np.arange(3 * len(triangles))
+        number, uses = shared_edges(triangles)
+        if torn := len(np.unique(number[alone & (uses > 1)[number]])):
+            notes.append(
+                f"at {torn} edges of several triangles the surface does not continue: it is open"
+            )
     used, numbers = np.unique(triangles, return_inverse=True)
     return Repaired(vertices[used], numbers.reshape(triangles.shape), tuple(notes))
 

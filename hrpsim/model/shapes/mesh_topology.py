@@ -61,6 +61,38 @@ def _surplus(triangles: np.ndarray, number: np.ndarray) -> np.ndarray:
     return np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
 
 
+def joined_sides(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return of each directed edge (3 m,) the one at which the surface continues, itself for none.
+
+    Two triangles that run along an edge in opposite directions continue each other. Of more, those
+    do that are next to each other round the edge with the solid between them, so that each edge of
+    the result has one triangle or two, whatever the mesh.
+    """
+    number, uses = shared_edges(triangles)
+    edges = directed_edges(triangles)
+    forward = edges[:, 0] < edges[:, 1]
+    low, high = edges.min(axis=1), edges.max(axis=1)
+    along = vertices[high] - vertices[low]
+    outward = vertices[np.roll(triangles, 1, axis=1).ravel()] - vertices[low]
+    least = np.eye(3)[np.abs(along).argmin(axis=1)]
+    across = np.cross(along, least)
+    upward = np.cross(along, across) / np.linalg.norm(along, axis=1, keepdims=True)
+    angle = np.arctan2(
+        np.einsum("ei,ei->e", outward, upward), np.einsum("ei,ei->e", outward, across)
+    )
+    # The solid lies behind a triangle that runs forward. Of two in one place, folded on each
+    # other, it comes first: then each continues another one, not its own back.
+    order = np.lexsort((~forward, angle, number))
+    last = np.cumsum(uses) - 1
+    following = np.arange(1, len(order) + 1)
+    following[last] = last + 1 - uses
+    here, there = order, order[following]
+    joined = ~forward[here] & forward[there]
+    partner = np.arange(len(order))
+    partner[here[joined]], partner[there[joined]] = there[joined], here[joined]
+    return partner
+
+
 def edge_neighbours(triangles: np.ndarray) -> np.ndarray:
     """Return pairs (k, 2) of directed edges that lie on each other, of edges with two triangles."""
     number, uses = shared_edges(triangles)

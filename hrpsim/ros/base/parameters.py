@@ -23,6 +23,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.limits import PARAMETER_TEXT
 from hrpsim.yaml_text import read_yaml
 
 _SHOWN = 5  # nodes of a file of parameters, in a warning
@@ -350,7 +351,12 @@ def on_change(
         for parameter in parameters:
             name, value = parameter.name, parameter.value
             declared = SPECIFICATIONS.get(name)
-            if problem := (declared.problem if declared else check)(name, value):
+            length = len(value) if isinstance(value, str) else 0
+            if length > PARAMETER_TEXT:
+                problem = f"{name}: {length} characters, {PARAMETER_TEXT} at most (PARAMETER_TEXT)"
+            else:
+                problem = (declared.problem if declared else check)(name, value)
+            if problem:
                 return SetParametersResult(successful=False, reason=problem)
         return SetParametersResult(successful=True)
 

@@ -275,7 +275,7 @@ def _describe() -> str:
 
 
 def _run(stop: StopSignal) -> int:
-    return run_controller(stop, stop.loop_started)
+    return run_controller(stop, stop.user_code_started)
 
 
 def run_controller(stop: Callable[[], bool], begun: Callable[[], None], **node_options) -> int:

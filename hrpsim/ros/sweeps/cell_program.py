@@ -12,6 +12,7 @@ from typing import Any
 
 from rclpy.parameter import Parameter
 
+from hrpsim.control.framework.controller import period_of
 from hrpsim.errors import WorldError
 from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stop_signal import StopSignal
@@ -103,7 +104,7 @@ def _run_controller(folder: CellFolder, stop: StopSignal) -> int:
         "lockstep": True,
     }
     return run_controller(
-        lambda: stop() or folder.has(OVER), stop.loop_started, **_options(folder, given)
+        lambda: stop() or folder.has(OVER), stop.user_code_started, **_options(folder, given)
     )
 
 
@@ -118,7 +119,7 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
     world, model = scenario.world_of(values, seed)
     controller.configure(model, given)  # sets its period, which the node needs at construction
     controller.stop()
-    period = controller.period
+    period = period_of(controller)
     given_to_node = {
         "lockstep": True,
         "lockstep_policy": "abort",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -37,14 +38,21 @@ _INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
 Owner = tuple[str, str]  # entity and link, as in World.link_names
 
 
-def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
+def load_mjcf_world(
+    path: Path,
+    time_step: float | None,
+    integrator: str | None,
+    assets: Mapping[str, bytes] | None = None,
+    for_mujoco: bool = False,
+) -> World:
     """Return the world of an MJCF; trees that equalities tie to each other are one robot.
 
     Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning lists what is not
-    simulated. ModelError or WorldError for anything invalid.
+    simulated. assets: files that it names, by their names. for_mujoco: do not list sensors and
+    keyframes, which the bridge to MuJoCo has. ModelError or WorldError for anything invalid.
     """
     text, _ = read_source(path)
-    m = read_mjcf(text, path)
+    m = read_mjcf(text, path, assets)
     if integrator is None:
         kind = m.kind("mjtIntegrator", int(m.option["integrator"]))
         integrator = _INTEGRATORS.get(kind, "semi_implicit")
@@ -65,8 +73,10 @@ def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None)
     _set_frictions(m, world)
     _keep_apart(m, world, owners)
     note_the_rest(m, notes)
-    if notes.lines():
-        listed = "; ".join(notes.lines())
+    known = ("sensor ", "keyframe ") if for_mujoco else ()
+    lines = [line for line in notes.lines() if not line.startswith(known)]
+    if lines:
+        listed = "; ".join(lines)
         warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
     return world
 

@@ -1,0 +1,98 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A network in an ONNX file, evaluated by onnxruntime."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.control.framework.controller import ControllerError
+
+_MOST_MEMORY = 10_000_000  # numbers
+_FLOAT = ("tensor(float)",)
+_FLOATS = (*_FLOAT, "tensor(double)", "tensor(float16)")
+_NO_LOG = 4  # but fatal errors: all others are raised
+
+
+class Network:
+    """A network of one observation and, where it is recurrent, its memory.
+
+    inputs: onnxruntime's descriptions, the observation first. Errors of onnxruntime are raised as
+    ControllerError that names the file, which must exist.
+    """
+
+    def __init__(self, path: Path):
+        try:
+            import onnxruntime
+        except ModuleNotFoundError as error:
+            raise ControllerError(
+                "policies in ONNX need onnxruntime: pip install hrpsim[onnx]"
+            ) from error
+        self._path, self._options = path, onnxruntime.RunOptions
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = _NO_LOG
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"], enable_fallback=0
+            )
+        except Exception as error:  # of one of onnxruntime's many classes
+            raise self._error("is no network", error) from error
+        self.inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
+        names = " and ".join(
+            ", ".join(f"{one.name} {one.shape}" for one in several) or "none"
+            for several in (self.inputs, outputs)
+        )
+        if not (self.inputs and outputs and self.inputs[0].shape):
+            raise ControllerError(
+                f"{str(path)!r}: a network takes an observation of a declared shape and answers "
+                f"an action; its inputs and outputs are {names}"
+            )
+        for one, kinds in *((one, _FLOAT) for one in self.inputs), (outputs[0], _FLOATS):
+            if one.type not in kinds:
+                raise ControllerError(
+                    f"{str(path)!r}: {one.name!r} is a {one.type}, {kinds[0]} is needed"
+                )
+        memory = [one.shape for one in self.inputs[1:]]
+        fixed = all(isinstance(length, int) for shape in memory for length in shape)
+        if memory != [one.shape for one in outputs[1 : len(self.inputs)]] or not (
+            fixed and sum(map(math.prod, memory)) <= _MOST_MEMORY
+        ):
+            raise ControllerError(
+                f"{str(path)!r}: the network's inputs after the first must be its memory, of fixed "
+                f"shapes, which the outputs after the first answer; it has {names}"
+            )
+        self._worker = ThreadPoolExecutor(1, "onnx")
+
+    def evaluate(self, observation: np.ndarray, memory: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the action (n,) and the new memory.
+
+        It runs in another thread: this one can then be interrupted, which ends the evaluation, of
+        a loop without end too.
+        """
+        values = [observation.astype(np.float32)[None], *memory]
+        given = {one.name: value for one, value in zip(self.inputs, values)}
+        options = self._options()
+        options.log_severity_level = _NO_LOG
+        answer = self._worker.submit(self._session.run, None, given, options)
+        try:
+            action, *memory = answer.result()[: len(values)]
+            return [np.asarray(action, dtype=float).ravel(), *memory]
+        except Exception as error:
+            raise self._error("cannot be evaluated", error) from error
+        except BaseException:
+            options.terminate = True
+            raise
+
+    def close(self) -> None:
+        """End the thread."""
+        self._worker.shutdown(wait=False)
+
+    def _error(self, what: str, error: Exception) -> ControllerError:
+        return ControllerError(f"{str(self._path)!r} {what}: {' '.join(str(error).split())[:200]}")
