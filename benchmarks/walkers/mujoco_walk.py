@@ -233,4 +233,5 @@ def mujoco_walk(
         wall_time=took,
         soles=prepared.soles,
         contact=planned_contact(controller.sequence, np.array(times) - controller.begin),
+        begin=controller.begin,
     )

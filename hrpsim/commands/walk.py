@@ -316,8 +316,9 @@ def _progress(controller):
         if now - last < _PROGRESS_PERIOD:
             return
         last = now
-        made = int((ends <= simulated).sum())
+        made = int(((controller.begin or 0.0) + ends <= simulated).sum())
         factor = simulated / max(now - start, 1e-9)
-        show_line(f"{simulated:5.1f} s, {made} of {len(ends)} steps, real-time factor {factor:.1f}")
+        steps = f"{made} of {len(ends)} steps, " if len(ends) else ""
+        show_line(f"{simulated:5.1f} s, {steps}real-time factor {factor:.1f}")
 
     return show

@@ -136,7 +136,8 @@ class Measures:
 def planned_steps(controller: Controller | None) -> list[float] | None:
     """Return when the steps of a controller's motion end [s]; None if it has no motion."""
     sequence = getattr(controller, "sequence", None)
-    return None if sequence is None else step_ends(sequence).tolist()
+    begin = getattr(controller, "begin", None) or 0.0
+    return None if sequence is None else (begin + step_ends(sequence)).tolist()
 
 
 def larger_dcm_error(largest: float, controller: Controller | None) -> float:
