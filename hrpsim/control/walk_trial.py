@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.control.balance.fall import FallWatch, clearance, tilt
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.stabilizing import kept
 from hrpsim.control.framework.control_loop import ControlLoop
@@ -23,13 +23,14 @@ from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_from_rpy
 from hrpsim.moved import old_names
+from hrpsim.world.objects.fall import FallWatch, clearance, tilt
 from hrpsim.world.objects.robot import Robot
 
 __getattr__ = old_names(__name__)
 
 SOLES = ("l_sole", "r_sole")
 _LOOKS = 10  # ticks between checks of contacts
-_LOADED = 50.0  # feet that bear less together are in the air [N]
+_LOADED = 0.1  # of the weight: feet that bear less together are in the air
 
 
 @dataclass
@@ -180,7 +181,7 @@ def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
             f = R @ wrench[:3]
             force[k] += f
             moment[k] += R @ wrench[3:] + np.cross(p, f)
-    loaded = force[:, 2] > _LOADED
+    loaded = force[:, 2] > _LOADED * STANDARD_GRAVITY * model.mass
     zmp = np.full((len(force), 2), np.nan)
     zmp[loaded] = np.column_stack([-moment[loaded, 1], moment[loaded, 0]]) / force[loaded, 2:]
     return zmp

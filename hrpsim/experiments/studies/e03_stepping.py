@@ -12,7 +12,6 @@ from scipy.signal import butter, sosfiltfilt
 
 from hrpsim import Model, center_of_mass, link_pose, load_model
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
-from hrpsim.control.balance.fall import FallWatch, clearance
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.pattern import footsteps
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
@@ -28,6 +27,7 @@ from hrpsim.experiments.framework.experiment import (
 )
 from hrpsim.experiments.scenes.standing import our_standing
 from hrpsim.resources import share_path
+from hrpsim.world.objects.fall import FallWatch, clearance
 
 SENSORS = ("lfsensor", "rfsensor")
 SOLES = ("LLEG_SOLE", "RLEG_SOLE")

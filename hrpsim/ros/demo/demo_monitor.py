@@ -17,8 +17,8 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
-from hrpsim.control.balance.fall import FallWatch
 from hrpsim.ros.base import qos
+from hrpsim.world.objects.fall import FallWatch
 
 
 class DemoMonitor:

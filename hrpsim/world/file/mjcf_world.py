@@ -29,6 +29,7 @@ from hrpsim.model.shapes.height_field import HeightField
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.urdf.source import read_source
 from hrpsim.world.objects.robot import Robot
+from hrpsim.world.start_check import warn_of_start
 from hrpsim.world.world import World
 
 _INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
@@ -67,6 +68,7 @@ def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None)
     if notes.lines():
         listed = "; ".join(notes.lines())
         warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
+    warn_of_start(world)
     return world
 
 
