@@ -42,8 +42,8 @@ class Settled(NamedTuple):
         words = [f"base moved by {1e3 * self.moved:.1f} mm and {math.degrees(self.turned):.1f} deg"]
         if self.joint:
             words.append(f"joints by {self.joint_moved:.3f} at most ({self.joint})")
-        links, others = (", ".join(dict.fromkeys(names)) for names in zip(*self.rests_on, ("", "")))
-        words.append(f"{links} on {others}" if self.rests_on else "touches nothing")
+        touching = [", ".join(dict.fromkeys(names)) for names in zip(*self.rests_on)]
+        words.append(" on ".join(touching) or "touches nothing")
         return "; ".join(words + ["it lies"] * self.lies)
 
 

@@ -170,8 +170,7 @@ def prepare_biped(
     model = _loaded(root, label, "hull")
     findings += _leg_findings(model, biped, soles)
     hold = static_hold(model, model.keyframes[HALF_SITTING], soles)
-    text = f"the weight deflects the legs' servos by {hold.deflection:.3f} rad at most"
-    findings.append(Finding("hold", text))
+    findings.append(Finding("hold", f"{', '.join(hold.joints)} {hold}"))
     urdf = etree.tostring(root, encoding="unicode")
     return PreparedBiped(urdf, model, soles, tuple(findings), hold)
 

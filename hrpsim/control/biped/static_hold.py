@@ -30,6 +30,11 @@ class StaticHold(NamedTuple):
     deflection: float  # of that one [rad]; infinite where gravity overcomes the servos
     factor: float  # by which all kp of the legs must grow for at most MOST_DEFLECTION
 
+    def __str__(self) -> str:
+        if math.isinf(self.deflection):
+            return "are too soft for the weight: gravity overcomes them"
+        return f"yield by {self.deflection:.3f} rad under the weight ({MOST_DEFLECTION:g} at most)"
+
 
 def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
     """Return the deflection of the servos that hold posture `q` (nq,), in linear statics.
@@ -79,17 +84,14 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
 
 def check_hold(model: Model, hold: StaticHold) -> None:
     """Raise ModelError, which names gains and cure, where the legs do not hold the weight."""
-    joints, deflection, factor = hold
-    if deflection <= MOST_DEFLECTION:
+    if hold.deflection <= MOST_DEFLECTION:
         return
-    servos = ", ".join(f"{name} ({model.gains.get(name, (0.0,))[0]:g} Nm/rad)" for name in joints)
-    how = f"yield by {deflection:.2f} rad under its weight, more than {MOST_DEFLECTION:g}"
-    if math.isinf(deflection):
-        how = "are too soft for its weight: gravity overcomes them"
+    kp = {name: model.gains.get(name, (0.0,))[0] for name in hold.joints}
+    servos = ", ".join(f"{name} ({value:g} Nm/rad)" for name, value in kp.items())
+    more = "stiffness" if math.isinf(hold.factor) else f"{hold.factor:.1f} times their kp"
     raise ModelError(
-        f"{model.source}: the gains do not hold the robot: the servos of {servos} {how}; give the "
-        f"legs {factor:.1f} times their kp in the description, or no gains: they are then made "
-        "from the inertias"
+        f"{model.source}: the gains do not hold the robot: the servos of {servos} {hold}; give "
+        f"the legs {more} in the description, or no gains: they are then made from the inertias"
     )
 
 
