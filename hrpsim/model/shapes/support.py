@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.model.shapes.geometry import Box, Capsule, Geometry, Mesh, Sphere
+from hrpsim.model.shapes.geometry import Box, Capsule, Geometry, Mesh, Plane, Sphere
 
 
 def farthest_against(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
     """Return the point (3,) of a bounded shape that lies least far along a direction (3,)."""
+    assert not isinstance(geometry, Plane)
     d = direction
     if isinstance(geometry, Mesh):
         return np.array(geometry.vertices[int(np.argmin(geometry.vertices @ d))])
