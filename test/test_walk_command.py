@@ -109,11 +109,10 @@ def test_a_walk_is_compared_with_its_plan_where_and_when_it_begins(bare, tmp_pat
         return json.loads(capsys.readouterr().out)
 
     plain = report(base, 3.0)
-    for other in (report(base, 3.0, "--world", str(world)), report(moved, 4.0)):
-        assert other["zmp_error"]["rms"] == pytest.approx(plain["zmp_error"]["rms"], abs=1e-3)
-        assert other["zmp_error"]["largest"] == pytest.approx(
-            plain["zmp_error"]["largest"], abs=3e-3
-        )
+    turned, late = report(base, 3.0, "--world", str(world)), report(moved, 4.0)
+    for other, near in ((turned, 1e-4), (late, 3e-3)):  # other arms, another motion by so much
+        assert other["zmp_error"]["rms"] == pytest.approx(plain["zmp_error"]["rms"], abs=near)
+        assert other["zmp_error"]["largest"] < HALF_SOLE
         assert other["steps"] == plain["steps"] >= 1
         assert other["creep"] == pytest.approx(plain["creep"], abs=1e-5)
         assert other["distance"] == pytest.approx(plain["distance"], abs=1e-3)
