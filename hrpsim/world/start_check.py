@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from hrpsim.errors import ModelWarning
 from hrpsim.kinematics.forward import new_kinematics, update_poses
@@ -15,18 +15,23 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.shapes.support import farthest_against
 from hrpsim.model.system import JOINT_NV
-from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.entity import Entity, WorldState
 from hrpsim.world.objects.robot import Robot
-
-if TYPE_CHECKING:
-    from hrpsim.world.world import World
 
 _DEEP = 5e-3  # inside the ground [m]
 _BEYOND = 1e-3  # a limit [rad or m]
 _NAMED = 3  # joints of a robot
 
 
-def warn_of_start(world: World, stacklevel: int = 3) -> None:
+class Started(WorldState, Protocol):
+    """A world, as far as its start is checked."""
+
+    @property
+    def fixed_shapes(self) -> tuple[CollisionShape, ...]:
+        """Fixed shapes, in the order that they were added."""
+
+
+def warn_of_start(world: Started, stacklevel: int = 3) -> None:
     """Warn of all that is inside a plane of the present world, or beyond its limits.
 
     A ModelWarning for each robot or body, with amount and cure.
