@@ -11,12 +11,14 @@ import re
 
 import numpy as np
 import pytest
+from control.walking import pattern
 
 import hrpsim
+from hrpsim import share_path
 from hrpsim.bag.foot_force_axes import swings
 from hrpsim.cli import main
 from hrpsim.commands import walk
-from hrpsim.control import read_sequence
+from hrpsim.control import read_sequence, write_sequence
 from hrpsim.control.pattern.footsteps import PATTERNS
 from robots import HRP2_LIKE
 
@@ -63,17 +65,57 @@ def test_options_reach_robot_and_controller(tmp_path, capsys):
 
 
 def test_a_walk_of_one_tick_has_a_report(capsys):
-    """Law: where the sensors told no ZMP yet, nothing is said of its error."""
+    """Law: what was not measured yet, the error of the ZMP and creep, is not known."""
     assert main(["walk", "--duration", "0.005"]) == 0
     said = capsys.readouterr().out
-    assert "simulated" in said and "ZMP" not in said
+    assert "simulated" in said and "ZMP error             not known\n" in said
+    assert "worst foot creep      not known\n" in said and "0 of 19 steps" in said
+    assert main(["walk", "--duration", "0.005", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["zmp_error"] is None and report["creep"] is None
 
 
 def test_a_set_of_sequence_files_is_a_pattern(tmp_path, capsys):
     (tmp_path / "still.pos").write_text("0" + " 0 0 -0.4538 0.8727 -0.4189 0" * 2 + " 0" * 18)
     still = str(tmp_path / "still")
     assert main(["walk", "--pattern", still, "--no-stabilizer", "--duration", "0.5"]) == 0
-    assert f"{still}, bushes, no stabiliser: 0 of 0 steps" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"{still}, bushes, no stabiliser: steps not known, the robot stands" in said
+    assert "ZMP error             not known\n" in said
+
+
+START = "position: [0, 0, 0.6487]"
+TURNED = "position: [1000, -2000, 0.6487]\n    orientation: [0, 0, 0.70710678, 0.70710678]"
+
+
+@pytest.mark.parametrize("bare", [[], ["--no-stabilizer", "--no-bush"]])
+def test_a_walk_is_compared_with_its_plan_where_and_when_it_begins(bare, tmp_path, capsys):
+    """Law: neither the pose of the start nor a transition before the walk changes its errors.
+
+    The transition takes 1 s: the first posture of the files has the shoulders 0.2 rad farther out.
+    """
+    base, moved, world = tmp_path / "walk", tmp_path / "moved", tmp_path / "world.yaml"
+    write_sequence(pattern("forward"), base)
+    for file in tmp_path.glob("walk.*"):
+        file.with_stem("moved").write_bytes(file.read_bytes())
+    rows = np.loadtxt(f"{base}.pos")
+    rows[:, [1 + 17, 1 + 24]] += -0.2, 0.2
+    np.savetxt(f"{moved}.pos", rows)
+    world.write_text(share_path("config/walking_demo.yaml").read_text().replace(START, TURNED))
+
+    def report(name, duration, *more):
+        walk = ["walk", "--pattern", str(name), "--duration", str(duration), "--json", *bare]
+        assert main([*walk, *more]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    plain = report(base, 3.0)
+    turned, late = report(base, 3.0, "--world", str(world)), report(moved, 4.0)
+    for other, near in ((turned, 1e-4), (late, 3e-3)):  # other arms, another motion by so much
+        assert other["zmp_error"]["rms"] == pytest.approx(plain["zmp_error"]["rms"], abs=near)
+        assert other["zmp_error"]["largest"] < HALF_SOLE
+        assert other["steps"] == plain["steps"] >= 1
+        assert other["creep"] == pytest.approx(plain["creep"], abs=1e-5)
+        assert other["distance"] == pytest.approx(plain["distance"], abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,30 @@ def test_the_verdict_comes_after_the_plan(tmp_path, capsys):
         assert "rad/s; its limit is 0.010 rad/s" in told.err
 
 
+def test_gains_that_cannot_hold_the_robot_are_refused_by_name(tmp_path, capsys):
+    """Law: two ankles of 17 Nm/rad are less than m g h, so it cannot stand, nor walk."""
+    gains = "".join(
+        f'<hrpsim reference="{side}_{k}"><gains kp="{17 if k > 3 else 3000}" kd="5"/></hrpsim>'
+        for side in ("left", "right")
+        for k in range(6)
+    )
+    path = tmp_path / "soft.urdf"
+    path.write_text(biped(extra=gains))
+    for more in ([], ["--check"], ["--check", "--json"]):
+        assert main(["walk", "--robot", str(path), *more]) == 1
+        told = capsys.readouterr()
+        assert "cannot walk E5" in told.out and ": can walk" not in told.out
+        assert "left_4 (17 Nm/rad), right_4 (17 Nm/rad) are too soft" in told.err
+        assert re.search(r"give the legs [67]\.\d times their kp", told.err)
+
+
+def test_the_check_says_how_the_robot_came_to_rest(robot, capsys):
+    assert main(["walk", "--robot", robot, "--check"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"hold +left_3, right_3 yield by 0\.003 rad under the weight", said)
+    assert re.search(r"at rest +base moved by 0\.\d mm .*left_5_link.* on world/ground", said)
+
+
 def test_a_robot_that_cannot_walk_is_refused_with_what_is_missing(tmp_path, capsys):
     path = tmp_path / "on_one_ball.urdf"
     path.write_text(biped(foot=lambda ahead: balls(ahead, 1)))

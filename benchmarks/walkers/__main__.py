@@ -81,7 +81,9 @@ def _ours(prepared: PreparedBiped, pattern: str) -> Trial:
             begin.append(time.process_time())
 
     parameters = {**parameters_of(prepared), "pattern": pattern}
-    trial = simulate_walk(robot_in_world(prepared, None), Walk(), parameters, each_tick=each_tick)
+    robot = robot_in_world(prepared, None)
+    robot.world.settle()
+    trial = simulate_walk(robot, Walk(), parameters, each_tick=each_tick)
     trial.wall_time = time.process_time() - begin[0]
     return trial
 
@@ -101,7 +103,7 @@ def _show(path: Path, pattern: str, engine: str, prepared: PreparedBiped, walked
         engine,
         f"{moved.distance:.2f} m, {steps}{fell}",
         f"{math.degrees(moved.turn):.0f} degrees",
-        f"{1e3 * moved.creep:.3f} mm",
+        "-" if moved.creep is None else f"{1e3 * moved.creep:.3f} mm",
         f"{trial.real_time_factor:.1f}",
         f"{os.getloadavg()[0]:.1f}",
     )

@@ -15,13 +15,13 @@ from scipy.spatial.transform import Rotation
 from hrpsim import Model, link_pose
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control import ImuReading, PreparedBiped, State, Trial, Walk, controlled_joints
-from hrpsim.control.balance.fall import FallWatch, tilt
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.control.walk_trial import planned_contact, step_ends
 from hrpsim.model.formats.urdf_writer import exact_text
 from hrpsim.model.system import FREE
+from hrpsim.world.objects.fall import FallWatch, tilt
 
 FRICTION = 0.8
 THICKNESS = 0.02  # of a sole [m]
@@ -233,4 +233,5 @@ def mujoco_walk(
         wall_time=took,
         soles=prepared.soles,
         contact=planned_contact(controller.sequence, np.array(times) - controller.begin),
+        begin=controller.begin,
     )

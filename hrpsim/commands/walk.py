@@ -250,9 +250,12 @@ def _only_robot(options: argparse.Namespace) -> Robot:
 
 def _described(options: argparse.Namespace, stack) -> tuple[Path, Model, dict[str, Any]]:
     """Return world file, model and controller's parameters for separate processes."""
+    from hrpsim.control.biped.static_hold import check_hold
+
     if options.robot is None:
         return _world_path(options), _only_robot(options).model, {}
     prepared = walk_robot.prepared_robot(options)
+    check_hold(prepared.model, prepared.hold)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="hrpsim_walk_"))
     world = walk_robot.write_robot(prepared, Path(folder))
     return world, prepared.model, walk_robot.parameters_of(prepared)
@@ -310,8 +313,9 @@ def _progress(controller):
         if now - last < _PROGRESS_PERIOD:
             return
         last = now
-        made = int((ends <= simulated).sum())
+        made = int(((controller.begin or 0.0) + ends <= simulated).sum())
         factor = simulated / max(now - start, 1e-9)
-        show_line(f"{simulated:5.1f} s, {made} of {len(ends)} steps, real-time factor {factor:.1f}")
+        steps = f"{made} of {len(ends)} steps, " if len(ends) else ""
+        show_line(f"{simulated:5.1f} s, {steps}real-time factor {factor:.1f}")
 
     return show

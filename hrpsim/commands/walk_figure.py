@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.bag.foot_force_axes import SUM, draw_foot_forces, style
-from hrpsim.commands.walk_report import planned_zmp
+from hrpsim.commands.walk_report import zmps_in_plan
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence
-from hrpsim.control.walk_trial import Trial, measured_zmp, step_ends
+from hrpsim.control.walk_trial import Trial, plan_in_world, step_ends
 from hrpsim.experiments.framework.film_strip import draw_film_strip
 from hrpsim.figures import new_figure
 from hrpsim.model.model import Model
 
 _FRAMES = 9
 _BEFORE_TOUCH_DOWN = 0.2  # [s]
-_VIEW = (1.0, 0.6)  # to the right in the film strip: the robot walks towards it
+_VIEW = (1.0, 0.6)  # to the right in the film strip, in the plan's world: it walks towards it
 _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
 
 
@@ -55,7 +55,7 @@ def draw_film(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
     """
     end = float(trial.times[-1])
     times = np.linspace(0.0, end, _FRAMES)
-    late_in_swings = step_ends(sequence) - _BEFORE_TOUCH_DOWN
+    late_in_swings = trial.begin + step_ends(sequence) - _BEFORE_TOUCH_DOWN
     if trial.completed and len(late_in_swings):
         chosen = np.linspace(0, len(late_in_swings) - 1, min(_FRAMES - 1, len(late_in_swings)))
         times = np.append(late_in_swings[np.round(chosen).astype(int)], end)
@@ -63,7 +63,9 @@ def draw_film(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
     figure = new_figure(9.0, 2.75, dpi=150.0)
     axes = figure.add_subplot()
     labels = [f"{t:.1f} s" for t in trial.times[rows]]
-    draw_film_strip(axes, model, trial.q[rows], labels, _VIEW, spacing=0.66)
+    plan, frames = plan_in_world(model, trial, sequence), trial.q[rows]
+    frames[:, 2] -= plan.p[2]
+    draw_film_strip(axes, model, frames, labels, plan.R[:2, :2] @ _VIEW, spacing=0.66)
     return _saved(figure, picture)
 
 
@@ -74,14 +76,14 @@ def _saved(figure, picture: Path) -> Path:
 
 
 def _draw_zmp(axes, trial: Trial, model: Model, sequence: MotionSequence) -> None:
-    measured, planned = measured_zmp(model, trial), planned_zmp(sequence, trial.times)
+    measured, planned = zmps_in_plan(trial, model, sequence)
     for k, (name, colour) in enumerate((("x", _AHEAD), ("y", _ASIDE))):
         axes.plot(trial.times, measured[:, k], color=colour, lw=1.1, label=f"{name}, measured")
-    if planned is not None:
-        low, high = planned.min() - 0.1, planned.max() + 0.1
+    if planned is not None and np.isfinite(planned).any():
+        low, high = np.nanmin(planned) - 0.1, np.nanmax(planned) + 0.1
         axes.plot(trial.times, planned[:, 0], color="k", lw=0.7, ls="--", label="planned")
         axes.plot(trial.times, planned[:, 1], color="k", lw=0.7, ls="--")
         axes.set_ylim(low, high)
     axes.axhline(0.0, color=SUM, lw=0.6)
-    axes.set_ylabel("ZMP in the world [m]")
+    axes.set_ylabel("ZMP in the plan's world [m]")
     style(axes, legend_columns=3)

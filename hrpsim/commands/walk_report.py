@@ -13,7 +13,7 @@ import numpy as np
 
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence
-from hrpsim.control.walk_trial import Trial, measured_zmp, sole_motion
+from hrpsim.control.walk_trial import Trial, measured_zmp, plan_in_world, sole_motion
 from hrpsim.model.model import Model
 
 
@@ -23,9 +23,9 @@ def report(
     """Return the summary of a walk in a process; SI units, angles in radians.
 
     zmp_error: horizontal distance between the ZMP of the foot force sensors and the
-    sequence's, rms and largest, until the fall; None for a sequence without ZMP and waist, and
-    without a measurement, as in a first tick.
+    sequence's, rms and largest, from the beginning of the motion until the fall.
     creep: largest motion of a sole along the floor in single support.
+    None is not known: a sequence does not plan it, or nothing was measured.
     """
     moved = sole_motion(model, trial)
     return {
@@ -48,20 +48,30 @@ def report(
     }
 
 
-def planned_zmp(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return the ZMP of a sequence in its world at `times` since its start (n, 2) [m]."""
+def zmps_in_plan(
+    trial: Trial, model: Model, sequence: MotionSequence
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the measured and the planned ZMP at the trial's times (n, 2) [m], in the plan's world.
+
+    The plan's is NaN before the motion begins, None for a sequence without ZMP and waist.
+    """
+    plan = plan_in_world(model, trial, sequence)
+    measured = (measured_zmp(model, trial) - plan.p[:2]) @ plan.R[:2, :2]
     if sequence.zmp is None or sequence.waist is None:
-        return None
-    at = float(sequence.pos.times[0]) + np.asarray(times)
+        return measured, None
+    since = trial.times - trial.begin
+    at = float(sequence.pos.times[0]) + since
     position, R = sequence.waist_pose_at(at)
-    return (position + np.einsum("nij,nj->ni", R, sequence.zmp.at(at)))[:, :2]
+    planned = (position + np.einsum("nij,nj->ni", R, sequence.zmp.at(at)))[:, :2]
+    planned[since < -1e-9] = np.nan
+    return measured, planned
 
 
 def _zmp_error(trial: Trial, model: Model, sequence: MotionSequence) -> dict[str, float] | None:
-    planned = planned_zmp(sequence, trial.times)
+    measured, planned = zmps_in_plan(trial, model, sequence)
     if planned is None:
         return None
-    errors = np.linalg.norm(measured_zmp(model, trial) - planned, axis=1)
+    errors = np.linalg.norm(measured - planned, axis=1)
     errors = errors[trial.times <= (trial.fell_at or math.inf)]
     errors = errors[np.isfinite(errors)]
     if errors.size == 0:
@@ -71,15 +81,18 @@ def _zmp_error(trial: Trial, model: Model, sequence: MotionSequence) -> dict[str
 
 def report_lines(result: dict[str, Any]) -> list[str]:
     """Return `report`'s summary as readable lines."""
-    error = result["zmp_error"]
+    error, creep = result["zmp_error"], result["creep"]
+    zmp = slip = "not known"
+    if error is not None:
+        zmp = f"{1e3 * error['rms']:.1f} mm rms, {1e3 * error['largest']:.1f} mm at most"
+    if creep is not None:
+        slip = f"{1e3 * creep:.2g} mm in a single support"
     lines = [
         _headline(result, f"{'' if result['bushes'] else 'no '}bushes"),
         f"  simulated             {result['simulated_seconds']:.2f} s",
         f"  greatest inclination  {math.degrees(result['greatest_inclination']):.2f} degrees",
+        f"  ZMP error             {zmp}",
     ]
-    if error is not None:
-        rms, largest = 1e3 * error["rms"], 1e3 * error["largest"]
-        lines.append(f"  ZMP error             {rms:.1f} mm rms, {largest:.1f} mm at most")
     turn = math.degrees(result["turn"])
     pace = pace_text(result.get("pace", {}))
     if pace:
@@ -88,7 +101,7 @@ def report_lines(result: dict[str, Any]) -> list[str]:
         lines.append(f"  touched something     {', '.join(result['touched'])}")
     lines += [
         f"  distance              {result['distance']:.2f} m, turned by {turn:.0f} degrees",
-        f"  worst foot creep      {1e3 * result['creep']:.2g} mm in a single support",
+        f"  worst foot creep      {slip}",
         f"  real-time factor      {result['real_time_factor']:.1f}",
     ]
     return lines + [f"wrote {name}" for name in result["files"]]
@@ -128,5 +141,7 @@ def _headline(result: dict[str, Any], where: str) -> str:
         end = f"the robot FELL at {result['fell_at']:.2f} s"
     else:
         end = "the robot stands"
-    steps = f"{result['steps']} of {result['planned_steps']} steps"
+    steps = "steps not known"
+    if result["planned_steps"] is not None:
+        steps = f"{result['steps']} of {result['planned_steps']} steps"
     return f"{result['pattern']}, {where}, {how}: {steps}, {end}"

@@ -113,23 +113,30 @@ def ready(
     """
     from hrpsim.commands.walk_report import pace_text
     from hrpsim.control.biped.prepare import Finding
+    from hrpsim.control.biped.static_hold import check_hold
     from hrpsim.control.walk import Walk
 
     controller, pattern = Walk(), parameters["pattern"]
+    findings = list(prepared.findings)
     try:
+        check_hold(prepared.model, prepared.hold)
         robot = robot_in_world(prepared, options.world)
+        rest = robot.world.settle()[robot.name]
+        findings.append(Finding("at rest", str(rest)))
+        if rest.lies:
+            raise ModelError(f"{prepared.model.source}: the robot fell before the walk: {rest}")
         controller.configure(robot.model, {**parameters_of(prepared), **parameters})
     except HrpsimError:
-        report([*prepared.findings, Finding("verdict", f"cannot walk {pattern}")])
+        report([*findings, Finding("verdict", f"cannot walk {pattern}")])
         raise
     text = pace_text(controller.pace._asdict())
     verdict = f"can walk {pattern}" + (f", {text}" if text else "")
-    report([*prepared.findings, Finding("verdict", verdict)])
+    report([*findings, Finding("verdict", verdict)])
     return robot
 
 
 def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
-    """Return the robot at rest in a world of its own, or in that of a file without robots."""
+    """Return the robot in a world of its own, or in that of a file without robots."""
     from hrpsim.world.file.load import load_world
     from hrpsim.world.world import World
 
@@ -144,7 +151,6 @@ def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
     robot = world.add_robot(prepared.model, q=prepared.start, name="robot")
     robot.command(positions=robot.joint_positions)
     robot.keep_as_initial()
-    world.settle()
     return robot
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -39,7 +40,6 @@ from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
 _GAINS = tuple(field.name for field in fields(Gains))
 _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
-_NEAR = 0.02  # [rad]: within this of the first posture the stabiliser takes over at once
 _KEPT = 4  # references of a model
 
 # Plans for a model, for its next walk: planning takes longer than some walks.
@@ -62,8 +62,8 @@ class Walk(Controller):
     stabiliser's gains.
 
     sequence: the motion, soles: both links, and pace: how much easier than planned the motion is,
-    so that the joints can follow, once it is configured. begin: when the motion began [s]; None
-    without a stabiliser, or while it moves to its first posture. signals: results of the last
+    so that the joints can follow, once it is configured. begin: when the motion begins [s], after
+    the transition to its first posture; None before `initialize`. signals: results of the last
     tick by name; empty without a stabiliser.
     """
 
@@ -114,26 +114,25 @@ class Walk(Controller):
         self.finished = False
         self.signals = {}
         self._end: float | None = None
-        self.begin = None
         self._playback.initialize(state)
+        self.begin = self._playback.begin
         if self.stabilizer is not None:
             self.stabilizer.reset()
-            first = self.reference.joint_positions[0]
-            if np.abs(state.joint_positions - first).max() <= _NEAR:
-                self.begin = state.time
+            ticks = math.ceil((self.begin - state.time) / self.period - 1e-9)
+            self.begin = state.time + ticks * self.period
 
     def control(self, state: State) -> Command:
         """Return the joint positions for the end of this period, and their mean rates until then.
 
         `finished` once the motion and the time of holding are over.
         """
-        if self.begin is None:
+        k = round((state.time - self.begin) / self.period)
+        if self.stabilizer is None:
             command = self._playback.control(state)
             over = self._playback.finished
-            if over and self.stabilizer is not None:
-                self.begin = state.time
-        if self.begin is not None:
-            k = round((state.time - self.begin) / self.period)
+        elif k < 0:
+            command, over = self._playback.control(state), False
+        else:
             over = k >= self.reference.count - 1
             command = self.stabilizer.update(state, min(k, self.reference.count - 1))
             self.signals = self.stabilizer.signals

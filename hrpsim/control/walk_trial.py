@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.control.balance.fall import FallWatch, clearance, tilt
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.stabilizing import kept
 from hrpsim.control.framework.control_loop import ControlLoop
@@ -20,26 +21,29 @@ from hrpsim.control.framework.controller import Controller
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
+from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_from_rpy
 from hrpsim.moved import old_names
+from hrpsim.world.objects.fall import FallWatch, clearance, tilt
 from hrpsim.world.objects.robot import Robot
 
 __getattr__ = old_names(__name__)
 
 SOLES = ("l_sole", "r_sole")
 _LOOKS = 10  # ticks between checks of contacts
-_LOADED = 50.0  # feet that bear less together are in the air [N]
+_LOADED = 0.1  # of the weight: feet that bear less together are in the air
 
 
 @dataclass
 class Trial:
     """The record of a walk, tick by tick; n ticks, the last one where it ended or fell.
 
-    fell_at: when it fell [s], None if it did not. wall_time: of everything [s], `configure` and
-    compilation left out.
+    planned_steps, steps: None for a motion that does not state the contacts of its feet. fell_at:
+    when it fell [s], None if it did not. wall_time: of everything [s], `configure` and compilation
+    left out. begin: when the motion began [s], after the transition to its first posture.
     """
 
-    planned_steps: int
-    steps: int
+    planned_steps: int | None
+    steps: int | None
     fell_at: float | None
     times: np.ndarray  # since the start of the walk (n,) [s]
     q: np.ndarray  # true configurations (n, nq)
@@ -50,6 +54,7 @@ class Trial:
     soles: tuple[str, str] = SOLES  # links, left and right
     touched: tuple[str, ...] = ()  # links other than soles that touched something
     contact: np.ndarray | None = None  # which soles stand in the plan (n, 2) bool
+    begin: float = 0.0  # since the start of the walk [s]
 
     @property
     def completed(self) -> bool:
@@ -113,10 +118,11 @@ def simulate_walk(
     for name, value in (signal for tick in noted for signal in tick.items()):
         signals.setdefault(name, []).append(value)
     end = times[-1] if fell_at is None else fell_at
-    late = (getattr(controller, "begin", None) or begin) - begin
+    transition = (getattr(controller, "begin", None) or begin) - begin
+    known = controller.sequence.optionaldata is not None
     return Trial(
-        planned_steps=len(touch_downs),
-        steps=int(np.sum(touch_downs + late <= end + 1e-9)),
+        planned_steps=len(touch_downs) if known else None,
+        steps=int(np.sum(touch_downs + transition <= end + 1e-9)) if known else None,
         fell_at=fell_at,
         times=np.array(times),
         q=np.array(q),
@@ -126,7 +132,8 @@ def simulate_walk(
         wall_time=took,
         soles=getattr(controller, "soles", SOLES),
         touched=tuple(sorted(touched)),
-        contact=planned_contact(controller.sequence, np.array(times) - late),
+        contact=planned_contact(controller.sequence, np.array(times) - transition),
+        begin=transition,
     )
 
 
@@ -174,17 +181,41 @@ def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
             f = R @ wrench[:3]
             force[k] += f
             moment[k] += R @ wrench[3:] + np.cross(p, f)
-    loaded = force[:, 2] > _LOADED
+    loaded = force[:, 2] > _LOADED * STANDARD_GRAVITY * model.mass
     zmp = np.full((len(force), 2), np.nan)
     zmp[loaded] = np.column_stack([-moment[loaded, 1], moment[loaded, 0]]) / force[loaded, 2:]
     return zmp
 
 
+def plan_in_world(model: Model, trial: Trial, sequence: MotionSequence) -> Placement:
+    """Return where the plan's world lies in the true one, as the walk began.
+
+    The middle between the soles and their mean yaw are then the same in both. A sequence without
+    the waist's course has its waist at the origin at first.
+    """
+    q = model.neutral()
+    if sequence.waist is not None:
+        q[:3], R = sequence.waist_pose_at(float(sequence.pos.times[0]))
+        q[3:7] = quaternion_of(R)
+    q[[model.joint(name).q_index for name in sequence.joint_names]] = sequence.pos.values[0]
+    k = min(int(np.searchsorted(trial.times, trial.begin - 1e-9)), len(trial.q) - 1)
+    planned, true = (_stance(model, row, trial.soles) for row in (q, trial.q[k]))
+    return true.then(planned.inverse())
+
+
+def _stance(model: Model, q, soles) -> Placement:
+    """Return the middle between the soles, with their mean yaw."""
+    positions, rotations = zip(*(link_pose(model, q, sole) for sole in soles))
+    ahead = sum(R[:, 0] for R in rotations)
+    yaw = math.atan2(ahead[1], ahead[0])
+    return Placement(rotation_from_rpy((0.0, 0.0, yaw)), np.mean(positions, axis=0))
+
+
 class SoleMotion(NamedTuple):
     """The slip of the standing soles, and the distance of the walk."""
 
-    creep: float  # farthest way of a sole along the floor while it alone stood [m]
-    creep_step: int  # the step in which that was, from 1; 0 for a walk without steps
+    creep: float | None  # farthest way of a sole along the floor while it alone stood [m]
+    creep_step: int  # the step in which that was, from 1; 0 where no sole was seen to stand alone
     distance: float  # of the middle between the soles, from start to end [m]
     turn: float  # of the soles about the vertical, left positive [rad]
 
@@ -215,7 +246,7 @@ def sole_motion(model: Model, trial: Trial) -> SoleMotion:
     middle = p.mean(axis=1)[[0, -1], :2]
     turns = np.unwrap(yaw, axis=0)
     return SoleMotion(
-        creep=creep,
+        creep=creep if worst else None,
         creep_step=worst,
         distance=float(np.linalg.norm(middle[1] - middle[0])),
         turn=float((turns[-1] - turns[0]).mean()),

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hrpsim.control.balance.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
 from hrpsim.errors import StateError, shown_value, unknown_name
 from hrpsim.learning.tasks import TASKS, Task
 from hrpsim.resources import share_path
 from hrpsim.world.batch import Batch
 from hrpsim.world.file.load import load_world
+from hrpsim.world.objects.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
 
 JOINTS = tuple(f"{side}LEG_JOINT{k}" for side in "LR" for k in range(6))
 ACTION_SCALE = 0.3  # [rad] for an action of 1

@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.constraints.friction_laws import LAWS as FRICTION_MODELS
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.step.scene.records import EULER, RK4, SEMI_IMPLICIT, SETTINGS
 from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 STOPPING_RULES = ("residual", "relative_change")
 USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
+_LONG = 0.05  # a step [s]
 _SKIN = 0.05  # see SETTINGS
 _TOLERANCE = 1e-6  # of the residual, where sweeps stop by another rule
 _NUMBERS = ("contact_margin", "correction_rate", "correction_speed", "slop")
@@ -38,6 +41,13 @@ def new_settings(options: dict) -> np.ndarray:
     record = np.zeros(1, dtype=SETTINGS)
     time_step = setting("time_step", options["time_step"])
     record["time_step"] = time_step
+    if time_step > _LONG:
+        warnings.warn(
+            f"time_step is {time_step:g} s, too long for contacts and servos: if {time_step:g} ms "
+            f"are meant, write {time_step / 1000.0:g}",
+            ModelWarning,
+            stacklevel=3,
+        )
     record["gravity"] = finite_vector("gravity", options["gravity"], 3, RANGES["gravity"])
     record["integrator"] = INTEGRATORS[options["integrator"]]
     limits = USUAL_SWEEP_LIMITS

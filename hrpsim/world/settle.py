@@ -10,13 +10,80 @@ passes a peak, which is where a swing passes its equilibrium; a few swings are t
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from hrpsim.dynamics.articulated import place_inertias
 from hrpsim.dynamics.recursive import kinetic_energy
 from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.model.system import FREE
 from hrpsim.step.arrays import Scene
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.fall import FallWatch, clearance
+from hrpsim.world.objects.robot import Robot
+
+
+class Settled(NamedTuple):
+    """How far a robot or body moved until it was at rest, and on what it rests."""
+
+    moved: float  # of its base [m]
+    turned: float  # of its base [rad]
+    joint: str  # that moved farthest, "" without joints
+    joint_moved: float  # by that one [rad or m]
+    rests_on: tuple[tuple[str, str], ...]  # (own link, "entity/link" of the other) that press
+    lies: bool  # its base is tilted or has sunk, as FallWatch judges
+    fell: bool  # it lies and did not before
+
+    def __str__(self) -> str:
+        words = [f"base moved by {1e3 * self.moved:.1f} mm and {math.degrees(self.turned):.1f} deg"]
+        if self.joint:
+            words.append(f"joints by {self.joint_moved:.3f} at most ({self.joint})")
+        touching = [", ".join(dict.fromkeys(names)) for names in zip(*self.rests_on)]
+        words.append(" on ".join(touching) or "touches nothing")
+        return "; ".join(words + ["it lies"] * self.lies)
+
+
+class RestReport:
+    """Compares entities with what they were when this was made."""
+
+    def __init__(self, entities: Mapping[str, Entity]):
+        self._before = {name: (one, one.q, _watch(one)) for name, one in entities.items()}
+
+    def settled(self, link_names) -> dict[str, Settled]:
+        """Return how each entity moved since; link_names: as of `World.link_names`."""
+        return {name: self._of(*before, link_names) for name, before in self._before.items()}
+
+    def _of(self, entity: Entity, old: np.ndarray, watch: FallWatch | None, names) -> Settled:
+        q, moved, turned, joint, joint_moved = entity.q, 0.0, 0.0, "", 0.0
+        lay = lies = False
+        if entity.system.joint_type[0] == FREE:
+            moved = float(np.linalg.norm(q[:3] - old[:3]))
+            turned = 2.0 * math.acos(min(abs(float(q[3:7] @ old[3:7])), 1.0))
+        if watch is not None:
+            lay = watch.fallen
+            watch.add(float(q[2]), tuple(q[3:7].tolist()))
+            lies = watch.fallen
+        if isinstance(entity, Robot) and entity.joint_names:
+            ways = np.abs(q - old)[entity.joint_index.q]
+            joint, joint_moved = entity.joint_names[int(ways.argmax())], float(ways.max())
+        contacts = entity.contact_arrays()
+        pressed = np.abs(contacts.forces).max(axis=1, initial=0.0) > 0.0
+        pairs = zip(contacts.links[pressed].tolist(), contacts.partners[pressed].tolist())
+        rests_on = tuple(dict.fromkeys((names[a][1], "/".join(names[b])) for a, b in pairs))
+        return Settled(moved, turned, joint, joint_moved, rests_on, lies, lies and not lay)
+
+
+def _watch(entity: Entity) -> FallWatch | None:
+    """Return a watch over the base of a robot that can fall, which has seen it as it stands."""
+    if not isinstance(entity, Robot) or entity.model.base != "free":
+        return None
+    watch = FallWatch(lambda: clearance(entity))
+    watch.add(float(entity.q[2]), tuple(entity.q[3:7].tolist()))
+    return watch
 
 
 @kernel

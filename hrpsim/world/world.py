@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from types import MappingProxyType
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.errors import WorldError
+from hrpsim.errors import ModelWarning, WorldError
 from hrpsim.step.arrays import Scene
 from hrpsim.values import RANGES, finite_vector, flag
 from hrpsim.world.objects.body import Body
@@ -34,7 +35,8 @@ from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.settings import new_settings
-from hrpsim.world.settle import relax
+from hrpsim.world.settle import RestReport, Settled, relax
+from hrpsim.world.start_check import warn_of_start
 
 
 class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
@@ -258,18 +260,28 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         self.refresh_exclusions()
         self._choose_solvers()
 
-    def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> None:
+    def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> dict[str, Settled]:
         """Bring everything to rest under its present commands; time does not pass.
 
-        The state of rest becomes the one that `reset` returns to.
+        The state of rest becomes the one that `reset` returns to. A ModelWarning says what is wrong
+        with the start, a shape inside the ground or a joint beyond its limits, and which robots
+        fell.
 
         Args:
             duration: longest motion [s].
             energy_tolerance: kinetic energy of a swing that counts as rest [J].
 
+        Returns:
+            Of each robot and body by name: `moved` [m] and `turned` [rad], of its base; `joint`,
+            that moved farthest, by `joint_moved` [rad or m]; `rests_on`, pairs of its link and
+            "entity/link"; `lies`, a robot's base being tilted by more than 45 degrees or sunk;
+            `fell`, it did not lie before. Its text is one line.
+
         Raises:
             WorldError: if the duration was not enough; nothing changes then.
         """
+        warn_of_start(self)
+        before = RestReport(self.entities)
         start, steps, sleeping = self.snapshot(), self._steps_done, self.sleeping
         self.sleeping = False
         try:
@@ -282,6 +294,16 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         self._contents.clock[0] = steps
         self._convergence.recall(start["convergence"])
         self._keep_as_initial()
+        found = before.settled(self.link_names)
+        for name, one in found.items():
+            if one.fell:
+                warnings.warn(
+                    f"robot {name!r} fell while the world came to rest: {one}; larger gains may "
+                    "hold it, or a posture with its centre of mass over its soles",
+                    ModelWarning,
+                    stacklevel=2,
+                )
+        return found
 
     # -- copies ---------------------------------------------------------------------------------
 

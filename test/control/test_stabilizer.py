@@ -9,10 +9,10 @@ from scipy.spatial.transform import Rotation
 from hrpsim import ModelError, center_of_mass, link_pose
 from hrpsim.control import Channel, ControllerError, ControlLoop, Walk, simulate_walk
 from hrpsim.control.balance.dcm_feedback import dcm_natural_frequencies, zmp_gains
-from hrpsim.control.balance.fall import tilt
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.walk_reference import WalkReference, _quaternion, _rotations
 from hrpsim.control.pattern.support_polygon import inset, margins, nearest_in
+from hrpsim.world.objects.fall import tilt
 
 SOLES = ("l_sole", "r_sole")
 WEIGHT = 58.0 * 9.80665

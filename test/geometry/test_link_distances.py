@@ -8,6 +8,7 @@ import pytest
 
 import hrpsim
 from hrpsim import HrpsimError, ModelError, share_path
+from hrpsim.model.shapes.support import farthest_against
 from hrpsim.world.self_collisions import SelfContacts, random_posture
 
 pytest.importorskip("coal")
@@ -133,7 +134,7 @@ def test_no_two_points_are_closer_than_is_said():
             found = to_wall(shape, (0.1, 0.4, 0.2), position, random.uniform(-90.0, 90.0))
             n = (found.points[1] - found.points[0]) / found.distance
             one = robot(shape).shapes[0].geometry
-            ahead = coal_shapes.farthest_against(one, -n) @ n
+            ahead = farthest_against(one, -n) @ n
             assert ahead <= found.points[0] @ n + 1.1e-6
 
 

@@ -32,9 +32,9 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from hrpsim.bag.reader import lost_messages, message_counts
-from hrpsim.control.balance.fall import FallWatch
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.domain import PrivateDomain
+from hrpsim.world.objects.fall import FallWatch
 
 WORLD = Path(__file__).parents[2] / "config/walking_demo.yaml"
 COLUMNS = ("time", "node_rss", "recorder_rss", "simulated", "factor", "latest", "messages", "lost")

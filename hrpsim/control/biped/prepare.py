@@ -26,6 +26,7 @@ from hrpsim.control.biped.anatomy import Biped, biped_of
 from hrpsim.control.biped.bushes import add_bushes, bush_set
 from hrpsim.control.biped.half_sitting import half_sitting
 from hrpsim.control.biped.servo_gains import default_gains
+from hrpsim.control.biped.static_hold import StaticHold, static_hold
 from hrpsim.control.biped.urdf_parts import (
     add,
     add_joint,
@@ -100,6 +101,7 @@ class PreparedBiped:
     model: Model
     soles: tuple[str, str]  # left, right
     findings: tuple[Finding, ...]
+    hold: StaticHold  # of its weight, in the posture in which a walk begins
 
     @property
     def start(self) -> np.ndarray:
@@ -167,7 +169,10 @@ def prepare_biped(
     findings.append(_gains_finding(model, gains))
     model = _loaded(root, label, "hull")
     findings += _leg_findings(model, biped, soles)
-    return PreparedBiped(etree.tostring(root, encoding="unicode"), model, soles, tuple(findings))
+    hold = static_hold(model, model.keyframes[HALF_SITTING], soles)
+    findings.append(Finding("hold", f"{', '.join(hold.joints)} {hold}"))
+    urdf = etree.tostring(root, encoding="unicode")
+    return PreparedBiped(urdf, model, soles, tuple(findings), hold)
 
 
 def _loaded(root, label: str, meshes: str) -> Model:

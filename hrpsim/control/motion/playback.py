@@ -41,6 +41,8 @@ class Playback(Controller):
     Each command is the sample at the end of the period that begins, with the mean rate over that
     period as feed-forward: exactly the motion of a host that ramps the targets over the period.
 
+    begin: when the first sample is reached [s], after the transition; None before `initialize`.
+
     Args:
         sequence: the motion.
         period: of the controller [s].
@@ -59,6 +61,7 @@ class Playback(Controller):
         self.period = period
         self.transition: float | None = None  # [s]; None: by the distance
         self.feed_forward = True
+        self.begin: float | None = None
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Read the sequence. Raises SequenceError for files or parameters that do not fit."""
@@ -101,7 +104,8 @@ class Playback(Controller):
         self._velocities = np.zeros_like(self._positions)
         self._velocities[:-1] = np.diff(path, axis=0) / self.period
         self._efforts = self._torques(times, transition)
-        self._begin = state.time
+        self._start = state.time
+        self.begin = state.time + transition
         self.finished = False
 
     def _torques(self, times, transition: float) -> np.ndarray | None:
@@ -117,7 +121,7 @@ class Playback(Controller):
 
     def control(self, state: State) -> Command:
         """Return the sample at the end of this period; `finished` once the last one is past."""
-        k = round((state.time - self._begin) / self.period)
+        k = round((state.time - self._start) / self.period)
         last = len(self._positions) - 1
         if k >= last:
             self.finished = True

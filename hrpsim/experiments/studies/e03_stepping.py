@@ -12,7 +12,6 @@ from scipy.signal import butter, sosfiltfilt
 
 from hrpsim import Model, center_of_mass, link_pose
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
-from hrpsim.control.balance.fall import FallWatch, clearance
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.pattern import footsteps
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
@@ -20,6 +19,7 @@ from hrpsim.control.walk import Walk
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.targets import at_most, below, equal_to
 from hrpsim.experiments.scenes.standing import Conditions, described, our_standing
+from hrpsim.world.objects.fall import FallWatch, clearance
 
 SENSORS = ("lfsensor", "rfsensor")
 SOLES = ("LLEG_SOLE", "RLEG_SOLE")

@@ -31,7 +31,6 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
 from hrpsim.bag.reader import lost_messages, message_counts
-from hrpsim.control.balance.fall import FallWatch
 from hrpsim.model.model import Model
 from hrpsim.orphans import end_with_parent
 from hrpsim.resources import share_path
@@ -41,6 +40,7 @@ from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.stop_signal import StopSignal
 from hrpsim.ros.robot.robot_publishers import sensor_topic
+from hrpsim.world.objects.fall import FallWatch
 
 DEFAULT_OUTPUT = Path("demo_output")
 FILES = ("controller.yaml", "foot_forces.png", "summary.json")

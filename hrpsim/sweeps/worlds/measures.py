@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.control.balance.fall import FallWatch, clearance, tilt
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.walk_trial import step_ends
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome
+from hrpsim.world.objects.fall import FallWatch, clearance, tilt
 from hrpsim.world.world import World
 
 ROBOT_OUTCOMES = {
@@ -136,7 +136,8 @@ class Measures:
 def planned_steps(controller: Controller | None) -> list[float] | None:
     """Return when the steps of a controller's motion end [s]; None if it has no motion."""
     sequence = getattr(controller, "sequence", None)
-    return None if sequence is None else step_ends(sequence).tolist()
+    begin = getattr(controller, "begin", None) or 0.0
+    return None if sequence is None else (begin + step_ends(sequence)).tolist()
 
 
 def larger_dcm_error(largest: float, controller: Controller | None) -> float:

@@ -18,6 +18,7 @@ from hrpsim.world.file.load_constraints import add_connection, constrain_joints
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
 from hrpsim.world.parts.stepping import expect_steps
+from hrpsim.world.start_check import warn_of_start
 from hrpsim.world.world import World
 from hrpsim.yaml_text import parse_yaml, read_yaml
 
@@ -134,6 +135,8 @@ def build_world(
     if file.get("settle"):
         with reader.at("settle"):
             world.settle()
+    else:
+        warn_of_start(world, stacklevel=4)
     return world
 
 

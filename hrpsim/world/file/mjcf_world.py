@@ -31,6 +31,7 @@ from hrpsim.model.shapes.height_field import HeightField
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.urdf.source import read_source
 from hrpsim.world.objects.robot import Robot
+from hrpsim.world.start_check import warn_of_start
 from hrpsim.world.world import World
 
 _INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
@@ -78,6 +79,7 @@ def load_mjcf_world(
     if lines:
         listed = "; ".join(lines)
         warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
+    warn_of_start(world)
     return world
 
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from hrpsim.control.balance.fall import FallWatch, tilt
+from hrpsim.world.objects.fall import FallWatch, tilt
 
 
 def about(axis, angle):

@@ -1,0 +1,116 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether the servos of the legs hold a robot's weight: the linear statics of standing."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.control.motion.numerical_leg import leg_of
+from hrpsim.dynamics.functions import center_of_mass, link_pose
+from hrpsim.errors import ModelError
+from hrpsim.model.model import Model
+
+# Of a servo under the weight [rad]. A biped whose servos yielded by 0.08 to 0.33 fell before its
+# first step was complete; with 0.036 it made all of ten.
+MOST_DEFLECTION = 0.1
+_STEP = 1e-3  # of the base, for differences [m, rad]
+_FACTORS = np.geomspace(1.0, 1e4, 400)
+
+
+class StaticHold(NamedTuple):
+    """How the legs' servos yield under the weight of the robot on both soles."""
+
+    joints: tuple[str, ...]  # those that yield at least half as far as the one that does most
+    deflection: float  # of that one [rad]; infinite where gravity overcomes the servos
+    factor: float  # by which all kp of the legs must grow for at most MOST_DEFLECTION
+
+    def __str__(self) -> str:
+        if math.isinf(self.deflection):
+            return "are too soft for the weight: gravity overcomes them"
+        return f"yield by {self.deflection:.3f} rad under the weight ({MOST_DEFLECTION:g} at most)"
+
+
+def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
+    """Return the deflection of the servos that hold posture `q` (nq,), in linear statics.
+
+    The soles are fixed and all joints but the legs' rigid: the angles a (12,) of the legs and the
+    height z of the centre of mass are functions of the base's displacement x (6,). With C = da/dx,
+    K = C^T kp C and the servos' torques t = -kp C K^-1 m g dz/dx, the second derivative of the
+    potential energy is K + G, where G = m g d2z/dx2 + t d2a/dx2. The rest is stable if K + G is
+    positive definite, and then at x = -(K + G)^-1 m g dz/dx. With rigid hips and knees this is the
+    pendulum over the ankles, stable if the sum of their kp is more than m g h.
+    """
+    legs = [leg_of(model, sole) for sole in soles]
+    feet = [link_pose(model, q, sole) for sole in soles]
+    index = np.concatenate([leg.q_index for leg in legs])
+    names = [name for leg in legs for name in leg.joint_names]
+    own = [model.gains.get(name, (0.0, 0.0))[0] for name in names]
+    kp = np.array(own) + model.system.stiffness[[model.joint(name).v_index for name in names]]
+
+    def moved(x) -> np.ndarray:
+        """Return the legs' angles, and the height of the centre of mass (13,)."""
+        row = np.array(q, dtype=np.float64)
+        row[:3] += x[:3]
+        row[3:7] = _product((*(0.5 * x[3:]), 1.0), row[3:7])
+        p, R = link_pose(model, row, model.base_link)
+        for leg, (p_foot, R_foot) in zip(legs, feet):
+            row[leg.q_index] = leg.solve(R.T @ (p_foot - p), R.T @ R_foot)
+        return np.append(row[index], center_of_mass(model, row)[2])
+
+    axes, weight = _STEP * np.eye(6), model.mass * STANDARD_GRAVITY
+    first = np.column_stack([(moved(a) - moved(-a)) / (2.0 * _STEP) for a in axes])
+    C, slope = first[:-1], weight * first[-1]
+    K = C.T @ (kp[:, None] * C)
+    torques = kp * (C @ np.linalg.lstsq(K, -slope)[0])
+    G = np.empty((6, 6))
+    for i, j in zip(*np.triu_indices(6)):
+        a, b = axes[i], axes[j]
+        second = (moved(a + b) - moved(a - b) - moved(b - a) + moved(-a - b)) / (4.0 * _STEP**2)
+        G[i, j] = G[j, i] = weight * second[-1] + torques @ second[:-1]
+    fits = (f for f in _FACTORS if _yield(C, f * K + G, slope).max() <= MOST_DEFLECTION)
+    factor = next(fits, math.inf)
+    shares = deflections = _yield(C, K + G, slope)
+    if math.isinf(deflections[0]):
+        shares = np.abs(C @ np.linalg.eigh(K + G)[1][:, 0])
+    chosen = tuple(name for name, share in zip(names, shares) if share >= 0.5 * shares.max())
+    return StaticHold(chosen, float(deflections.max()), float(factor))
+
+
+def check_hold(model: Model, hold: StaticHold) -> None:
+    """Raise ModelError, which names gains and cure, where the legs do not hold the weight."""
+    if hold.deflection <= MOST_DEFLECTION:
+        return
+    kp = {name: model.gains.get(name, (0.0,))[0] for name in hold.joints}
+    servos = ", ".join(f"{name} ({value:g} Nm/rad)" for name, value in kp.items())
+    more = "stiffness" if math.isinf(hold.factor) else f"{hold.factor:.1f} times their kp"
+    raise ModelError(
+        f"{model.source}: the gains do not hold the robot: the servos of {servos} {hold}; give "
+        f"the legs {more} in the description, or no gains: they are then made from the inertias"
+    )
+
+
+def _yield(C, stiffness, slope) -> np.ndarray:
+    """Return how far the joints yield (12,) [rad]; infinite where the rest is not stable."""
+    if np.linalg.eigvalsh(stiffness)[0] <= 0.0:
+        return np.full(len(C), np.inf)
+    return np.abs(C @ np.linalg.solve(stiffness, slope))
+
+
+def _product(a, b) -> np.ndarray:
+    """Return the unit quaternion of the rotation `b`, then `a`; both x y z w."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    q = np.array(
+        [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ]
+    )
+    return q / np.linalg.norm(q)
