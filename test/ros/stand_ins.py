@@ -127,8 +127,8 @@ class Rig:
         self.lockstep = None
         if policy:
             settings = LockstepSettings(5e-3, timeout, policy)
-            self.lockstep = Lockstep(self.topic, clock, rejections, self.log, settings)
-        queue = self.lockstep or StampedQueue(self.topic, clock)
+            self.lockstep = Lockstep(clock, rejections, self.log, settings)
+        queue = self.lockstep.queue(self.topic) if policy else StampedQueue(self.topic, clock)
         self.commanded = []
         self.commands = JointCommands(
             queue, rejections, self.robot, self.commanded.extend, self.log, nan_holds=not policy

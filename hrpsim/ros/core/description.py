@@ -11,7 +11,9 @@ from typing import Any
 from hrpsim.model.system import PRISMATIC
 from hrpsim.ros.core.world_source import LoadedWorld
 
-VERSION = 1  # of the format; it grows when an entry changes its meaning
+# Of the format; it grows when an entry changes its meaning. 2: interpolate_commands without
+# lockstep too.
+VERSION = 2
 
 
 def describe(
