@@ -11,8 +11,9 @@ import numpy as np
 
 from hrpsim.ros.base.stamps import SimulationClock
 
-# Joints that are commanded less often move at once: these are single commands, not a stream [s].
+# Commands that come less often are single ones, not a stream [s].
 LONGEST_INTERVAL = 0.05
+_MEMORY = 50.0  # commands within which a long interval is forgotten
 
 
 class Interpolation:
@@ -33,23 +34,24 @@ class Interpolation:
 
 
 class IntervalInterpolation(Interpolation):
-    """The simulated time since the previous command to the same joints, for a stream of commands.
+    """The time between commands to the same joints, for streams without lockstep.
 
-    Targets then move continuously and are one interval late, as no later command is known. They
-    jump where no command came within LONGEST_INTERVAL before.
+    Targets move continuously and arrive late by this time, as the next command is not known. It is
+    the interval of a regular stream. A longer one counts at once, up to LONGEST_INTERVAL, and is
+    forgotten slowly: a lag that varies would itself shake the robot. Targets jump at commands that
+    have come further apart from the first one on.
     """
 
     def __init__(self, robot, clock: SimulationClock):
         super().__init__()
         self._joints, self._clock = robot.joint_index, clock
         self._last = np.full(len(self._joints), -np.inf)  # step of the last command
-        self._interval = np.full(len(self._joints), np.inf)  # before it [steps]
+        self._interval = np.zeros(len(self._joints))  # [steps]; 0: no stream yet
 
     def time_for(self, names: Sequence[str]) -> float:
         """Return the time for a command to joints at this step [s]; StateError if unknown."""
-        interval = self._intervals(self._joints.indices(names)).max(initial=0.0)
-        time = interval * self._clock.time_step
-        return float(time) if time <= LONGEST_INTERVAL else 0.0
+        intervals = self._intervals(self._joints.indices(names))
+        return float(intervals.max(initial=0.0) * self._clock.time_step)
 
     def note(self, names: Sequence[str]) -> None:
         """Note that joints are commanded at this step."""
@@ -59,9 +61,13 @@ class IntervalInterpolation(Interpolation):
 
     def forget(self) -> None:
         """Forget the commands, after a reset."""
-        self._last[:], self._interval[:] = -np.inf, np.inf
+        self._last[:], self._interval[:] = -np.inf, 0.0
 
     def _intervals(self, joints: np.ndarray) -> np.ndarray:
-        """Return the intervals up to this step (k,); of two commands at a step, the first's."""
-        since = self._clock.steps - self._last[joints]
-        return np.where(since > 0, since, self._interval[joints])
+        """Return the intervals of joints with a command at this step (k,) [steps]."""
+        known, since = self._interval[joints], self._clock.steps - self._last[joints]
+        longest = LONGEST_INTERVAL / self._clock.time_step
+        since = np.where(known > 0.0, np.minimum(since, longest), since)
+        since[since > longest] = 0.0
+        longer = np.maximum(since, known + (since - known) / _MEMORY)
+        return np.where(since > 0.0, longer, known)

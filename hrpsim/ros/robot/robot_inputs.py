@@ -63,7 +63,7 @@ class RobotInputs:
                 interpolation=interpolation,
                 consequence="" if in_lockstep else "the last command holds",
             )
-            for kind, name in COMMANDS.items()
+            for name, kind in COMMANDS.items()
             if (topic := source(name)) is not None
         ]
         self.wrenches = AppliedWrenches(
