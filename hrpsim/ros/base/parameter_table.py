@@ -138,7 +138,8 @@ SPECIFICATIONS = (
     Specification(
         "interpolate_commands",
         True,
-        "In lockstep: interpolate position targets linearly over the control period",
+        "Interpolate position targets linearly: in lockstep over the control period, else over the "
+        "interval between commands",
     ),
     Specification(
         "lockstep_policy",
