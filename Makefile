@@ -109,7 +109,7 @@ test-kilted: setup-test
 		.venv/bin/uv pip install --quiet --no-deps --no-build-isolation --reinstall \
 			--python .venv/kilted/bin/python .venv/kilted/interfaces/$$package || exit; \
 	done
-	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=. .venv/kilted/bin/python -m pytest -p no:cacheprovider \
+	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=$(CURDIR) .venv/kilted/bin/python -m pytest -p no:cacheprovider \
 		-p xdist.plugin -p pytest_timeout -p _hypothesis_pytestplugin -n 3 --dist loadgroup -m "not long" \
 		$(or $(ARGS),test/ros test/test_tf2_msgs.py)
 

@@ -3,9 +3,11 @@
 
 """TFMessage is the distribution's type, whoever built it, and travels between processes."""
 
+import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from grouped import ros_group
@@ -16,6 +18,7 @@ pytest.importorskip("tf2_msgs", reason="no tf2_msgs: `make setup` says what it l
 from geometry_msgs.msg import TransformStamped  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
+INTERFACES = Path(__file__).resolve().parent.parent / "interfaces"
 LISTENER = """
 import rclpy
 from tf2_msgs.msg import TFMessage
@@ -58,3 +61,27 @@ def test_type_hash_and_transport(node):
     known = get_typestore(Stores.ROS2_JAZZY).hash_rihs01("tf2_msgs/msg/TFMessage")
     (info,) = node.get_publishers_info_by_topic("/tf")
     assert str(info.topic_type_hash) == known
+
+
+def test_interface_packages_are_built_for_the_ros_that_is_installed(tmp_path):
+    """Law: where pip hides the environment from a build, its ROS is found; no wheels are required
+    that would replace it."""
+    import rosidl_generator_c
+    import setuptools
+
+    packages = Path(setuptools.__file__).parents[1]
+    for name in ("setuptools", "_distutils_hack", "pkg_resources"):
+        if (packages / name).exists():
+            (tmp_path / name).symlink_to(packages / name)
+    code = "import rosidl_package; print(rosidl_package.PREFIX)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(INTERFACES)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    prefix = Path(rosidl_generator_c.__file__).parents[4]
+    assert done.stdout.strip() == str(prefix), done.stderr
+    for path in INTERFACES.glob("*/pyproject.toml"):
+        assert "ros-" not in path.read_text(), path
