@@ -95,7 +95,7 @@ def test_the_effort_is_the_law_with_the_gains_of_the_message(commander):
         ([(HEAD, {"position": 0.1, "derivative": -2.0})], "kd for joint 'HEAD_JOINT0'"),
         ([(HEAD, {"position": 0.1, "kp": 3.0})], "'kp'"),
         ([(HEAD, {"proportional": 3.0})], "neither position, velocity nor effort"),
-        ([(HEAD, {})], "neither position, velocity nor effort"),
+        ([(ELBOW, {})], "joint 'RARM_JOINT3' has neither position, velocity nor effort"),
         ([], "no joint"),
     ],
     ids=lambda value: None if isinstance(value, list) else value,
