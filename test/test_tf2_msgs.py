@@ -3,7 +3,6 @@
 
 """TFMessage is the distribution's type, whoever built it, and travels between processes."""
 
-import os
 import subprocess
 import sys
 import time
@@ -30,6 +29,13 @@ node.create_subscription(TFMessage, "/tf", received.append, 10)
 while not received:
     rclpy.spin_once(node, timeout_sec=0.1)
 print([(t.child_frame_id, t.transform.rotation.w) for t in received[0].transforms])
+"""
+# What pip does: the environment's packages are not on the path, but sys.prefix is still its own.
+BUILDING = """
+import sys
+sys.path[:] = {found} + [path for path in sys.path if "-packages" not in path]
+import rosidl_package
+print(rosidl_package.PREFIX)
 """
 
 
@@ -73,10 +79,8 @@ def test_interface_packages_are_built_for_the_ros_that_is_installed(tmp_path):
     for name in ("setuptools", "_distutils_hack", "pkg_resources"):
         if (packages / name).exists():
             (tmp_path / name).symlink_to(packages / name)
-    code = "import rosidl_package; print(rosidl_package.PREFIX)"
     done = subprocess.run(
-        [sys.executable, "-S", "-c", code],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(INTERFACES)])},
+        [sys.executable, "-c", BUILDING.format(found=[str(tmp_path), str(INTERFACES)])],
         capture_output=True,
         text=True,
         check=False,

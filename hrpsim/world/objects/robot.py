@@ -210,13 +210,12 @@ class Robot(JointConstraints, RobotProperties, Entity):
         if kp is not None or kd is not None:
             actuators = access.actuators_with(kp, kd, indices, nan_holds)
         if access.set_commands(actuators, indices, q, v, tau, given, named, steps):
-            gains = actuators.whole.kp, actuators.whole.kd
-            self._refuse_command(positions, velocities, efforts, indices, nan_holds, gains)
+            self._refuse_command(positions, velocities, efforts, indices, nan_holds, actuators)
 
     def _refuse_command(
-        self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool, gains
+        self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool, actuators
     ) -> None:
-        """Raise StateError for a command that the actuators, with these gains, did not take."""
+        """Raise StateError for a command that these actuators did not take."""
         given = {"positions": positions, "velocities": velocities, "efforts": efforts}
         there = {}
         for what, values in given.items():
@@ -227,7 +226,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
                 self.joint_index.values(what, np.where(held, 0.0, vector), indices)
             there[what] = ~np.isnan(vector)
         need_gains = (there["positions"] | there["velocities"]) & ~there["efforts"]
-        kp, kd = gains
+        kp, kd = actuators.whole.kp, actuators.whole.kd
         k = next(k for k in indices[need_gains] if kp[k] == 0.0 and kd[k] == 0.0)
         raise StateError(
             f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
