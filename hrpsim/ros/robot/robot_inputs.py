@@ -77,7 +77,7 @@ class RobotInputs:
         self.all = [*self.commands, *base, placed, self.trajectories, self.wrenches]
 
     def leave_off(self, joints: AbstractSet[str]) -> None:
-        """Let no command reach these joints, while they are in the set."""
+        """Ignore commands to these joints, while they are in the set."""
         for one in (*self.commands, self.trajectories):
             one.off = joints
 
