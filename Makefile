@@ -24,7 +24,7 @@ OF_VERSIONS := test/test_reference.py test/test_compilers.py test/spatial \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup setup-test setup-docs setup-colcon demo dist test test-all test-oldest test-newest test-pythons \
-	test-versions fuzz lint format docs bench verification lock clean distclean
+	test-versions test-kilted fuzz lint format docs bench verification lock clean distclean
 
 help:
 	@echo "make demo       a humanoid walks; node, controller and recorder talk over ROS 2"
@@ -32,6 +32,7 @@ help:
 	@echo "make test-all   all tests: \`make test\`, then the long ones"
 	@echo "make test-versions  some tests with the oldest and newest releases of numba, numpy and so on"
 	@echo "make test-pythons   the same tests with each Python that is found (PYTHONS='python3.12 ...')"
+	@echo "make test-kilted     the tests of ROS on the wheels of Kilted, which .venv has not"
 	@echo "make fuzz       damaged files, worlds and requests for FUZZ_MINUTES=15 minutes on 2 cores"
 	@echo "make bench      timed beside other engines (ARGS='standing --quick', ARGS=--write)"
 	@echo "make verification  measure the figures of docs/verification again"
@@ -62,7 +63,7 @@ dist: setup-test
 	@test -z "$(KERNELS)" || $(RUN) tools/ship_kernels.py $(CURDIR)/build/kernels $(KERNELS)
 	@HRPSIM_KERNELS=$(if $(KERNELS),$(CURDIR)/build/kernels) .venv/bin/uv build --quiet --no-build-isolation --python $(RUN) --out-dir dist .
 	@cp -r interfaces build/dist
-	@for package in tf2_msgs simulation_interfaces; do \
+	@for package in tf2_msgs control_msgs simulation_interfaces; do \
 		.venv/bin/uv build --quiet --no-build-isolation --python $(RUN) --wheel --out-dir dist build/dist/interfaces/$$package || exit; \
 	done
 	@rm -f dist/.gitignore; ls -l dist
@@ -98,6 +99,19 @@ test-pythons: setup-test
 		PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=. $$made/bin/python -m pytest -p no:cacheprovider \
 			-p pytest_timeout -p _hypothesis_pytestplugin --timeout 300 $(OF_VERSIONS) || exit; \
 	done
+
+# The tests of ROS with another distribution: Kilted's wheels and the interface packages built for them.
+test-kilted: setup-test
+	@.venv/bin/uv venv --quiet --allow-existing --python $(RUN) .venv/kilted
+	@.venv/bin/uv pip install --quiet --python .venv/kilted/bin/python -r requirements/kilted.txt
+	@rm -rf .venv/kilted/interfaces && cp -r interfaces .venv/kilted
+	@for package in tf2_msgs control_msgs simulation_interfaces; do \
+		.venv/bin/uv pip install --quiet --no-deps --no-build-isolation --reinstall \
+			--python .venv/kilted/bin/python .venv/kilted/interfaces/$$package || exit; \
+	done
+	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=$(CURDIR) .venv/kilted/bin/python -m pytest -p no:cacheprovider \
+		-p xdist.plugin -p pytest_timeout -p _hypothesis_pytestplugin -n 3 --dist loadgroup -m "not long" \
+		$(or $(ARGS),test/ros test/test_tf2_msgs.py)
 
 # Both at once, one on each of two cores.
 test-versions: setup-test

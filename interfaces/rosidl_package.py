@@ -29,18 +29,26 @@ from setuptools import Distribution, setup
 from setuptools.command.build_ext import build_ext
 
 
-def ros_prefix() -> Path:
-    """Return where the generators, headers and libraries of ROS are installed.
+def ros_prefix() -> Path | None:
+    """Return where the generators, headers and libraries of ROS are installed, None if nowhere.
 
-    That is not sys.prefix while pip builds in an environment of its own.
+    First where Python finds them. pip builds in an environment of its own, in which sys.prefix is
+    still the one that is installed into: the package must fit the ROS that is there.
     """
     generator = importlib.util.find_spec("rosidl_generator_c")
     if generator is None:
-        sys.exit("no rosidl_generator_c: build with isolation, or install ros-jazzy-rclpy first")
+        sys.path.append(sysconfig.get_path("purelib"))
+        importlib.invalidate_caches()
+        generator = importlib.util.find_spec("rosidl_generator_c")
+    if generator is None:
+        return None
     return Path(generator.origin).parents[4]  # PREFIX/lib/python*/site-packages/package/file
 
 
 PREFIX = ros_prefix()
+# The wheels to build with, and for, where there is no ROS yet.
+DISTRIBUTION = os.environ.get("ROS_DISTRO") or "jazzy"
+ROS_WHEELS = [f"ros-{DISTRIBUTION}-common-interfaces", f"ros-{DISTRIBUTION}-rclpy[fastrtps]"]
 TYPE_SUPPORTS = ["rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c"]
 KINDS = ("msg", "srv", "action")
 
@@ -53,6 +61,7 @@ def build(package: str, uses: list[str]) -> None:
 
     setup(
         distclass=InterfaceDistribution,
+        setup_requires=[] if PREFIX else ROS_WHEELS,
         cmdclass={"build_ext": BuildThis},
         data_files=[(f"share/{package}", ["package.xml"])],
     )
@@ -194,6 +203,8 @@ class BuildInterfaces(build_ext):
 
     def run(self):
         """Build everything in the folders that setuptools made."""
+        if PREFIX is None:
+            sys.exit(f"no ROS 2 to build for: pip install {' '.join(ROS_WHEELS)} first")
         package = self.interfaces.package
         out = Path(self.build_temp).resolve() / "generated"
         shutil.rmtree(out, ignore_errors=True)  # what an earlier build has left

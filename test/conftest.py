@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # where the packag
 # Test oracles and tools: where one is not installed, what needs it is skipped by its name.
 OPTIONAL = {
     *("backports", "collada", "coal", "hypothesis", "matplotlib", "mujoco", "pinocchio", "rosbags"),
-    *("simulation_interfaces", "tf2_msgs", "trimesh", "viser"),
+    *("control_msgs", "simulation_interfaces", "tf2_msgs", "trimesh", "viser"),
     *("cma", "distributed", "gymnasium", "xarray", "zarr"),
 }
 

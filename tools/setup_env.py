@@ -32,8 +32,8 @@ EXTRAS = {
     "demo": ["record", "plot"],
     "test": ["record", "plot", "viewer", "onnx", "sweep", "learning", "test"],
 }
-# Message packages that no registry has; the second takes half a minute and the demo does without.
-INTERFACES = {"demo": ["tf2_msgs"], "test": ["tf2_msgs", "simulation_interfaces"]}
+# Message packages that no registry has; the last takes half a minute and the demo needs the first.
+INTERFACES = {"demo": ["tf2_msgs"], "test": ["tf2_msgs", "control_msgs", "simulation_interfaces"]}
 AGAIN = "the reason stands above; run make again once it is mended"
 DETAIL = re.compile(r" [-+~] |\s*(Downloaded|Built|Prepared|Installed|Uninstalled|Checked) ")
 STARTED = time.monotonic()

@@ -34,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="largest difference that counts as equal (0: the bits)",
     )
     parser.add_argument(
-        "--duration", type=not_negative, default=0.0, help="only so long [s, simulated]"
+        "--duration",
+        type=not_negative,
+        default=0.0,
+        help="only so long from the first recorded state on [s, simulated]",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=play)

@@ -28,6 +28,7 @@ WITHOUT_ROS = (
     "test_simulation.py",
     "test_loading.py",
     "test_placed_joints.py",
+    "test_interpolation.py",
 )
 collect_ignore = [
     path.name

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from hrpsim import World, load_model
 from hrpsim.ros.base.entities import Entities
 from hrpsim.ros.base.faults import Faults, Rejections
+from hrpsim.ros.base.interpolation import IntervalInterpolation
 from hrpsim.ros.base.stamped_queue import StampedQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation
@@ -117,7 +118,7 @@ class Publications:
 class Rig:
     """A Simulation of an arm, with stand-ins for all that ROS does around it."""
 
-    def __init__(self, policy=None, timeout=0.02, **options):
+    def __init__(self, policy=None, timeout=0.02, interpolates=False, **options):
         world = World(time_step=1e-3)
         self.robot = world.add_robot(load_model(ARM, base="fixed"))
         self.log, self.topic = Log(), Topic()
@@ -127,11 +128,17 @@ class Rig:
         self.lockstep = None
         if policy:
             settings = LockstepSettings(5e-3, timeout, policy)
-            self.lockstep = Lockstep(self.topic, clock, rejections, self.log, settings)
-        queue = self.lockstep or StampedQueue(self.topic, clock)
+            self.lockstep = Lockstep(clock, rejections, self.log, settings)
+        queue = self.lockstep.queue(self.topic) if policy else StampedQueue(self.topic, clock)
         self.commanded = []
         self.commands = JointCommands(
-            queue, rejections, self.robot, self.commanded.extend, self.log, nan_holds=not policy
+            queue,
+            rejections,
+            self.robot,
+            self.commanded.extend,
+            self.log,
+            nan_holds=not policy,
+            interpolation=IntervalInterpolation(self.robot, clock) if interpolates else None,
         )
         self.robots, self.publications = Robots(self.commands, self.lockstep), Publications(clock)
         self.simulation = Simulation(

@@ -62,7 +62,7 @@ def without(key):
         ("[" * 100_000, "not JSON"),
         ("[1]", "simulation_description"),
         ("{}", "required key not provided"),
-        (SOUND | {"version": 2}, "version"),
+        (SOUND | {"version": 3}, "version"),
         (without("robots"), "robots"),
         (SOUND | {"robots": {}}, "robots"),
         (SOUND | {"robots": [{"name": "hrp2"}]}, "robots"),

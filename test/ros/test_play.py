@@ -119,6 +119,33 @@ def test_stamped_commands_without_lockstep_come_out_the_same(simulations, listen
     assert comparison.count > 100
 
 
+def test_a_duration_counts_from_the_first_recorded_state(lockstep_bag, monkeypatch):
+    """Law: of states from 0.5 s on, 0.1 s are 21 at 200 Hz; a state without joints is none."""
+    replay = Replay(Recording(lockstep_bag))
+    (states,) = replay._states.values()
+    for step in [step for step in states if step < 500]:
+        del states[step]
+    comparison = replay.run(duration=0.1)
+    assert comparison.count == 21 and comparison.departure is None
+    recording = Recording(lockstep_bag)
+    monkeypatch.setattr("hrpsim.ros.replay.recording.messages", lambda *_: [JointState()])
+    with pytest.raises(BagError, match="no joint states"):
+        Replay(recording)
+
+
+@pytest.mark.parametrize("version, time", [(1, 0.0), (2, 0.004)])
+def test_a_bag_of_an_earlier_release_is_replayed_without_interpolation(lockstep_bag, version, time):
+    """Law: without lockstep its targets jumped, whatever interpolate_commands was."""
+    recording = Recording(lockstep_bag)
+    recording.description["version"] = version
+    recording.description["settings"]["lockstep"] = False
+    replay = Replay(recording)
+    interpolation = replay._inputs[0]._interpolation
+    interpolation.note(["HEAD_JOINT0"])
+    replay.clock.steps = 4
+    assert interpolation.time_for(["HEAD_JOINT0"]) == pytest.approx(time)
+
+
 def test_what_is_recorded_is_read_by_rosbags(lockstep_bag):
     """Law: metadata of version 9, definitions, QoS and hashes of every type are in the bag."""
     with AnyReader([lockstep_bag]) as reader:

@@ -211,7 +211,7 @@ def test_what_is_simulated_is_told_to_who_comes_late(node):
     listener.node.create_subscription(String, "simulation_description", told.append, qos.LATCHED)
     assert listener.wait_for(lambda: told)
     data = json.loads(told[-1].data)
-    assert data["version"] == 1 and data["world"]["name"] == "standing"
+    assert data["version"] == 2 and data["world"]["name"] == "standing"
     assert data["world"]["time_step"] == 0.001 and data["world"]["gravity"][2] == -9.80665
     (robot,) = data["robots"]
     assert robot["name"] == "hrp2" and robot["topics"] == ""

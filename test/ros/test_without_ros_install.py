@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def wheels():
     try:
-        importlib.metadata.version("ros-jazzy-rclpy")
+        importlib.metadata.version("ros-rclpy")
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("ROS 2 comes from an installation")
 

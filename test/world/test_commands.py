@@ -38,6 +38,10 @@ BAD_COMMANDS = {
     "infinite": (dict(efforts=[0.0, np.inf]), r"'knee'.*inf"),
     "too long": (dict(positions=[0.1, 0.2], names=["hip"]), r"must be 1 numbers.*\(2,\)"),
     "too short": (dict(efforts=[0.1]), r"must be 2 numbers.*\(1,\)"),
+    "negative kp": (dict(positions=[0.1], names=["hip"], kp=-1.0), r"kp.*'hip'.*negative"),
+    "NaN in kd": (dict(positions=[0.1], names=["hip"], kd=[np.nan]), r"kd.*'hip'.*nan"),
+    "too many kp": (dict(positions=[0.1], names=["hip"], kp=[1.0, 2.0]), r"kp.*must be 1 numbers"),
+    "gains of zero": (dict(positions=[0.1], names=["hip"], kp=0.0, kd=0.0), r"'hip'.*has no gains"),
     "two at once": (dict(positions=[[0.1, 0.2]]), r"must be 2 numbers.*\(1, 2\)"),
     "repeated": (dict(efforts=[1, 2], names=["knee", "knee"]), r"'knee' is named twice"),
     "no gains": (dict(positions=[0.1], names=["knee"]), r"'knee'.*no gains"),
@@ -480,3 +484,22 @@ def test_joints_that_a_position_does_not_move_are_named_once():
 def test_joints_that_are_not_for_positions_need_no_gains(joint):
     robot = World().add_robot(load_model(PAIR.replace("</robot>", f"{joint}</robot>")))
     assert gains_warnings(lambda: robot.command(positions=[0.1, 0.2])) == []
+
+
+def test_gains_of_a_command_make_that_oscillator():
+    """Law: I q'' = kp (q* - q) - kd q', the damped oscillator, with gains of one command; the next
+    command has the robot's own, which do not change."""
+    world = World(time_step=1e-4)
+    robot = world.add_robot(load_model(PAIR, base="fixed"))
+    inertia, kp, kd, target, time = 0.1, 10.0, 0.4, 0.3, 0.5
+    robot.command(positions=[target], names=["hip"], kp=kp, kd=[kd])
+    world.step(5000)
+    decay = kd / (2.0 * inertia)
+    frequency = np.sqrt(kp / inertia - decay**2)
+    wave = np.cos(frequency * time) + decay / frequency * np.sin(frequency * time)
+    expected = target * (1.0 - np.exp(-decay * time) * wave)
+    assert robot.joint_positions[0] == pytest.approx(expected, abs=2e-6)
+    assert [gains[0] for gains in robot.gains] == [100.0, 10.0]
+    robot.command(positions=[target], names=["hip"])
+    control = world.scene.control[0]
+    assert (control["kp"], control["kd"]) == (100.0, 10.0)

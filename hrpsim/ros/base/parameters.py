@@ -138,7 +138,9 @@ SPECIFICATIONS = dict(
         1.0e6,
     ),
     interpolate_commands=Specification(
-        True, "In lockstep: interpolate position targets linearly over the control period"
+        True,
+        "Interpolate position targets linearly: in lockstep over the control period, else over the "
+        "interval between commands",
     ),
     lockstep_policy=Specification(
         "pause",

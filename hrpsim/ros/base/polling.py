@@ -10,6 +10,7 @@ one subscription without messages costs about 2 us.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -66,13 +67,20 @@ class PolledSubscription:
         """
         return self._handle.take_message(self._message_type, self._raw)
 
-    def wait(self, longest: float) -> None:
-        """Return once a message has arrived, or after `longest` [s, wall]."""
+    def wait(self, longest: float, *others: PolledSubscription) -> None:
+        """Return once a message of this or another topic has arrived, or after `longest` [s, wall].
+
+        The other subscriptions are of the same node.
+        """
         context = self._node.context.handle
-        with self._handle, context:
-            wait_set = rclpy_implementation.WaitSet(1, 0, 0, 0, 0, 0, context)
+        handles = [self._handle, *(other._handle for other in others)]
+        with ExitStack() as in_use:
+            for handle in (*handles, context):
+                in_use.enter_context(handle)
+            wait_set = rclpy_implementation.WaitSet(len(handles), 0, 0, 0, 0, 0, context)
             wait_set.clear_entities()
-            wait_set.add_subscription(self._handle)
+            for handle in handles:
+                wait_set.add_subscription(handle)
             wait_set.wait(round(longest * 1e9))
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, int]]]:

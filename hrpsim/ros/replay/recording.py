@@ -15,12 +15,13 @@ import voluptuous as vol
 
 from hrpsim.bag.files import BagError
 from hrpsim.bag.reader import full_name, messages, timed_messages, topic_types
+from hrpsim.ros.robot.robot_inputs import COMMANDS
+from hrpsim.ros.simulation.description_publisher import VERSION
 from hrpsim.schema import flag, numeric, vector
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
 STATES = "joint_states"
-COMMANDS = "joint_commands"
-INPUTS = (COMMANDS, "set_base_pose", "set_joint_states", "joint_trajectory", "apply_wrench")
+INPUTS = (*COMMANDS, "set_base_pose", "set_joint_states", "joint_trajectory", "apply_wrench")
 _DESCRIPTION = "simulation_description"
 _TEXT = "std_msgs/msg/String"
 
@@ -43,7 +44,7 @@ _SETTINGS = {
 }
 _DESCRIBED = vol.Schema(
     {
-        "version": 1,
+        "version": vol.In(range(1, VERSION + 1)),
         vol.Optional("settings"): _SETTINGS,
         vol.Optional("world"): vol.Maybe(vol.Schema(_WORLD, required=True, extra=vol.ALLOW_EXTRA)),
         "robots": [_ROBOT],
@@ -99,6 +100,8 @@ class Recording:
                     f"{', '.join(str(len(values)) for values in lists)} positions, velocities and "
                     "efforts"
                 )
+            if not message.name:
+                continue
             values = np.array(lists, dtype=float)
             found[nanoseconds(message.header.stamp)] = State(list(message.name), values)
         return dict(sorted(found.items()))

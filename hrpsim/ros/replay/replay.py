@@ -17,11 +17,11 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.replay.recording import COMMANDS, INPUTS, Arrival, Recording, State, nanoseconds
+from hrpsim.ros.replay.recording import INPUTS, Arrival, Recording, State, nanoseconds
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.part_parameters import follow_gains
 from hrpsim.ros.robot.robot_input import RobotInput
-from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
+from hrpsim.ros.robot.robot_inputs import COMMANDS, Report, RobotInputs
 from hrpsim.world.file.load import build_world, load_world, open_world_text
 
 FIELDS = ("position", "velocity", "effort")
@@ -148,12 +148,15 @@ class Replay:
         return sum(one.accepted_count for one in self._inputs)
 
     def run(self, tolerance: float = 0.0, duration: float = 0.0) -> Comparison:
-        """Step to the last recorded state, or for `duration` [s]; return how the states compare."""
+        """Step to the last recorded state; return how the states compare.
+
+        With a `duration` [s], to the last one within it after the first.
+        """
         comparison = Comparison(tolerance)
         steps = sorted({step for states in self._states.values() for step in states})
         last = steps[-1]
         if duration > 0.0:
-            last = min(last, round(duration / self.world.time_step))
+            last = min(last, steps[0] + round(duration / self.world.time_step))
         self._compare(comparison)
         for end in (step for step in steps if 0 < step <= last):
             while self.clock.steps < end:
@@ -208,23 +211,26 @@ class Replay:
                 prefix + topic,
                 self.recording.arrivals(prefix, topic),
                 self.clock,
-                by_stamp=lockstep and topic == COMMANDS,
+                by_stamp=lockstep and topic in COMMANDS,
             )
             for topic in INPUTS
         }
         self._topics += topics.values()
-        interpolates = self.settings["interpolate_commands"]
+        over = self.settings["control_period"] if lockstep else None
+        interpolates = lockstep or self.recording.description.get("version", 1) > 1
+        if not (interpolates and self.settings["interpolate_commands"]):
+            over = 0.0
         made = RobotInputs(
             robot,
             RobotFrames(robot.model, "odom", description.get("frames", "")),
             self.clock,
             Report(self.rejections, _StderrLogger()),
             topics.__getitem__,
-            in_lockstep=MessageQueue(topics[COMMANDS]) if lockstep else None,
-            over=self.settings["control_period"] if interpolates else 0.0,
+            in_lockstep=MessageQueue if lockstep else None,
+            over=over,
         )
-        off = {joint["name"] for joint in description.get("joints", ()) if joint["mode"] == "off"}
-        made.commands.off = made.trajectories.off = off
+        joints = description.get("joints", ())
+        made.leave_off({joint["name"] for joint in joints if joint["mode"] == "off"})
         made.wrenches.duration = self.settings["wrench_duration"]
         made.wrenches.ramp = self.settings["wrench_ramp"]
         return made.all

@@ -1,24 +1,37 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic joint_commands: targets of the actuators. Needs no ROS."""
+"""The topics joint_commands and dynamic_joint_commands: targets of the actuators. Needs no ROS."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import WorldError
+from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Rejections
+from hrpsim.ros.base.interpolation import Interpolation
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.robot.limit_watch import LimitWatch
 from hrpsim.ros.robot.robot_input import RobotInput
 
 if TYPE_CHECKING:
+    from control_msgs.msg import DynamicJointState
     from sensor_msgs.msg import JointState
+
+# The arguments of `Robot.command` by the names that ros2_control has for interfaces
+# (hardware_interface/types/hardware_interface_type_values.hpp).
+_ARGUMENTS = {
+    "position": "positions",
+    "velocity": "velocities",
+    "effort": "efforts",
+    "proportional": "kp",
+    "derivative": "kd",
+}
 
 
 class JointCommand(NamedTuple):
@@ -38,7 +51,7 @@ class JointCommands(RobotInput):
 
     NaN marks a field that does not command a joint. With `nan_holds` all fields of a joint may be
     NaN: the joint keeps its command, as in ros2_control. Position targets move linearly within the
-    time `over` [s]. `commanded` receives the joints of each accepted message.
+    time of `interpolation`. `commanded` receives the joints of each accepted message.
     """
 
     def __init__(
@@ -50,7 +63,7 @@ class JointCommands(RobotInput):
         logger,
         *,
         nan_holds: bool = False,
-        over: float = 0.0,
+        interpolation: Interpolation | None = None,
         consequence: str = "",
     ):
         super().__init__(queue, rejections)
@@ -59,7 +72,7 @@ class JointCommands(RobotInput):
         self._commanded = commanded
         self._logger = logger
         self._nan_holds = nan_holds
-        self._over = over
+        self._interpolation = interpolation or Interpolation()
         self._held: list[str] = []  # joints with NaN only in the last message
         self._unset: list[str] = []
         self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
@@ -99,10 +112,17 @@ class JointCommands(RobotInput):
             kept = [k for k, name in enumerate(reached) if name not in self.off]
             reached = [reached[k] for k in kept]
             values = {argument: numbers[kept] for argument, numbers in values.items()}
-        self._robot.command(names=reached, over=self._over, nan_holds=True, **values)
+        over = self._interpolation.time_for(reached)
+        self._robot.command(names=reached, over=over, nan_holds=True, **values)
+        self._interpolation.note(command.commanded)
         self._commanded(command.commanded)
         self.limits.look(self.topic, command.names, command.values)
         self._report_nan(command)
+
+    def reset(self) -> None:
+        """Drop the messages that have arrived, and forget the earlier ones."""
+        super().reset()
+        self._interpolation.forget()
 
     def _report_nan(self, command: JointCommand) -> None:
         """Log which joints have NaN, if these changed since the last message."""
@@ -121,6 +141,28 @@ class JointCommands(RobotInput):
                 )
 
 
+class DynamicJointCommands(JointCommands):
+    """Commands the joints of one robot, each by the interfaces that a message lists for it.
+
+    Gains act for this command; a joint without them has its own. The rest is as in JointCommands,
+    but every value must be finite: an interface that is not commanded is not listed.
+    """
+
+    def validate(self, message: DynamicJointState) -> JointCommand:
+        """Return the command; WorldError for a message that is incomplete or has no such form."""
+        names = list(message.joint_names)
+        if not names:
+            raise WorldError("the message names no joint")
+        if len(message.interface_values) != len(names):
+            raise WorldError(f"{len(message.interface_values)} interface_values for {names}")
+        table = {argument: np.full(len(names), np.nan) for argument in _ARGUMENTS.values()}
+        for k, (joint, listed) in enumerate(zip(names, message.interface_values)):
+            for interface, value in _values_of(joint, listed).items():
+                table[_ARGUMENTS[interface]][k] = value
+        given = {argument: row for argument, row in table.items() if not np.isnan(row).all()}
+        return JointCommand(names, given, names, [])
+
+
 def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[list[str], list[str]]:
     """Return the names with any value, and those with values and NaN; `values` are arrays (k,)."""
     missing = np.isnan(values)
@@ -132,3 +174,20 @@ def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[li
         [name for name, has in zip(names, some) if has],
         [name for name, lacks in zip(names, lacking) if lacks],
     )
+
+
+def _values_of(joint: str, listed) -> dict[str, float]:
+    """Return the values of a joint by interface; WorldError if one is not valid."""
+    interfaces, values = list(listed.interface_names), list(listed.values)
+    given = dict(zip(interfaces, values))
+    if not len(values) == len(interfaces) == len(given):
+        raise WorldError(f"joint {joint!r} has {len(values)} values for interfaces {interfaces}")
+    for interface, value in given.items():
+        if interface not in _ARGUMENTS:
+            name = unknown_name("interface", interface, _ARGUMENTS)
+            raise WorldError(f"joint {joint!r}: {name}")
+        if not math.isfinite(value):
+            raise WorldError(f"{interface} of joint {joint!r} is {value}")
+    if given.keys().isdisjoint(("position", "velocity", "effort")):
+        raise WorldError(f"joint {joint!r} has neither position, velocity nor effort")
+    return given

@@ -34,12 +34,14 @@ class LimitWatch:
         self.count = 0  # messages with any value beyond a limit
 
     def look(self, topic: str, names: Sequence[str], values: Mapping[str, np.ndarray]) -> None:
-        """Count a command whose values (k,) for k joints are beyond limits; NaN never is."""
+        """Count a command whose values (k,) for k joints are beyond limits; NaN and gains never."""
         if names != self._names:
             self._keep_reach(names)
         beyond = []
-        for argument, numbers in values.items():
-            lower, upper = self._reach[argument]
+        for argument, (lower, upper) in self._reach.items():
+            numbers = values.get(argument)
+            if numbers is None:
+                continue
             off = (numbers < lower) | (numbers > upper)
             if off.any():
                 beyond += [self._describe(argument, k, numbers) for k in np.flatnonzero(off)]

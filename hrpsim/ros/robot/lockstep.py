@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
@@ -31,12 +31,12 @@ class LockstepSettings(NamedTuple):
     policy: str
 
 
-class Lockstep(MessageQueue):
-    """Messages that are due at the control tick with their stamp; time waits for them.
+class Lockstep:
+    """Simulated time stops at each control tick until the command for it is accepted.
 
     Ticks are the whole multiples of the period on the clock. The message for a tick carries its
-    stamp; the first that is accepted counts. All others are rejected with a warning that states
-    the reason.
+    stamp; the first that is accepted counts, on any of the topics that have a `queue`. All others
+    are rejected with a warning that states the reason.
 
     Each wait beyond the time-out is reported once. Then the policy decides: "pause" keeps waiting;
     "hold" keeps the last command for this tick, and waits for only one period [s, wall] at each
@@ -46,13 +46,12 @@ class Lockstep(MessageQueue):
 
     def __init__(
         self,
-        source,
         clock: SimulationClock,
         rejections: Rejections,
         logger,
         settings: LockstepSettings,
     ):
-        super().__init__(source)
+        self._sources: list[Any] = []
         self.timeout = settings.timeout
         self.policy = settings.policy
         self.stall_count = 0  # waits without a command within the time-out
@@ -70,6 +69,11 @@ class Lockstep(MessageQueue):
         self._round_trips: list[float] = []  # [s, wall]
         self._published_at = math.inf  # when publication of the last state began [s, wall]
         self._round_trip = math.inf  # of the last message that was yielded [s, wall]
+
+    def queue(self, source) -> MessageQueue:
+        """Return the queue of a topic whose messages answer ticks; the first one names the wait."""
+        self._sources.append(source)
+        return _AnswerQueue(source, self)
 
     @property
     def at_tick(self) -> bool:
@@ -102,15 +106,15 @@ class Lockstep(MessageQueue):
         taken, self._round_trips = self._round_trips, []
         return taken
 
-    def take_due(self) -> Iterator:
+    def take_answers(self, source) -> Iterator:
         """Yield messages with the stamp of this tick until one is `accepted`; reject the rest."""
-        for message, _ in self._source.take_all():
+        for message, _ in source.take_all():
             stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
             if self.is_waiting and stamp == self._clock.stamp:
                 self._round_trip = time.monotonic() - self._published_at
                 yield message
             elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
-                self._reject_stamp(stamp)
+                self._reject_stamp(source.topic, stamp)
             # The rest are repeated answers, because the state was repeated.
 
     def accepted(self) -> None:
@@ -119,7 +123,7 @@ class Lockstep(MessageQueue):
         self._held = False
         if len(self._round_trips) < _MOST_ROUND_TRIPS:
             self._round_trips.append(self._round_trip)
-        self._end_stall()
+        self.end_stall()
 
     def wait(self, longest: float, poll: Callable[[], None]) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall]; `poll` takes it.
@@ -134,16 +138,11 @@ class Lockstep(MessageQueue):
         self._waiting_since = min(self._waiting_since, now)
         end = min(now + longest, self._time_out_at)
         while self.is_waiting and (left := end - time.monotonic()) > 0.0:
-            self._source.wait(left)
+            self._sources[0].wait(left, *self._sources[1:])
             poll()
         if self.is_waiting and time.monotonic() >= self._time_out_at:
             self._time_out()
         return not self.is_waiting
-
-    def discard(self) -> None:
-        """Drop the messages that have arrived: they belong to the time before a reset."""
-        super().discard()
-        self._end_stall()
 
     def forget_wait(self) -> None:
         """Restart the waiting time, after a pause."""
@@ -152,14 +151,17 @@ class Lockstep(MessageQueue):
 
     def describe_wait(self) -> str:
         """Return the awaited topic and stamp, the waiting time and the number of publishers."""
-        count = self.publisher_count()
+        count = self._publisher_count()
         return (
-            f"lockstep waits for {self.topic} with the stamp "
+            f"lockstep waits for {self._sources[0].topic} with the stamp "
             f"{self._clock.stamp} s, for {time.monotonic() - self._waiting_since:.1f} s "
             f"now; {count} publisher{'s' * (count != 1)} connected"
         )
 
-    def _reject_stamp(self, stamp: Stamp) -> None:
+    def _publisher_count(self) -> int:
+        return sum(source.publisher_count() for source in self._sources)
+
+    def _reject_stamp(self, topic: str, stamp: Stamp) -> None:
         steps = self._clock.steps
         steps += 0 if self.is_waiting else self.steps_to_tick()
         awaited = self._clock.stamp_at(steps)
@@ -173,7 +175,7 @@ class Lockstep(MessageQueue):
             f"{cause} ({stamp} s, awaited {awaited} s); in lockstep a command "
             "carries the stamp of the state that it answers"
         )
-        self._rejections.report(self.topic, "", text, kind=cause)
+        self._rejections.report(topic, "", text, kind=cause)
 
     @property
     def _time_out_at(self) -> float:
@@ -198,17 +200,42 @@ class Lockstep(MessageQueue):
 
     def _report_stall(self, consequence: str) -> None:
         """Log a stall: a warning, or only information if the controller has ended."""
-        if self.publisher_count() == 0 and self._answered >= 0:
+        if self._publisher_count() == 0 and self._answered >= 0:
             self._logger.info(
-                f"the sender of {self.topic} has left; simulated time waits at "
+                f"the sender of {self._sources[0].topic} has left; simulated time waits at "
                 f"{self._clock.stamp} s for another{consequence}"
             )
         else:
             self._logger.warning(self.describe_wait() + consequence)
 
-    def _end_stall(self) -> None:
+    def end_stall(self) -> None:
         """Log, after a stall, that time continues, and restart the waiting time."""
         if self.is_stalled:
             waited = time.monotonic() - self._stall_began
             self._logger.info(f"lockstep continues after {waited:.1f} s")
         self.forget_wait()
+
+
+class _AnswerQueue(MessageQueue):
+    """The messages of one topic that answer the ticks of a lockstep."""
+
+    def __init__(self, source, lockstep: Lockstep):
+        super().__init__(source)
+        self._lockstep = lockstep
+
+    def take_due(self) -> Iterator:
+        """Yield the messages for this tick until one is accepted; see `Lockstep`."""
+        return self._lockstep.take_answers(self._source)
+
+    def accepted(self) -> None:
+        """Allow time to continue."""
+        self._lockstep.accepted()
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before a command is needed."""
+        return self._lockstep.steps_to_next(most)
+
+    def discard(self) -> None:
+        """Drop the messages that have arrived: they belong to the time before a reset."""
+        super().discard()
+        self._lockstep.end_stall()

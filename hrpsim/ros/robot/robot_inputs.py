@@ -6,25 +6,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from hrpsim.ros.base.faults import Rejections
+from hrpsim.ros.base.interpolation import Interpolation, IntervalInterpolation
 from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
 from hrpsim.ros.robot.base_pose import BasePose
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.joint_commands import JointCommands
+from hrpsim.ros.robot.joint_commands import DynamicJointCommands, JointCommands
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories
 from hrpsim.ros.robot.placed_joints import PlacedJoints
 from hrpsim.ros.robot.robot_input import RobotInput
+
+# The topics that command joints: in lockstep a message on any of them answers a tick.
+COMMANDS: dict[str, type[JointCommands]] = {
+    "joint_commands": JointCommands,
+    "dynamic_joint_commands": DynamicJointCommands,
+}
 
 
 class RobotInputs:
     """One input for each topic; `all` has them in the order in which they act.
 
-    source: returns the queue of a topic (`MessageQueue`). in_lockstep: the queue of joint_commands
-    in lockstep, else None. over: the time in which position targets then move [s].
+    source: returns the messages of a topic, None if it does not exist. in_lockstep: makes a queue
+    of these for the topics of COMMANDS in lockstep, else None. over: the time in which position
+    targets move [s]; None is the time since the previous command.
     """
 
     def __init__(
@@ -35,31 +44,42 @@ class RobotInputs:
         report: Report,
         source: Callable[[str], Any],
         *,
-        in_lockstep: MessageQueue | None,
-        over: float,
+        in_lockstep: Callable[[Any], MessageQueue] | None,
+        over: float | None,
     ):
         rejections, logger = report
+        interpolation = IntervalInterpolation(robot, clock) if over is None else Interpolation(over)
         self.trajectories = JointTrajectories(
             MessageQueue(source("joint_trajectory")), rejections, robot, clock
         )
-        self.commands = JointCommands(
-            in_lockstep or StampedQueue(source("joint_commands"), clock),
-            rejections,
-            robot,
-            self.trajectories.release,
-            logger,
-            nan_holds=in_lockstep is None,
-            over=0.0 if in_lockstep is None else over,
-            consequence="the last command holds" if in_lockstep is None else "",
-        )
+        self.commands = [
+            kind(
+                in_lockstep(topic) if in_lockstep else StampedQueue(topic, clock),
+                rejections,
+                robot,
+                self.trajectories.release,
+                logger,
+                nan_holds=in_lockstep is None,
+                interpolation=interpolation,
+                consequence="" if in_lockstep else "the last command holds",
+            )
+            for name, kind in COMMANDS.items()
+            if (topic := source(name)) is not None
+        ]
         self.wrenches = AppliedWrenches(
             StampedQueue(source("apply_wrench"), clock), rejections, robot, frames, clock
         )
         placed = PlacedJoints(MessageQueue(source("set_joint_states")), rejections, robot)
-        self.all: list[RobotInput] = [self.commands, placed, self.trajectories, self.wrenches]
+        base: list[RobotInput] = []
         if robot.model.base == "free":
-            base = BasePose(MessageQueue(source("set_base_pose")), rejections, robot, frames)
-            self.all.insert(1, base)
+            queue = MessageQueue(source("set_base_pose"))
+            base = [BasePose(queue, rejections, robot, frames)]
+        self.all = [*self.commands, *base, placed, self.trajectories, self.wrenches]
+
+    def leave_off(self, joints: AbstractSet[str]) -> None:
+        """Ignore commands to these joints, while they are in the set."""
+        for one in (*self.commands, self.trajectories):
+            one.off = joints
 
 
 class Report(NamedTuple):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from geometry_msgs.msg import PoseStamped, WrenchStamped
@@ -14,6 +15,7 @@ from trajectory_msgs.msg import JointTrajectory
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.guarded_node import NodePart
+from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
@@ -37,6 +39,14 @@ _TYPES = {
     "joint_trajectory": JointTrajectory,
     "apply_wrench": WrenchStamped,
 }
+
+
+def _types(log: Callable[[str], object]) -> dict[str, type]:
+    """Return the message types of the topics; `log` receives what an absent package means."""
+    control_msgs = optional_module("control_msgs.msg", "no dynamic_joint_commands", log)
+    if control_msgs is None:
+        return _TYPES
+    return _TYPES | {"dynamic_joint_commands": control_msgs.DynamicJointState}
 
 
 class RobotNames(NamedTuple):
@@ -93,29 +103,34 @@ class RobotInterface:
         made = self._make_inputs(part, names.topics, clock, lockstep)
         self.inputs, self.commands, self.wrenches = made.all, made.commands, made.wrenches
         self.modes = JointModes(part, robot, made.trajectories.release, "modes." + names.parameters)
-        made.commands.off = made.trajectories.off = self.modes.off
+        made.leave_off(self.modes.off)
 
     def _make_inputs(
         self, part: NodePart, prefix: str, clock: SimulationClock, lockstep: bool
     ) -> RobotInputs:
-        def source(topic: str) -> PolledSubscription:
-            return PolledSubscription(part, _TYPES[topic], prefix + topic, qos.COMMAND)
-
         self.lockstep, logger = None, part.get_logger()
+        types = _types(lambda text: logger.info(text, once=True))
+
+        def source(topic: str) -> PolledSubscription | None:
+            if topic not in types:
+                return None
+            return PolledSubscription(part, types[topic], prefix + topic, qos.COMMAND)
+
         names = ("control_period", "lockstep_timeout", "lockstep_policy")
         settings = LockstepSettings(*(parameters.value_of(part, name) for name in names))
+        over = settings.period if lockstep else None
+        if not parameters.value_of(part, "interpolate_commands"):
+            over = 0.0
         if lockstep:
-            commands = source("joint_commands")
-            self.lockstep = Lockstep(commands, clock, self.rejections, logger, settings)
-        interpolates = parameters.value_of(part, "interpolate_commands")
+            self.lockstep = Lockstep(clock, self.rejections, logger, settings)
         made = RobotInputs(
             self.robot,
             self.frames,
             clock,
             Report(self.rejections, logger),
             source,
-            in_lockstep=self.lockstep,
-            over=settings.period if interpolates else 0.0,
+            in_lockstep=self.lockstep and self.lockstep.queue,
+            over=over,
         )
         made.wrenches.duration = parameters.value_of(part, "wrench_duration")
         made.wrenches.ramp = parameters.value_of(part, "wrench_ramp")
@@ -139,8 +154,16 @@ class RobotInterface:
         self._contact_points.publish(stamp)
 
     def wait(self, longest: float) -> bool:
-        """See `Lockstep.wait`; without lockstep no command is needed."""
-        return self.lockstep is None or self.lockstep.wait(longest, self.commands.poll)
+        """Wait for the command of this tick, at most `longest` [s, wall].
+
+        Return whether steps can be made: the command arrived or is not needed. Raises
+        CommandMissed if the policy of lockstep is "abort".
+        """
+        return self.lockstep is None or self.lockstep.wait(longest, self._poll_commands)
+
+    def _poll_commands(self) -> None:
+        for one in self.commands:
+            one.poll()
 
     def reset(self) -> None:
         """Drop arrived, active and held messages after a reset; keep gains and modes."""

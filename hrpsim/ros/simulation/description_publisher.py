@@ -17,7 +17,9 @@ from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.core.contents import LoadedWorld
 from hrpsim.ros.core.simulation import Simulation
 
-VERSION = 1  # of the format; it grows when an entry changes its meaning
+# Of the format; it grows when an entry changes its meaning. 2: interpolate_commands without
+# lockstep too.
+VERSION = 2
 _SETTINGS = (
     *("lockstep", "control_period", "interpolate_commands", "wrench_duration", "wrench_ramp"),
 )

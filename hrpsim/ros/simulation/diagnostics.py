@@ -172,24 +172,26 @@ class Diagnostics:
 
     def _of_commands(self, robot: RobotInterface) -> DiagnosticStatus:
         commands, lockstep = robot.commands, robot.lockstep
-        senders = commands.publisher_count()
+        senders = sum(one.publisher_count() for one in commands)
+        beyond = sum(one.limits.count for one in commands)
+        lost = sum(one.lost_count for one in commands)
         status = self._status(f"commands of {robot.robot.name}", robot.robot.model.name)
         values = {
             "publishers of joint_commands": senders,
             "accepted": robot.accepted_count,
             "rejected": robot.rejections.count,
-            "beyond limits": commands.limits.count,
+            "beyond limits": beyond,
         }
         for problem in self._graph.problems_of(robot):
             _add(status, DiagnosticStatus.WARN, problem)
-        if self._is_more(f"{robot.robot.name} beyond limits", commands.limits.count):
+        if self._is_more(f"{robot.robot.name} beyond limits", beyond):
             _add(status, DiagnosticStatus.WARN, "commands are beyond the limits of joints")
         if senders > 1:
             rule = "the first for each tick" if lockstep else "the last"
             _add(status, DiagnosticStatus.WARN, f"{senders} publishers; {rule} counts")
         if lockstep is None:
-            values["dropped"] = commands.lost_count
-            if self._is_more(f"{robot.robot.name} dropped", commands.lost_count):
+            values["dropped"] = lost
+            if self._is_more(f"{robot.robot.name} dropped", lost):
                 _add(status, DiagnosticStatus.WARN, "commands arrive faster than they are read")
         if self._is_more(f"{robot.robot.name} rejected", robot.rejections.count):
             _add(status, DiagnosticStatus.WARN, robot.rejections.last)

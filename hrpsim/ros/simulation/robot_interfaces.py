@@ -114,7 +114,7 @@ class RobotInterfaces:
             f"{topics}joint_commands", self._node.get_name(), self._node.get_namespace()
         )
         for other in self._all:
-            if other.commands.topic == commands:
+            if other.commands[0].topic == commands:
                 raise Refusal(
                     "NAMESPACE_INVALID", f"{topics!r} is the namespace of {other.robot.name!r}"
                 )

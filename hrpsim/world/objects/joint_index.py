@@ -120,3 +120,28 @@ class JointIndex:
             joint = self.names[indices[bad[0]]]
             raise StateError(f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}")
         return vector
+
+    def gains(
+        self,
+        what: str,
+        values: ArrayLike,
+        indices: np.ndarray,
+        default: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the same as `values`, of one number for all joints or one for each.
+
+        NaN becomes `default` (k,), where that is given. StateError also for a negative number.
+        """
+        if np.ndim(values) == 0:
+            values = [values] * len(indices)
+        vector = self.vector(what, values, indices)
+        if default is not None:
+            vector = np.where(np.isnan(vector), default, vector)
+        self.values(what, vector, indices)
+        if (vector < 0.0).any():
+            k = int(np.argmax(vector < 0.0))
+            raise StateError(
+                f"{what} for joint {self.names[indices[k]]!r} of {self.robot!r} is {vector[k]:g}; "
+                "gains must not be negative"
+            )
+        return vector

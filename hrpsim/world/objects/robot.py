@@ -145,12 +145,14 @@ class Robot(JointConstraints, RobotProperties, Entity):
             kp: one number or (n,) [Nm/rad or N/m].
             kd: one number or (n,) [Nms/rad or Ns/m].
             names: joints; all by default.
+
+        Raises:
+            StateError: for an unknown or repeated joint, a wrong length, or a value that is not
+                finite or negative; nothing changes then.
         """
         indices = self.joint_index.indices(names)
-        kp = self.joint_index.values("kp", np.broadcast_to(kp, len(indices)), indices)
-        kd = self.joint_index.values("kd", np.broadcast_to(kd, len(indices)), indices)
-        if (kp < 0).any() or (kd < 0).any():
-            raise StateError(f"gains of {self.name!r} must not be negative")
+        kp = self.joint_index.gains("kp", kp, indices)
+        kd = self.joint_index.gains("kd", kd, indices)
         self._kp[indices], self._kd[indices] = kp, kd
         self._without_gains.difference_update(indices.tolist())
 
@@ -191,12 +193,16 @@ class Robot(JointConstraints, RobotProperties, Entity):
         names: str | Sequence[str] | None = None,
         over: float = 0.0,
         *,
+        kp: ArrayLike | None = None,
+        kd: ArrayLike | None = None,
         nan_holds: bool = False,
     ) -> None:
         """Command joints: by position (PD), velocity (damping gain) or effort.
 
         A command lasts until the next one for the same joint. With positions, velocities and
-        efforts are the feed-forward.
+        efforts are the feed-forward: the actuator delivers efforts + kp (positions - q) +
+        kd (velocities - v), within its limits. Without positions kp does not act, and with efforts
+        alone neither gain does.
 
         Args:
             positions: targets (n,) [rad or m].
@@ -206,12 +212,16 @@ class Robot(JointConstraints, RobotProperties, Entity):
                 of which those without gains ignore positions and velocities.
             over: time [s] over which position targets change evenly, for controllers whose period
                 is longer than the world's step.
+            kp: gains of this command, one number or (n,) [Nm/rad or N/m]; by default those of
+                `set_gains`.
+            kd: likewise [Nms/rad or Ns/m].
             nan_holds: NaN means that a value is not given: the joint is commanded by its others,
-                and keeps its command where all are NaN.
+                and keeps its command where positions, velocities and efforts are all NaN.
 
         Raises:
             StateError: for an unknown or repeated joint, a wrong length, a value that is not
-                finite, or a position for a named joint without gains; nothing changes then.
+                finite, a negative gain, or a position for a named joint without gains; nothing
+                changes then.
         """
         joints = self.joint_index
         indices = joints.indices(names)
@@ -233,13 +243,16 @@ class Robot(JointConstraints, RobotProperties, Entity):
                 raise StateError(f"over must be a time >= 0 s, got {over!r}")
             steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
         access, named = self.access, names is not None
-        if access.set_commands(access.actuators, indices, q, v, tau, given, named, steps):
-            self._refuse_command(positions, velocities, efforts, indices, nan_holds)
+        actuators = access.actuators
+        if kp is not None or kd is not None:
+            actuators = access.actuators_with(kp, kd, indices, nan_holds)
+        if access.set_commands(actuators, indices, q, v, tau, given, named, steps):
+            self._refuse_command(positions, velocities, efforts, indices, nan_holds, actuators)
 
     def _refuse_command(
-        self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool
+        self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool, actuators
     ) -> None:
-        """Raise StateError for a command that the actuators did not take."""
+        """Raise StateError for a command that these actuators did not take."""
         given = {"positions": positions, "velocities": velocities, "efforts": efforts}
         there = {}
         for what, values in given.items():
@@ -250,7 +263,8 @@ class Robot(JointConstraints, RobotProperties, Entity):
                 self.joint_index.values(what, np.where(held, 0.0, vector), indices)
             there[what] = ~np.isnan(vector)
         need_gains = (there["positions"] | there["velocities"]) & ~there["efforts"]
-        k = next(k for k in indices[need_gains] if self._kp[k] == 0.0 and self._kd[k] == 0.0)
+        kp, kd = actuators.whole.kp, actuators.whole.kd
+        k = next(k for k in indices[need_gains] if kp[k] == 0.0 and kd[k] == 0.0)
         raise StateError(
             f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
             "be commanded by effort only; set_gains gives it some"

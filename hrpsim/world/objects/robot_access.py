@@ -46,6 +46,27 @@ class RobotAccess(LinkReaders):
         return Reference(Actuators(control, self._q, joints.q, joints.v, *self._gains))
 
     @cached_property
+    def _with_gains(self) -> Reference:
+        """The same with arrays for the gains of one command."""
+        arrays, count = self.actuators.whole, len(self._joints)
+        return Reference(arrays._replace(kp=np.empty(count), kd=np.empty(count)))
+
+    def actuators_with(self, kp, kd, indices: np.ndarray, nan_holds: bool) -> Reference:
+        """Return `actuators` with gains of one command for the joints at `indices` (k,).
+
+        kp and kd are one number, (k,) or None. None, and NaN with `nan_holds`, are the robot's own
+        gains. StateError for a value that is not finite or negative.
+        """
+        own, actuators = self.actuators.whole, self._with_gains
+        for what, given in (("kp", kp), ("kd", kd)):
+            gains, used = getattr(own, what), getattr(actuators.whole, what)
+            used[:] = gains
+            if given is not None:
+                default = gains[indices] if nan_holds else None
+                used[indices] = self._joints.gains(what, given, indices, default)
+        return actuators
+
+    @cached_property
     def efforts(self) -> Reference:
         """The arrays that efforts of constraints are read from."""
         scene, dofs, joint_v = self.scene, self._dofs, self._joints.v
