@@ -160,10 +160,7 @@ _OUTLINES = {
         0.03,
     ),
     "ring": (_scaled(_ring(8, 3.5, 6.0), 0.012), 0.025),
-    "heart": (
-        _scaled([_HALF_HEART, [(-x, y) for x, y in reversed(_HALF_HEART)]], 0.014),
-        0.03,
-    ),
+    "heart": (_scaled([_HALF_HEART, [(-x, y) for x, y in reversed(_HALF_HEART)]], 0.014), 0.03),
     "brick": (_scaled([_rectangle(-1.2, -0.8, 1.2, 0.8)], 0.05), 0.05),
     "hexagon": (
         _scaled([[(np.cos(a), np.sin(a)) for a in np.arange(6) * np.pi / 3]], 0.055),

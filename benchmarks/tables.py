@@ -97,12 +97,7 @@ def fit_table(result: CaseResult) -> list[str]:
     if not result.fits:
         return []
     rows = [
-        [
-            f.subject,
-            f.size,
-            f"{f.sizes[0]:g} .. {f.sizes[-1]:g}",
-            f"{f.exponent:.2f}",
-        ]
+        [f.subject, f.size, f"{f.sizes[0]:g} .. {f.sizes[-1]:g}", f"{f.exponent:.2f}"]
         for f in result.fits
     ]
     return table(["time ~ size^exponent", "size", "from .. to", "exponent"], rows)

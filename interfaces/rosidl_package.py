@@ -245,10 +245,7 @@ class BuildInterfaces(build_ext):
         for path in sorted(installed):
             by_kind.setdefault(path.parent.name, []).append(str(path))
         names = [f"{kind}/{Path(path).name}" for kind in by_kind for path in by_kind[kind]]
-        resources = {
-            "packages": "",
-            "rosidl_interfaces": "".join(f"{name}\n" for name in names),
-        }
+        resources = {"packages": "", "rosidl_interfaces": "".join(f"{name}\n" for name in names)}
         self.distribution.data_files = [
             ("lib", [str(path) for path in sorted(library_dir.glob("*.so"))]),
             (f"share/{package}", [str(self.interfaces.here / "package.xml")]),

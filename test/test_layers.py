@@ -63,9 +63,7 @@ LAYERS = [
     {"ros.base"},
     {"ros.robot"},
     {"ros.core"},
-    {
-        *("ros.controller", "ros.demo", "ros.recording", "ros.replay", "ros.simulation"),
-    },
+    {*("ros.controller", "ros.demo", "ros.recording", "ros.replay", "ros.simulation")},
     {"ros.sweeps"},
     {"crane", "ros"},
     {"experiments.framework"},

@@ -178,11 +178,7 @@ def _error(s):
 def _curves(effort: Effort) -> list[list[str]]:
     """Return error against time for one problem of each of three scenes."""
     rows = []
-    chosen = (
-        (SCENES[0], 300),
-        (SCENES[3], 20),
-        (SCENES[5], 20),
-    )
+    chosen = ((SCENES[0], 300), (SCENES[3], 20), (SCENES[5], 20))
     for bodies, steps in chosen[:1] if effort.quick else chosen:
         state = world_of(bodies, "auto")
         state.step(steps)

@@ -37,14 +37,7 @@ MOST_EFFORTS = 8  # of the sweeps, for iterations of the oracles
 NAMES = {"iterative": "sweeps"}
 DEFAULT = 1e-8  # of World [m/s], drawn as a line
 _LABEL = {"fontsize": 7, "ha": "right", "va": "bottom", "color": "0.4"}
-CURVES = {
-    "sweeps": "-o",
-    "auto": "-s",
-    "newton": "-^",
-    "direct": "D",
-    ADMM: "--+",
-    PGS: "--x",
-}
+CURVES = {"sweeps": "-o", "auto": "-s", "newton": "-^", "direct": "D", ADMM: "--+", PGS: "--x"}
 
 
 def scattered_tower(count: int) -> World:
@@ -85,11 +78,7 @@ def scenes() -> dict[str, tuple[Callable[[], World], int, int]]:
         ),
         "arch slides apart": (lambda: collapsing(arch(9)), 0, 1),
         "house of cards slides": (lambda: collapsing(card_house()), 0, 1),
-        "12 boxes fall into a bin": (
-            lambda: HrpsimBin(bin_scene.boxes(12), False).world,
-            200,
-            2,
-        ),
+        "12 boxes fall into a bin": (lambda: HrpsimBin(bin_scene.boxes(12), False).world, 200, 2),
     }
 
 

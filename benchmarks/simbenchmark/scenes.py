@@ -125,14 +125,7 @@ def bouncing() -> Scene:
     )
     frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
     return Scene(
-        "bouncing",
-        balls,
-        20.0,
-        _energy_error,
-        "J2",
-        STEPS,
-        friction=frictionless,
-        restitution=1.0,
+        "bouncing", balls, 20.0, _energy_error, "J2", STEPS, friction=frictionless, restitution=1.0
     )
 
 

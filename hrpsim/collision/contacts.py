@@ -173,28 +173,17 @@ def _write_contact(manifold, k, reference, contact_out):
         contact_out.impulse[r] = contact_out.impact_impulse[r] = 0.0
 
 
-@on_demand_kernel_of_parts(
-    lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0),
-)
+@on_demand_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0))
 def meet_convex(manifold, shapes, number_a, number_b, near):
     """Write the contacts of two boxes, capsules or cylinders; return how many."""
     a, b, work = shapes[number_a], shapes[number_b], manifold[0]
     return collide_convex(
-        a.kind,
-        a.size,
-        work.R_a,
-        work.p_a,
-        b.kind,
-        b.size,
-        work.R_b,
-        work.p_b,
-        near,
-        work,
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
     )
 
 
 @on_demand_kernel_of_parts(
-    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0, 0.0, 0.0, 0),
+    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0, 0.0, 0.0, 0)
 )
 def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, previous_count):
     """Write the contacts of a candidate pair with a mesh; return how many."""
@@ -212,16 +201,11 @@ def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, pr
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     if m.count > MAX_POINTS:
         _recall_points(collision.previous, previous_count, number_a, number_b, m)
-    return reduce_candidates(
-        collision.polyhedra,
-        m,
-        collision.solid_pair_candidates,
-        work,
-    )
+    return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)
 
 
 @on_demand_kernel_of_parts(
-    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0, 0.0),
+    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0, 0.0)
 )
 def drop_impossible(forest, kinematics, collision, pair, count, time_step):
     """Drop contacts of a candidate pair without a mesh that cannot happen; return how many stay."""

@@ -12,13 +12,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.constraints.rows import (
-    CONTACT_ROW,
-    DISPLACEMENT,
-    VELOCITY,
-    row_velocity,
-    takes_time,
-)
+from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT, VELOCITY, row_velocity, takes_time
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # Bound on the speed of contact points, as a multiple of the largest target of a row of the island.

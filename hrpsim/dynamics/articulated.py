@@ -38,11 +38,7 @@ ARTICULATED = np.dtype(
         ("_3", "f8", (2,)),
         ("a", "f8", (6,)),  # proper spatial acceleration; without a_vp after `accelerations`
         ("_4", "f8", (2,)),
-        (
-            "constraint_wrench",
-            "f8",
-            (6,),
-        ),  # further forces, see `wrench_response`
+        ("constraint_wrench", "f8", (6,)),  # further forces, see `wrench_response`
         ("_5", "f8", (2,)),
         ("delta_acceleration", "f8", (6,)),  # acceleration that the loads add
         ("_6", "f8", (2,)),

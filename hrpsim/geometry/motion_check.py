@@ -41,11 +41,7 @@ class MotionCollision:
 
 
 def check_motion(
-    distances: LinkDistances,
-    times: ArrayLike,
-    q: ArrayLike,
-    *,
-    tolerance: float = TOLERANCE,
+    distances: LinkDistances, times: ArrayLike, q: ArrayLike, *, tolerance: float = TOLERANCE
 ) -> list[MotionCollision]:
     """Return every stretch of a motion in which two links come closer than a tolerance.
 

@@ -14,12 +14,7 @@ import sys
 import time
 
 from hrpsim.jit.compiled import is_cached
-from hrpsim.jit.lazy_kernels import (
-    absent_kernels,
-    asked_elsewhere,
-    compiles_elsewhere,
-    let_compile,
-)
+from hrpsim.jit.lazy_kernels import absent_kernels, asked_elsewhere, compiles_elsewhere, let_compile
 
 _looked = False  # at the cache, which takes longer than a step
 _is_begun = False  # the child process

@@ -18,13 +18,7 @@ from hrpsim.model.inertia import (
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.model.system import (
-    FIXED,
-    FREE,
-    System,
-    integer_array,
-    real_array,
-)
+from hrpsim.model.system import FIXED, FREE, System, integer_array, real_array
 from hrpsim.model.urdf.description import Description
 
 _MOST_LISTED = 6  # names in a message

@@ -321,10 +321,7 @@ def _read_ros2_control(description: Description, extension: Extension, element) 
 
 
 def _check_content(
-    description: Description,
-    element,
-    attributes: tuple[str, ...],
-    children: tuple[str, ...] = (),
+    description: Description, element, attributes: tuple[str, ...], children: tuple[str, ...] = ()
 ) -> None:
     document = description.document
     for attribute in element.attrib:

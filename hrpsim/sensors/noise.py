@@ -85,10 +85,7 @@ class SensorNoise:
         if self._kind == "imu":
             sigma, bias = (
                 (levels.gyro, levels.accelerometer),
-                (
-                    levels.gyro_bias,
-                    levels.accelerometer_bias,
-                ),
+                (levels.gyro_bias, levels.accelerometer_bias),
             )
         else:
             sigma, bias = (levels.force, levels.torque), (0.0, 0.0)

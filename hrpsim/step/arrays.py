@@ -12,12 +12,7 @@ import numpy as np
 from hrpsim.collision.records import Collision
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD
 from hrpsim.constraints.contact_rows import MATERIAL_PAIR
-from hrpsim.constraints.joint_rows import (
-    JOINT_HOLD,
-    JOINT_KINDS,
-    JOINT_PARAMETERS,
-    JOINT_ROW_COUNT,
-)
+from hrpsim.constraints.joint_rows import JOINT_HOLD, JOINT_KINDS, JOINT_PARAMETERS, JOINT_ROW_COUNT
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.constraints.rows import Rows
 from hrpsim.dynamics.articulated import ARTICULATED

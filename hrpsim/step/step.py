@@ -22,12 +22,7 @@ from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_reach import forget_driven
 from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
-from hrpsim.step.integrate import (
-    correct_positions,
-    integrate_euler,
-    integrate_rk4,
-    within_limits,
-)
+from hrpsim.step.integrate import correct_positions, integrate_euler, integrate_rk4, within_limits
 from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration, remember_moments
 from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.motion import find_acceleration
@@ -35,11 +30,7 @@ from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import restore_start, save_start
 from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
-from hrpsim.step.rows.joint_friction import (
-    forget_frictions,
-    predict_frictions,
-    revise_frictions,
-)
+from hrpsim.step.rows.joint_friction import forget_frictions, predict_frictions, revise_frictions
 from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.rows.worst import keep_worst
 from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT

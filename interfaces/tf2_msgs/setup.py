@@ -10,7 +10,4 @@ sys.path.insert(0, str(Path.cwd().parent))
 
 from rosidl_package import build
 
-build(
-    "tf2_msgs",
-    uses=["geometry_msgs", "std_msgs", "builtin_interfaces"],
-)
+build("tf2_msgs", uses=["geometry_msgs", "std_msgs", "builtin_interfaces"])

@@ -5,15 +5,7 @@
 
 import numpy as np
 import pytest
-from world.joined import (
-    ENDS,
-    KINDS,
-    error_rate,
-    jacobian,
-    moved,
-    random_frame,
-    scattered_world,
-)
+from world.joined import ENDS, KINDS, error_rate, jacobian, moved, random_frame, scattered_world
 from world.scenes import show, weightless
 
 from hrpsim import Sphere

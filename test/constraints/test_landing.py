@@ -137,12 +137,7 @@ LEVELS = {"box": Box((0.2, 0.2, 0.2)), "cylinder": Cylinder(0.1, 0.2)}
 
 @pytest.mark.parametrize(
     "shape, integrator",
-    [
-        ("box", "semi_implicit"),
-        ("box", "rk4"),
-        ("cylinder", "semi_implicit"),
-        ("cylinder", "rk4"),
-    ],
+    [("box", "semi_implicit"), ("box", "rk4"), ("cylinder", "semi_implicit"), ("cylinder", "rk4")],
 )
 def test_a_stack_of_five_rests(shape, integrator):
     """Each level carries the weight above it within 1e-6; no sinking (300 um at most).

@@ -111,7 +111,7 @@ FOUND = {
             },
         ),
         ("connection", {"a": 2, "b": -1, "kind": "slider"}),
-    ],
+    ]
 }
 
 for _path in sorted((Path(__file__).parent / "found").glob("*.json")):

@@ -11,14 +11,7 @@ gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 from hrpsim import StateError  # noqa: E402
-from hrpsim.learning import (  # noqa: E402  # noqa: E402
-    TASKS,
-    HumanoidEnv,
-    Humanoids,
-    HumanoidVectorEnv,
-    Task,
-    Variation,
-)
+from hrpsim.learning import TASKS, HumanoidEnv, Humanoids, HumanoidVectorEnv, Task, Variation  # noqa: E402  # noqa: E402
 from hrpsim.learning.humanoids import PERIOD  # noqa: E402
 
 

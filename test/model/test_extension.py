@@ -239,9 +239,7 @@ def test_a_connection_is_fixed_and_named_by_its_links_unless_it_says_more():
 
 
 REFUSED_CONNECTIONS = {
-    "knee": {
-        '<connection to="foot"/>': ["belongs to a link", "knee"],
-    },
+    "knee": {'<connection to="foot"/>': ["belongs to a link", "knee"]},
     "trunk": {
         "<connection/>": ["to"],
         '<connection to="feet"/>': ["feet", "foot"],
@@ -260,9 +258,7 @@ REFUSED_CONNECTIONS = {
         '<connection to="foot" weight="1"/>': ["weight"],
         '<connection to="foot"/><connection to="foot"/>': ["trunk-foot", "name"],
     },
-    "shank": {
-        '<connection to="foot"/>': ["'shank-foot'", "do not move apart"],
-    },
+    "shank": {'<connection to="foot"/>': ["'shank-foot'", "do not move apart"]},
 }
 
 

@@ -10,17 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from meshes import angle_bracket, box, joined
 
-from hrpsim import (
-    Box,
-    Capsule,
-    Compound,
-    ConvexHull,
-    Cylinder,
-    Mesh,
-    ModelError,
-    Plane,
-    Sphere,
-)
+from hrpsim import Box, Capsule, Compound, ConvexHull, Cylinder, Mesh, ModelError, Plane, Sphere
 from hrpsim.model.inertia import BodyInertia
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import Placement, rotation_from_rpy
@@ -80,10 +70,7 @@ def test_hulls_have_the_mass_properties_that_trimesh_finds(seed):
 def test_a_concave_solid_is_the_sum_of_its_boxes():
     bracket = Mesh(*angle_bracket())
     boxes = Compound(
-        [
-            (Box((1.0, 0.2, 0.2)), (0.5, 0.1, 0.1)),
-            (Box((0.2, 0.2, 0.8)), (0.1, 0.1, 0.6)),
-        ]
+        [(Box((1.0, 0.2, 0.2)), (0.5, 0.1, 0.1)), (Box((0.2, 0.2, 0.8)), (0.1, 0.1, 0.6))]
     )
     assert bracket.volume == pytest.approx(0.072)
     assert solid_inertia(bracket, 3.0) == pytest.approx(solid_inertia(boxes, 3.0), rel=1e-12)

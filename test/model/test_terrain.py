@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hrpsim
-from hrpsim.model.shapes.terrain import (
-    ramp,
-    rough_ground,
-    rubble,
-    stairs,
-    stepping_stones,
-)
+from hrpsim.model.shapes.terrain import ramp, rough_ground, rubble, stairs, stepping_stones
 
 LENGTH = st.floats(0.05, 3.0)
 

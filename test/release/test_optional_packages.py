@@ -68,11 +68,7 @@ CASES = [
     ("xarray", cli("sweep", STUDY, "--store", "s"), "'hrpsim[sweep]'"),
     ("mujoco", code("import hrpsim.bridges.mujoco as m; m.mjtObj"), "hrpsim[mjcf]"),
     ("onnxruntime", code("from hrpsim.bridges.onnx_policy import _load; _load(None, 1)"), "[onnx]"),
-    (
-        "coal",
-        code("import hrpsim.geometry.coal_shapes as c; c.coal_package()"),
-        "[geometry]",
-    ),
+    ("coal", code("import hrpsim.geometry.coal_shapes as c; c.coal_package()"), "[geometry]"),
     ("viser", code("from hrpsim.viewer.viewer import Viewer; Viewer(None)"), "'hrpsim[viewer]'"),
     (
         "imageio_ffmpeg",
@@ -80,11 +76,7 @@ CASES = [
         "'hrpsim[viewer]'",
     ),
     ("matplotlib", cli("walk", "--plot", "a.png"), "pip install 'hrpsim[plot]'"),
-    (
-        "gymnasium",
-        code("import hrpsim.learning.environments"),
-        "pip install 'hrpsim[learning]'",
-    ),
+    ("gymnasium", code("import hrpsim.learning.environments"), "pip install 'hrpsim[learning]'"),
     (
         "trimesh",
         code(f"import hrpsim; open('a.obj', 'w').write('{OBJ}'); hrpsim.load_mesh('a.obj')"),

@@ -29,10 +29,7 @@ def contact():
 
 def joint_wrench():
     return SimpleNamespace(
-        body_1_name=String(),
-        body_2_name=String(),
-        body_1_wrench=Wrench(),
-        body_2_wrench=Wrench(),
+        body_1_name=String(), body_2_name=String(), body_1_wrench=Wrench(), body_2_wrench=Wrench()
     )
 
 

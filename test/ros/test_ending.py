@@ -15,11 +15,7 @@ from ros.conftest import LIMIT
 from ros.processes import command_line, descendants, is_alive
 
 from hrpsim.ros import programs
-from hrpsim.ros.base.child_process import (
-    ChildProcess,
-    mapped_shared_memory,
-    own_shared_memory,
-)
+from hrpsim.ros.base.child_process import ChildProcess, mapped_shared_memory, own_shared_memory
 
 
 @pytest.mark.parametrize("parameters", [{}, {"start_paused": True}, {"real_time_factor": 0.0}])

@@ -16,12 +16,7 @@ from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from ros.spawning import spawn_request
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
-from simulation_interfaces.srv import (
-    DeleteEntity,
-    GetEntities,
-    GetEntitiesStates,
-    SetEntityState,
-)
+from simulation_interfaces.srv import DeleteEntity, GetEntities, GetEntitiesStates, SetEntityState
 
 KINDS = "simulation_interfaces/srv/"
 NOT_A_NUMBER = "{shape: {box: [0.1, 0.1, 0.1]}, mass: %s}"

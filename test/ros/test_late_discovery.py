@@ -27,10 +27,7 @@ def start_controller(simulations, namespace):
 def test_in_lockstep_either_side_may_come_late(simulations, listener):
     early_controller = start_controller(simulations, "/late_node")
     early_node = simulations.start(
-        namespace="/late_controller",
-        remap=["/clock:=clock"],
-        lockstep=True,
-        lockstep_timeout=0.5,
+        namespace="/late_controller", remap=["/clock:=clock"], lockstep=True, lockstep_timeout=0.5
     )
     assert early_node.wait_for_line("lockstep waits for", LIMIT)
     assert early_controller.wait_for_line("waiting for robot_description", LIMIT)

@@ -337,9 +337,7 @@ def test_names(simulator):
         ({"text": CRATE, "initial_pose__header__frame_id": "moon"}, "INVALID_POSE", "hrp2"),
         ({"text": PENDULUM, "initial_pose__pose": pose(1.0)}, "INVALID_POSE", "world"),
         (
-            {
-                "text": LONE_LINK.replace('<sphere radius="0.1"/>', '<mesh filename="no.stl"/>'),
-            },
+            {"text": LONE_LINK.replace('<sphere radius="0.1"/>', '<mesh filename="no.stl"/>')},
             "MISSING_ASSETS",
             "no.stl",
         ),

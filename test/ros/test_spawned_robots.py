@@ -14,12 +14,7 @@ from ros.conftest import LIMIT
 from ros.spawning import spawn_request
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
-from simulation_interfaces.srv import (
-    DeleteEntity,
-    ResetSimulation,
-    SpawnEntity,
-    StepSimulation,
-)
+from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity, StepSimulation
 
 from hrpsim.ros.base import qos
 

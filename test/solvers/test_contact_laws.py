@@ -112,9 +112,7 @@ def test_each_body_moves_as_gravity_and_its_contacts_push_it(seed):
             pushed.change, pushed.force, atol=1e-8 * max(1.0, np.abs(pushed.force).max())
         )
         np.testing.assert_allclose(
-            pushed.spin_change,
-            pushed.gyroscopic,
-            atol=1e-8 * max(1.0, np.abs(pushed.torque).max()),
+            pushed.spin_change, pushed.gyroscopic, atol=1e-8 * max(1.0, np.abs(pushed.torque).max())
         )
 
 

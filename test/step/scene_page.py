@@ -50,12 +50,7 @@ def page() -> str:
     lines += ["| array | entries | lasts | what it is |", "| --- | --- | --- | --- |"]
     for path, field in declared_fields(Scene):
         lines.append(f"| `{path}` | {shape_of(field)} | {field.life.value} | {field.meaning} |")
-    lines += [
-        "",
-        "## The stages",
-        "",
-        "In the order in which a step calls them.",
-    ]
+    lines += ["", "## The stages", "", "In the order in which a step calls them."]
     writes = stages_by_array("writes")
     lines += ["", "| array | written by |", "| --- | --- |"]
     for path, _ in declared_fields(Scene):

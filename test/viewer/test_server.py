@@ -10,17 +10,7 @@ import numpy as np
 import pytest
 from meshes import angle_bracket
 
-from hrpsim import (
-    Box,
-    Capsule,
-    Compound,
-    HeightField,
-    HrpsimError,
-    Mesh,
-    Sphere,
-    World,
-    load_model,
-)
+from hrpsim import Box, Capsule, Compound, HeightField, HrpsimError, Mesh, Sphere, World, load_model
 from hrpsim.viewer import Viewer
 from robots import HRP2_LIKE
 

@@ -140,12 +140,7 @@ def test_two_bodies_meet_and_keep_their_centre(pair, speed, integrator, restitut
 
 
 @pytest.mark.parametrize(
-    "speed, time_step",
-    [
-        (3.0, 1e-3),
-        (3.0, 4e-2),
-        *product((30.0, 300.0), (1e-3, 1e-2, 4e-2)),
-    ],
+    "speed, time_step", [(3.0, 1e-3), (3.0, 4e-2), *product((30.0, 300.0), (1e-3, 1e-2, 4e-2))]
 )
 def test_a_row_of_plates_is_not_passed(speed, time_step):
     """A shot flies at ten loose plates of 5 mm: their order stays, and the centre of all."""

@@ -211,10 +211,7 @@ def test_a_walk_that_never_touches_itself_is_the_same_walk():
 def test_the_survey_finds_what_can_touch():
     model = load_model(ARM, base="fixed")
     survey = survey_pairs(model, 300)
-    assert survey.reasons == {
-        ("chest", "upper"): "Adjacent",
-        ("fore", "upper"): "Adjacent",
-    }
+    assert survey.reasons == {("chest", "upper"): "Adjacent", ("fore", "upper"): "Adjacent"}
     assert 0.05 < survey.shares["chest", "fore"] < 0.9
     again = survey_pairs(model, 300)
     assert again.shares == survey.shares

@@ -24,11 +24,7 @@ def table(integrator: str, time_step: float) -> World:
 
 def block(world, velocity=(0.0, 0.0, 0.0), position=(0.0, 0.0)):
     return world.add_body(
-        Box((0.4, 0.4, 0.1)),
-        1.0,
-        position=(*position, 0.05),
-        velocity=velocity,
-        material="block",
+        Box((0.4, 0.4, 0.1)), 1.0, position=(*position, 0.05), velocity=velocity, material="block"
     )
 
 

@@ -83,13 +83,7 @@ def test_it_stays_below_the_angle_of_friction(shape, on_box, integrator):
 
 @pytest.mark.parametrize(
     "shape, on_box",
-    [
-        ("box", False),
-        ("box", True),
-        ("cylinder", False),
-        ("cylinder", True),
-        ("feet", False),
-    ],
+    [("box", False), ("box", True), ("cylinder", False), ("cylinder", True), ("feet", False)],
 )
 def test_it_does_not_slip_while_it_is_put_down(shape, on_box):
     """The same bound from the first step on."""

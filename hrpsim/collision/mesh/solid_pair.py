@@ -135,11 +135,7 @@ def move_solid_pair(spin, drift, m):
 def velocity_at(m, side, x, y, z):
     """Return the velocity of the own solid's point at x against the other, in its frame [m/s]."""
     w, v = m.spin[side], m.drift[side]
-    return (
-        v[0] + w[1] * z - w[2] * y,
-        v[1] + w[2] * x - w[0] * z,
-        v[2] + w[0] * y - w[1] * x,
-    )
+    return (v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x)
 
 
 @inner_kernel

@@ -37,11 +37,7 @@ def project_direction(x, y, z, axis, cosine, R, nx, ny, nz):
     x, y, z = x - gap * nx, y - gap * ny, z - gap * nz
     u = (axis + 1) % 3
     v = (axis + 2) % 3
-    return (
-        x * R[0, u] + y * R[1, u] + z * R[2, u],
-        x * R[0, v] + y * R[1, v] + z * R[2, v],
-        gap,
-    )
+    return (x * R[0, u] + y * R[1, u] + z * R[2, u], x * R[0, v] + y * R[1, v] + z * R[2, v], gap)
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers

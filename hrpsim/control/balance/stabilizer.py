@@ -65,13 +65,7 @@ class Stabilizer:
     the last call.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        reference: WalkReference,
-        gains: Gains,
-        period: float,
-    ):
+    def __init__(self, model: Model, reference: WalkReference, gains: Gains, period: float):
         joints, feet = controlled_joints(model), reference.feet
         estimation = _estimation_of(model, reference)
         columns = estimation.feet["joints"]

@@ -20,12 +20,7 @@ from hrpsim.control.balance.foot import Foot
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.pattern.support_polygon import convex_hull, inset
-from hrpsim.dynamics.functions import (
-    center_of_mass,
-    inverse_dynamics,
-    link_jacobian,
-    link_pose,
-)
+from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_jacobian, link_pose
 from hrpsim.model.model import Model
 
 
@@ -233,11 +228,9 @@ def _quaternion(R) -> tuple[float, float, float, float]:
     c, s = np.cos(0.5 * yaw), np.sin(0.5 * yaw)
     level = np.array([[np.cos(yaw), np.sin(yaw), 0], [-np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]]) @ R
     w = 0.5 * np.sqrt(max(1.0 + np.trace(level), 1e-12))
-    x, y, z = (
-        level[2, 1] - level[1, 2],
-        level[0, 2] - level[2, 0],
-        level[1, 0] - level[0, 1],
-    ) / (4.0 * w)
+    x, y, z = (level[2, 1] - level[1, 2], level[0, 2] - level[2, 0], level[1, 0] - level[0, 1]) / (
+        4.0 * w
+    )
     return (c * x - s * y, s * x + c * y, c * z + s * w, c * w - s * z)
 
 

@@ -357,10 +357,7 @@ def _leg_findings(model: Model, biped: Biped, soles) -> list[Finding]:
         text = f"{bounds[weakest]:g} Nm at least ({weakest}); the robot weighs {weight:.0f} N"
     closed = all(isinstance(leg_of(model, sole), LegKinematics) for sole in soles)
     kind = "in closed form" if closed else "by iteration"
-    return [
-        Finding("inverse", f"of the legs {kind}"),
-        Finding("efforts", text),
-    ]
+    return [Finding("inverse", f"of the legs {kind}"), Finding("efforts", text)]
 
 
 def lie_crosswise(biped: Biped) -> bool:

@@ -121,10 +121,7 @@ class BaseEstimator:
         quaternion = np.empty(4)
         quaternion_from_rotation(np.ascontiguousarray(R), quaternion)
         return BaseMotion(
-            self._position.copy(),
-            quaternion,
-            R.T @ (self._imu_velocity - turning),
-            R.T @ rate,
+            self._position.copy(), quaternion, R.T @ (self._imu_velocity - turning), R.T @ rate
         )
 
     def _begin(self, soles: np.ndarray, weights: np.ndarray) -> None:

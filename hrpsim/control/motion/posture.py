@@ -14,11 +14,7 @@ import numpy as np
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.motion.leg_kinematics import LegKinematics
-from hrpsim.dynamics.functions import (
-    center_of_mass,
-    inverse_dynamics,
-    link_pose,
-)
+from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE

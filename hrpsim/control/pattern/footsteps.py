@@ -98,10 +98,7 @@ class Footsteps:
 
 def _scaled(steps: Steps, size: float, turn: float) -> Steps:
     return replace(
-        steps,
-        forward=size * steps.forward,
-        sideways=size * steps.sideways,
-        turn=turn * steps.turn,
+        steps, forward=size * steps.forward, sideways=size * steps.sideways, turn=turn * steps.turn
     )
 
 
@@ -143,12 +140,7 @@ def in_place(count: int) -> Steps:
 
 PATTERNS = {
     "E5": Footsteps(
-        (
-            forward(6, 0.20),
-            turn(4, math.radians(12.0)),
-            sideways(2, 0.05),
-            backward(6, 0.12),
-        )
+        (forward(6, 0.20), turn(4, math.radians(12.0)), sideways(2, 0.05), backward(6, 0.12))
     ),
     "stepping": Footsteps((in_place(10),)),
     "forward": Footsteps((forward(9, 0.20),)),

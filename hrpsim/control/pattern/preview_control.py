@@ -30,12 +30,7 @@ class PreviewControl:
     """
 
     def __init__(
-        self,
-        period: float,
-        height: float,
-        *,
-        horizon: float = 3.2,
-        jerk_weight: float = 1e-6,
+        self, period: float, height: float, *, horizon: float = 3.2, jerk_weight: float = 1e-6
     ):
         h = period
         self.A = np.array([[1.0, h, h * h / 2.0], [0.0, 1.0, h], [0.0, 0.0, 1.0]])

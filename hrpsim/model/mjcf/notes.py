@@ -88,12 +88,7 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
     for element, chosen, solref, solimp in (
         ("geom solref, solimp", geoms, m.geom_solref, m.geom_solimp),
         ("joint solreflimit, solimplimit", limited, m.jnt_solref, m.jnt_solimp),
-        (
-            "joint solreffriction, solimpfriction",
-            friction,
-            m.dof_solref,
-            m.dof_solimp,
-        ),
+        ("joint solreffriction, solimpfriction", friction, m.dof_solref, m.dof_solimp),
     ):
         odd = np.any(solref != _SOLREF, axis=1) | np.any(solimp != _SOLIMP, axis=1)
         for _ in range(int((odd & chosen).sum())):

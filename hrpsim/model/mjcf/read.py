@@ -130,11 +130,7 @@ class MjcfModel:
     """
 
     def __init__(
-        self,
-        label: str,
-        head: dict[str, Any],
-        arrays: dict[str, np.ndarray],
-        source: MjcfSource,
+        self, label: str, head: dict[str, Any], arrays: dict[str, np.ndarray], source: MjcfSource
     ):
         self.label, self.source = label, source
         self.name: str = "" if head["name"] == _UNNAMED else head["name"]

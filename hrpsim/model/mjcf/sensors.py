@@ -14,12 +14,7 @@ from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement
 from hrpsim.model.shapes.placement import Placement
 
-_KINDS = {
-    "FORCE": "force_torque",
-    "TORQUE": "force_torque",
-    "GYRO": "imu",
-    "ACCELEROMETER": "imu",
-}
+_KINDS = {"FORCE": "force_torque", "TORQUE": "force_torque", "GYRO": "imu", "ACCELEROMETER": "imu"}
 _OF_STATE = ("JOINT", "FRAME", "BALL", "VELOCIMETER", "SUBTREE", "CLOCK", "ACTUATOR")
 
 

@@ -87,11 +87,7 @@ class NoteList:
 
 
 def assembled(
-    name: str,
-    parts: list[Part],
-    pose: list[float],
-    notes: NoteList,
-    fail: Callable[[str], object],
+    name: str, parts: list[Part], pose: list[float], notes: NoteList, fail: Callable[[str], object]
 ) -> RobotData:
     """Return the robot of parts, parents before children; the first is the root.
 

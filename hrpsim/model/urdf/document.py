@@ -79,11 +79,7 @@ class Document:
         return [self._number(element, attribute, word, largest) for word in words]
 
     def number(
-        self,
-        element,
-        attribute: str,
-        default: float | None = None,
-        largest: float = LARGEST,
+        self, element, attribute: str, default: float | None = None, largest: float = LARGEST
     ) -> float:
         """Return one number, not beyond `largest`; `default` where the attribute is missing."""
         if default is not None and element.get(attribute) is None:

@@ -49,10 +49,7 @@ def read_disabled_collisions(
         link = document.text(element, "link")
         if known(element, link):
             pairs.update(pair_of(link, other) for other in links if other != link)
-    for tag, change in (
-        ("enable_collisions", pairs.discard),
-        ("disable_collisions", pairs.add),
-    ):
+    for tag, change in (("enable_collisions", pairs.discard), ("disable_collisions", pairs.add)):
         for element in document.children(document.root, tag):
             a, b = (document.text(element, key) for key in ("link1", "link2"))
             if known(element, a, b):

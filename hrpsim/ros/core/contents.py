@@ -22,6 +22,11 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
 KINDS = (".yaml", ".yml")
+
+# Of the description of a simulation; it grows when an entry changes its meaning. 2:
+# interpolate_commands without lockstep too.
+DESCRIPTION_VERSION = 2
+
 _FORMATS = "a world is YAML"
 _MODEL_KINDS = (".urdf", ".xacro")
 _MOST_FILES = 1000  # of a folder

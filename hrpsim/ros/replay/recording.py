@@ -15,8 +15,8 @@ import voluptuous as vol
 
 from hrpsim.bag.files import BagError
 from hrpsim.bag.reader import full_name, messages, timed_messages, topic_types
+from hrpsim.ros.core.contents import DESCRIPTION_VERSION
 from hrpsim.ros.robot.robot_inputs import COMMANDS
-from hrpsim.ros.simulation.description_publisher import VERSION
 from hrpsim.schema import flag, numeric, vector
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
@@ -44,7 +44,7 @@ _SETTINGS = {
 }
 _DESCRIBED = vol.Schema(
     {
-        "version": vol.In(range(1, VERSION + 1)),
+        "version": vol.In(range(1, DESCRIPTION_VERSION + 1)),
         vol.Optional("settings"): _SETTINGS,
         vol.Optional("world"): vol.Maybe(vol.Schema(_WORLD, required=True, extra=vol.ALLOW_EXTRA)),
         "robots": [_ROBOT],

@@ -45,11 +45,7 @@ class Lockstep:
     """
 
     def __init__(
-        self,
-        clock: SimulationClock,
-        rejections: Rejections,
-        logger,
-        settings: LockstepSettings,
+        self, clock: SimulationClock, rejections: Rejections, logger, settings: LockstepSettings
     ):
         self._sources: list[Any] = []
         self.timeout = settings.timeout

@@ -14,12 +14,9 @@ from std_msgs.msg import String
 
 from hrpsim.model.system import PRISMATIC
 from hrpsim.ros.base import parameters, qos
-from hrpsim.ros.core.contents import LoadedWorld
+from hrpsim.ros.core.contents import DESCRIPTION_VERSION, LoadedWorld
 from hrpsim.ros.core.simulation import Simulation
 
-# Of the format; it grows when an entry changes its meaning. 2: interpolate_commands without
-# lockstep too.
-VERSION = 2
 _SETTINGS = (
     *("lockstep", "control_period", "interpolate_commands", "wrench_duration", "wrench_ramp"),
 )
@@ -34,7 +31,7 @@ def describe(
     `modes`. `settings` are parameters of the node that affect commands.
     """
     return {
-        "version": VERSION,
+        "version": DESCRIPTION_VERSION,
         "settings": settings,
         "world": None if loaded is None else _world(world, loaded),
         "robots": [_robot(interface) for interface in interfaces],

@@ -12,12 +12,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.step.continuous.sweep import FAR
 from hrpsim.step.impacts.impact_place import NEVER, drifted
-from hrpsim.step.impacts.impact_round import (
-    begin_choice,
-    choose,
-    leave_out_rest,
-    solve_chosen,
-)
+from hrpsim.step.impacts.impact_round import begin_choice, choose, leave_out_rest, solve_chosen
 from hrpsim.step.rows.direct_island import solve_direct_island
 
 

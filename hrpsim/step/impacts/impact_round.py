@@ -21,12 +21,7 @@ from hrpsim.constraints.impact_rows import (
     takes_part,
     wanted_rate,
 )
-from hrpsim.constraints.rows import (
-    CONTACT_ROW,
-    is_one_sided,
-    row_velocity,
-    takes_time,
-)
+from hrpsim.constraints.rows import CONTACT_ROW, is_one_sided, row_velocity, takes_time
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import solve

@@ -23,13 +23,7 @@ SPIN = np.dtype(
 )
 
 # per body: constraint forces held through the stages, where body and tree origin were
-HELD_FORCE = np.dtype(
-    [
-        ("wrench", "f8", (6,)),
-        ("p", "f8", (3,)),
-        ("origin", "f8", (3,)),
-    ]
-)
+HELD_FORCE = np.dtype([("wrench", "f8", (6,)), ("p", "f8", (3,)), ("origin", "f8", (3,))])
 
 # per body: a free body in an rk4 step (.free_rotation)
 FREE_TURN = np.dtype(

@@ -12,11 +12,7 @@ law as with rows alone.
 
 from __future__ import annotations
 
-from hrpsim.constraints.joint_rows import (
-    FRICTION_PARAMETERS,
-    near_lower_limit,
-    near_upper_limit,
-)
+from hrpsim.constraints.joint_rows import FRICTION_PARAMETERS, near_lower_limit, near_upper_limit
 from hrpsim.constraints.rows import JOINT_FRICTION, LOWER_LIMIT
 from hrpsim.constraints.solver_table import AUTO
 from hrpsim.dynamics.joint_forces import BY_ROW, STICKS
@@ -82,7 +78,7 @@ def _predicted(s, k, settings):
 
 @inlined_kernel
 def _unlock_connected(forest, connection, frictions):
-    """Let the joints of connected trees stick by rows: a locked loop has no motion left."""
+    """Give the joints of connected trees rows: a locked loop has no motion left."""
     if connection.body_a >= 0:
         _unlock(forest, forest.bodies[connection.body_a].root, frictions)
     if connection.body_b >= 0:

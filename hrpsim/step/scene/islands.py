@@ -25,10 +25,7 @@ from hrpsim.solvers.projected_gauss_seidel import ISLAND
 # per body; of a tree at its root
 TREE = np.dtype(
     [
-        (
-            "representative",
-            "i8",
-        ),  # a root of its island; its own for the island's representative
+        ("representative", "i8"),  # a root of its island; its own for the island's representative
         ("number", "i8"),  # at a representative: number of its island
     ]
 )
@@ -80,10 +77,7 @@ def is_for_direct(row):
 def find_islands(settings, counts, bodies, collision, constrained, rows, islands):
     """Write which contacts and rows each island has: islands.ranges, rows.island_rows."""
     island_rows = rows.island_rows
-    contact_count, rest = (
-        counts.contact_count,
-        counts.row_count - 3 * counts.contact_count,
-    )
+    contact_count, rest = (counts.contact_count, counts.row_count - 3 * counts.contact_count)
     first = root_of(bodies, constrained, rows.rows[0].constrained_a)
     alone, any_direct = True, False
     for entry in range(contact_count + rest):

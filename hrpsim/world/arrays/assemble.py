@@ -80,12 +80,7 @@ def joined_collision(
     shapes["radius"][has_proxy] = np.maximum(shapes["radius"][has_proxy], balls)
     collision = allocate(
         Collision,
-        {
-            Axis.SHAPE: n,
-            Axis.PAIR: 64 + 4 * n,
-            Axis.CONTACT: 32 + 8 * n,
-            Axis.EXCLUDED: 0,
-        },
+        {Axis.SHAPE: n, Axis.PAIR: 64 + 4 * n, Axis.CONTACT: 32 + 8 * n, Axis.EXCLUDED: 0},
         shapes=shapes,
         group=np.array([group for _, group, _, _ in rows], dtype=np.int64),
         moving=np.flatnonzero(shapes["body"] >= 0),

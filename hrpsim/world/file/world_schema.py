@@ -229,13 +229,7 @@ _SIZES = {
     ),
 }
 BODY = mapping(
-    {
-        "name": name,
-        **_POSE,
-        "velocity": vector(3),
-        "angular_velocity": vector(3),
-        "material": name,
-    },
+    {"name": name, **_POSE, "velocity": vector(3), "angular_velocity": vector(3), "material": name},
     required={"shape": shape, "mass": numeric(POSITIVE)},
 )
 _STATIC = mapping({"name": name, **_POSE, "material": name}, required={"shape": shape})
@@ -243,10 +237,7 @@ _STATIC = mapping({"name": name, **_POSE, "material": name}, required={"shape": 
 _METADATA = {"description": name, "tags": listing(name)}
 _ENTITY = mapping({"category": one_of("category", CATEGORIES), **_METADATA})
 _REGION = mapping(
-    {
-        "box": listing(vector(3), 2, 2, "a list of two corners"),
-        "sphere": numeric(POSITIVE),
-    }
+    {"box": listing(vector(3), 2, 2, "a list of two corners"), "sphere": numeric(POSITIVE)}
 )
 
 

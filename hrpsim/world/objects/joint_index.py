@@ -122,11 +122,7 @@ class JointIndex:
         return vector
 
     def gains(
-        self,
-        what: str,
-        values: ArrayLike,
-        indices: np.ndarray,
-        default: np.ndarray | None = None,
+        self, what: str, values: ArrayLike, indices: np.ndarray, default: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the same as `values`, of one number for all joints or one for each.
 

@@ -33,10 +33,7 @@ class Surroundings(Part):
         return tuple(self._contents.fixed)
 
     def add_ground(
-        self,
-        height: float = 0.0,
-        normal: ArrayLike = (0.0, 0.0, 1.0),
-        material: str = "default",
+        self, height: float = 0.0, normal: ArrayLike = (0.0, 0.0, 1.0), material: str = "default"
     ) -> None:
         """Add a fixed plane that is solid below its normal.
 
@@ -156,11 +153,7 @@ class Surroundings(Part):
         refuse_undamped(compliance, damping_time, self._contents.time_step)
         force_limit = not_negative("force_limit", force_limit, 1, finite=False)
         self._contents.materials.change(
-            a,
-            b,
-            compliance=compliance[0],
-            damping_time=damping_time[0],
-            force_limit=force_limit[0],
+            a, b, compliance=compliance[0], damping_time=damping_time[0], force_limit=force_limit[0]
         )
         self._changed()
 
