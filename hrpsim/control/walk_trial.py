@@ -53,7 +53,7 @@ class Trial:
     wall_time: float = 0.0
     soles: tuple[str, str] = SOLES  # links, left and right
     touched: tuple[str, ...] = ()  # links other than soles that touched something
-    contact: np.ndarray | None = None  # which soles stand in the plan (n, 2) bool
+    contact: np.ndarray | None = None  # which soles are on the floor in the plan (n, 2) bool
     begin: float = 0.0  # since the start of the walk [s]
 
     @property
@@ -157,7 +157,7 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
 
 
 def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return the soles that stand in the plan (n, 2), left and right, a tick before `times`."""
+    """Return the soles on the floor in the plan (n, 2), left and right, a tick before `times`."""
     if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
         return None
     return sequence.optionaldata.at(float(sequence.pos.times[0]) + times)[:, 1::-1] > 0.5

@@ -58,7 +58,7 @@ class StandController(Controller):
         self._plan({})
 
     def initialize(self, state: State) -> None:
-        """Plan again if the robot does not stand in half-sitting."""
+        """Plan again if the robot is not in half-sitting."""
         if not np.allclose(state.joint_positions, self._positions(0.0), atol=_NEAR):
             self._plan(dict(zip(self._joints, state.joint_positions)))
         self._tick = 0
