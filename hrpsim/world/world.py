@@ -23,14 +23,13 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.contents import Contents
-from hrpsim.world.parts.convergence import ConvergenceRecord
 from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.population import Population
 from hrpsim.world.parts.readings import Readings
-from hrpsim.world.parts.saved_format import refuse_other_format, saved_format
+from hrpsim.world.parts.results import ConvergenceRecord
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
-from hrpsim.world.parts.snapshots import Snapshots
+from hrpsim.world.parts.snapshots import Snapshots, refuse_other_format, saved_format
 from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings

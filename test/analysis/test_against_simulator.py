@@ -13,7 +13,7 @@ import pytest
 import hrpsim
 from hrpsim.analysis import Analyser, FixedPhase
 from hrpsim.analysis.motion import motion_of
-from hrpsim.control.motion.stand_motion import StandMotion
+from hrpsim.control.motion.stand_controller import StandMotion
 from hrpsim.experiments.scenes.standing import half_sitting
 from robots import HRP2_LIKE
 

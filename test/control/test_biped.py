@@ -19,7 +19,7 @@ from hrpsim.control import (
     walking_pattern,
 )
 from hrpsim.control.biped.anatomy import biped_of
-from hrpsim.control.biped.bushes import BUSH_SETS
+from hrpsim.control.biped.urdf_parts import BUSH_SETS
 from hrpsim.control.pattern.gait import Pace
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.control.walk_trial import sole_motion

@@ -6,8 +6,7 @@ import pytest
 from control.walking import RIGID, model_on
 
 from hrpsim.control import controlled_joints
-from hrpsim.control.balance.ankle_admittance import answer_torque, new_admittance
-from hrpsim.control.balance.foot import foot_of, foot_records
+from hrpsim.control.balance.foot import answer_torque, foot_of, foot_records, new_admittance
 from hrpsim.control.balance.stabilizing import divide_force, left_share
 
 SOLES = np.array([[0.1, 0.1, 0.0], [-0.05, -0.12, 0.0]])

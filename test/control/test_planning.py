@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
-from hrpsim.control.motion.stand_motion import center_of_mass_for
+from hrpsim.control.motion.stand_controller import center_of_mass_for
 
 
 def test_smooth_step_rests_at_both_ends():

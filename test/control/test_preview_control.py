@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim.control.motion.motion_sequence import through_rests
-from hrpsim.control.motion.stand_motion import center_of_mass_for
+from hrpsim.control.motion.stand_controller import center_of_mass_for
 from hrpsim.control.pattern.preview_control import PreviewControl
 
 PERIOD, HEIGHT, GRAVITY = 0.005, 0.8, 9.80665

@@ -11,7 +11,7 @@ from grouped import one_worker_each
 
 import hrpsim
 from hrpsim.control import UnreachableError
-from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG, StandMotion
+from hrpsim.control.motion.stand_controller import HALF_SITTING_LEG, StandMotion
 from robots import HRP2_LIKE
 
 LEG_JOINTS = {f"{s}LEG_JOINT{i}": a for s in "LR" for i, a in enumerate(HALF_SITTING_LEG)}

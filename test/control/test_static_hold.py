@@ -11,7 +11,7 @@ from control.bipeds import biped
 
 import hrpsim
 from hrpsim.control import prepare_biped
-from hrpsim.control.biped.static_hold import MOST_DEFLECTION, check_hold
+from hrpsim.control.biped.servos import MOST_DEFLECTION, check_hold
 
 G, RIGID = 9.80665, 1e6
 KNEE, ANKLE_PITCH = 3, 4

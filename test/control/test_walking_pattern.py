@@ -17,7 +17,7 @@ from hrpsim.control import (
     controlled_joints,
     walking_pattern,
 )
-from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG
+from hrpsim.control.motion.stand_controller import HALF_SITTING_LEG
 from hrpsim.control.pattern.footsteps import PATTERNS, forward, in_place
 from hrpsim.control.pattern.pattern_quality import pattern_quality
 from hrpsim.control.pattern.whole_body_zmp import rates

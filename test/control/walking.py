@@ -9,7 +9,7 @@ import numpy as np
 
 import hrpsim
 from hrpsim.control import Channel, MotionSequence, controlled_joints, walking_pattern
-from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG
+from hrpsim.control.motion.stand_controller import HALF_SITTING_LEG
 from robots import HRP2_LIKE
 
 BUSH_SETS = ("openhrp", "jaxon", "hrp2_soft", "hrp2_stiff")

@@ -10,7 +10,7 @@ import pytest
 from world.scenes import one_joint, show, weightless
 
 from hrpsim import ModelWarning, WorldError
-from hrpsim.world.parts.explicit_limit import rk4_limit
+from hrpsim.world.parts.failure import rk4_limit
 
 STIFFNESS, MASS = 5.0e5, 29.0
 SQUARE = 2.0 * math.sqrt(2.0)  # where |R(iy)| = 1

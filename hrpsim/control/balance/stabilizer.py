@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from hrpsim.control.balance.ankle_admittance import new_admittance
 from hrpsim.control.balance.dcm_feedback import new_feedback
+from hrpsim.control.balance.foot import new_admittance
 from hrpsim.control.balance.stabilizing import SIGNALS, STABILIZER, Balance, Signals, stabilize
 from hrpsim.control.balance.state_estimation import (
     Estimation,

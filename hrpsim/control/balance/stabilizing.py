@@ -5,7 +5,7 @@
 
 The error of the centre of mass determines the desired ZMP (dcm_feedback), the ZMP determines the
 desired forces on the feet (divide_force), and these determine the lean of the ankle links against
-the springs of the soles (ankle_admittance). docs/explanation/control.md, "Stabiliser", derives it.
+the springs of the soles (foot). docs/explanation/control.md, "Stabiliser", derives it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.control.balance.ankle_admittance import answer_torque
 from hrpsim.control.balance.dcm_feedback import write_desired_zmp
+from hrpsim.control.balance.foot import answer_torque
 from hrpsim.control.balance.state_estimation import Estimation, update_estimate
 from hrpsim.control.balance.walk_reference import ReferenceTrajectory
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT

@@ -23,15 +23,15 @@ from lxml import etree
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.biped.anatomy import Biped, biped_of
-from hrpsim.control.biped.bushes import add_bushes, bush_set
 from hrpsim.control.biped.half_sitting import half_sitting
-from hrpsim.control.biped.servo_gains import default_gains
-from hrpsim.control.biped.static_hold import StaticHold, static_hold
+from hrpsim.control.biped.servos import StaticHold, default_gains, static_hold
 from hrpsim.control.biped.urdf_parts import (
     add,
+    add_bushes,
     add_joint,
     add_link,
     add_origin,
+    bush_set,
     free_name,
     name_files_wholly,
     rpy_of,

@@ -1,16 +1,27 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The standing demo as a controller: position commands that follow a `StandMotion`."""
+"""The standing demo and its controller: half-sitting, squat, sway, steps in place.
+
+Keyframes give the zero-moment point, the waist's height and the feet at rest; quintics join them.
+The centre of mass follows from the zero-moment point, the legs from the centre of mass.
+
+A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and deflects under load. For the
+effort tau that the motion needs, the command is  q + (tau + kd dq/dt) / kp.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.linalg import solve_banded
 
+from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.framework.controller import (
     Command,
     Controller,
@@ -19,15 +30,226 @@ from hrpsim.control.framework.controller import (
     controlled_joints,
 )
 from hrpsim.control.framework.parameters import PERIOD, checked
-from hrpsim.control.motion.stand_motion import StandMotion
-from hrpsim.model.model import Model
+from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
+from hrpsim.control.motion.posture import PostureSolver, Stance
+from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
+from hrpsim.errors import ModelError
+from hrpsim.model.model import Joint, Model
+from hrpsim.model.system import FREE
 from hrpsim.schema import integer, listing, name, numeric
 from hrpsim.values import NOT_NEGATIVE, Range
 
+HALF_SITTING_LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)  # [rad], published for HRP-2
+_KNOT_PERIOD = 0.02  # [s]
 _NEAR = 0.1  # [rad]
 _MOTION_PARAMETERS = ("soles", "squat_depth", "step_height", "steps_per_foot")
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Keyframe:
+    """The keyframe at the end of a part of the motion that takes `duration` [s]."""
+
+    phase: str
+    duration: float
+    forward: float = 0.0  # zero-moment point, from that of half-sitting [m]
+    aside: float = 0.0  # zero-moment point: -1 the right sole, 0 the middle, 1 the left sole
+    lowered: float = 0.0  # of the waist below half-sitting [m]
+    lifts: tuple[float, float] = (0.0, 0.0)  # of the left and the right sole [m]
+
+
+class StandMotion:
+    """Joint commands against time that take a humanoid through the standing demo.
+
+    model: legs of HRP-2's type, gains, a free base at the waist. start: positions of the joints at
+    t = 0, {joint name: rad}; a driven joint that it leaves out starts in half-sitting, where all
+    but the legs is zero; other names do not matter. soles: the links of the left and the right
+    sole, whose z axes are up on the ground. squat_depth, step_height [m]; steps_per_foot.
+    Planning takes about a second. Raises UnreachableError where a leg is too short, ModelError
+    where the model has no such legs or the motion goes beyond a joint's limits.
+
+    duration [s]; joint_names: the joints with gains, in the model's order.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        start: Mapping[str, float] | None = None,
+        *,
+        soles: tuple[str, str] = ("l_sole", "r_sole"),
+        squat_depth: float = 0.10,
+        step_height: float = 0.04,
+        steps_per_foot: int = 2,
+    ):
+        solver = PostureSolver(model, soles)
+        self.joint_names = tuple(joint.name for joint in driven_joints(model))
+        script = _script(squat_depth, step_height, steps_per_foot)
+        self._ends = np.cumsum([frame.duration for frame in script])
+        self._phases = [frame.phase for frame in script]
+        self.duration = float(self._ends[-1])
+        knots = np.arange(round(self.duration / _KNOT_PERIOD) + 1) * _KNOT_PERIOD
+        stances = _stances(model, solver, script, knots)
+        postures = np.array([solver.solve(stance) for stance in stances])
+        shares = [stance.shares for stance in stances]
+        commands = feedforward_commands(model, soles, knots, postures, shares)
+        begin = {name: 0.0 for name in self.joint_names}
+        for leg in solver.legs:
+            begin.update(zip(leg.joint_names, HALF_SITTING_LEG))
+        begin.update(start or {})
+        # Lead from there into the first posture, during the first part of the motion.
+        offset = np.array([begin[name] for name in self.joint_names]) - commands[0]
+        commands += np.outer(1.0 - smooth_step(knots / self._ends[0]), offset)
+        self._path = CubicSpline(knots, commands, bc_type="clamped")
+
+    def joint_positions(self, t: float) -> np.ndarray:
+        """Return the commands (len(joint_names),) [rad] at time t [s]; constant after the end."""
+        return self._path(min(max(t, 0.0), self.duration))
+
+    def phase(self, t: float) -> str:
+        """Return the name of the part of the motion at time t [s]."""
+        k = int(np.searchsorted(self._ends, t, side="right"))
+        return self._phases[min(k, len(self._phases) - 1)]
+
+
+def _script(squat_depth: float, step_height: float, steps_per_foot: int) -> list[_Keyframe]:
+    middle = _Keyframe("half-sitting", 2.0)
+    script = [
+        middle,
+        replace(middle, phase="squat", duration=1.6, lowered=squat_depth),
+        replace(middle, phase="squat", duration=1.6),
+        _Keyframe("sway", 1.0, aside=0.5, forward=0.015),
+        _Keyframe("sway", 1.5, aside=-0.5, forward=-0.015),
+        _Keyframe("sway", 1.0),
+    ]
+    for _ in range(steps_per_foot):
+        for phase, aside, lifts in (
+            ("step with the right foot", 1.0, (0.0, step_height)),
+            ("step with the left foot", -1.0, (step_height, 0.0)),
+        ):
+            support = _Keyframe(phase, 1.2, aside=aside)
+            up = replace(support, duration=0.7, lifts=lifts)
+            down = replace(support, duration=0.7)
+            script += [support, up, down]
+    return [*script, replace(middle, duration=1.2), replace(middle, duration=1.0)]
+
+
+def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]:
+    """Return the requirements of the postures at all knots."""
+    ends = np.cumsum([0.0, *(frame.duration for frame in script)])
+    frames = [script[0], *script]
+
+    def course(of):
+        return through_rests(ends, [of(frame) for frame in frames], knots)
+
+    q = model.neutral()
+    for leg in solver.legs:
+        q[leg.q_index] = HALF_SITTING_LEG
+    com = center_of_mass(model, q)
+    soles = np.array([link_pose(model, q, sole)[0] for sole in solver.soles])
+    floor = soles[:, 2].mean()
+    soles[:, 2] -= floor
+    center, half = soles.mean(axis=0)[:2], 0.5 * (soles[0] - soles[1])[:2]
+
+    aside = course(lambda frame: frame.aside)
+    forward = course(lambda frame: (com[0] - center[0] + frame.forward, 0.0))
+    centers = center_of_mass_for(
+        center + aside[:, None] * half + forward, _KNOT_PERIOD, com[2] - floor
+    )
+    heights = -floor - course(lambda frame: frame.lowered)
+    lifts = course(lambda frame: frame.lifts)
+    stances = []
+    for k in range(len(knots)):
+        stances.append(
+            Stance(
+                com=centers[k],
+                waist_height=heights[k],
+                soles=soles + np.outer(lifts[k], (0.0, 0.0, 1.0)),
+                shares=np.array([1.0 + aside[k], 1.0 - aside[k]]) / 2.0,
+                pressures=np.array([forward[k], forward[k]]),
+            )
+        )
+    return stances
+
+
+def driven_joints(model: Model) -> list[Joint]:
+    """Return the joints that have gains, in the model's order."""
+    return [j for j in model.joints if j.joint_type != FREE and j.name in model.gains]
+
+
+def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
+    """Return the commands (count, driven joint count) [rad] that move servos along `motion`.
+
+    motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not
+    turn, at rest before and after. shares (count, 2): parts of the ground's wrench that the links
+    `soles`, left and right, bear. Raises ModelError where the motion goes beyond a joint's limits.
+    """
+    path = CubicSpline(times, motion, bc_type="clamped")
+    rates, accelerations = path(times, 1), path(times, 2)
+    driven = driven_joints(model)
+    for joint in driven:
+        _check_limits(model, joint, motion[:, joint.q_index], rates[:, joint.q_index])
+    at_q = [joint.q_index for joint in driven]
+    at_v = [joint.v_index for joint in driven]
+    kp, kd = np.array([model.gains[joint.name] for joint in driven]).T
+    commands = np.empty((len(times), len(driven)))
+    for k, q in enumerate(motion):
+        v, dv = _without_quaternion(rates[k]), _without_quaternion(accelerations[k])
+        needed = inverse_dynamics(model, q, v, dv)[:6]
+        effort = inverse_dynamics(model, q, v, dv, _borne(model, q, soles, shares[k], needed))
+        commands[k] = q[at_q] + (effort[at_v] + kd * v[at_v]) / kp
+    return commands
+
+
+def _check_limits(model: Model, joint: Joint, positions, rates) -> None:
+    system, k = model.system, joint.v_index
+    lowest, highest, fastest = positions.min(), positions.max(), np.abs(rates).max()
+    if lowest < system.lower[k] or highest > system.upper[k]:
+        raise ModelError(
+            f"{model.source}: the motion takes joint {joint.name!r} from {lowest:.3f} to "
+            f"{highest:.3f}; its limits are {system.lower[k]:.3f} and {system.upper[k]:.3f}"
+        )
+    if fastest > system.velocity_limit[k]:
+        raise ModelError(
+            f"{model.source}: the motion moves joint {joint.name!r} at up to {fastest:.3f} a "
+            f"second; its limit is {system.velocity_limit[k]:.3f}"
+        )
+
+
+def _without_quaternion(rate: np.ndarray) -> np.ndarray:
+    return np.concatenate([rate[:3], np.zeros(3), rate[7:]])
+
+
+def _borne(model: Model, q, soles, shares, base_wrench) -> dict[str, np.ndarray]:
+    """Return wrenches on the soles that add up to `base_wrench`, which acts on the base.
+
+    Each bears its share of the force at its origin, and of the moment that is then left.
+    """
+    R_base = link_pose(model, q, model.base_link)[1]
+    force, moment = R_base @ base_wrench[:3], R_base @ base_wrench[3:]
+    poses = [link_pose(model, q, sole) for sole in soles]
+    for share, (p, _) in zip(shares, poses):
+        moment = moment - np.cross(p - q[:3], share * force)
+    return {
+        sole: share * np.concatenate([R.T @ force, R.T @ moment])
+        for sole, share, (_, R) in zip(soles, shares, poses)
+    }
+
+
+def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
+    """Return horizontal positions of the centre of mass [m], same shape as `zmp` (count, ...).
+
+    zmp: zero-moment points [m], `period` [s] apart, at rest before the first and after the last.
+    The cart-table equation  x - (height / gravity) d2x/dt2 = zmp  (Kajita et al. 2003, eq. 7), with
+    central differences for the acceleration, is one tridiagonal system; its solution is the only
+    one that does not diverge, and it looks ahead as far as it needs to.
+    """
+    zmp = np.asarray(zmp, dtype=np.float64)
+    c = height / (STANDARD_GRAVITY * period * period)
+    bands = np.empty((3, len(zmp)))
+    bands[0], bands[1], bands[2] = -c, 1.0 + 2.0 * c, -c
+    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside equals the end
+    return solve_banded((1, 1), bands, zmp)
 
 
 class StandController(Controller):

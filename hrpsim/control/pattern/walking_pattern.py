@@ -33,9 +33,9 @@ from hrpsim.control.pattern.gait import (
     waist_rises,
     zmp_reference,
 )
+from hrpsim.control.pattern.preview_control import Ground, corrected_motion
 from hrpsim.control.pattern.support_polygon import lowest_points
 from hrpsim.control.pattern.whole_body_zmp import WalkingBody, joint_efforts, sole_wrenches, turned
-from hrpsim.control.pattern.zmp_correction import Ground, corrected_motion
 from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 

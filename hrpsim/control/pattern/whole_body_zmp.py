@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.control.motion.numerical_leg import leg_of
-from hrpsim.control.motion.stand_motion import HALF_SITTING_LEG
+from hrpsim.control.motion.stand_controller import HALF_SITTING_LEG
 from hrpsim.control.pattern.footsteps import SIDES, Footstep
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose

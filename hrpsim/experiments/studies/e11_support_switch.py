@@ -17,7 +17,7 @@ from hrpsim.analysis.motion import Motion, motion_of
 from hrpsim.analysis.summary import analyse_motion
 from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
-from hrpsim.control.motion.stand_motion import center_of_mass_for
+from hrpsim.control.motion.stand_controller import center_of_mass_for
 from hrpsim.dynamics.functions import DOWNWARD_GRAVITY
 from hrpsim.experiments.framework.engines import peer_name, pinocchio_module
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result

@@ -10,8 +10,7 @@ import time
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.world.parts.convergence import Unmet
-from hrpsim.world.parts.results import Convergence
+from hrpsim.world.parts.results import Convergence, Unmet
 
 
 class SolverSettings:

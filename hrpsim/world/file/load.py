@@ -14,9 +14,9 @@ from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load_constraints import add_connection, constrain_joints
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
+from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.stepping import expect_steps
 from hrpsim.world.start_check import warn_of_start
 from hrpsim.world.world import World
@@ -200,3 +200,36 @@ def _add_robot(
         constrain_joints(reader, robot, where, entry)
         robot.command(positions=robot.joint_positions)
         robot.keep_as_initial()
+
+
+def add_connection(reader: FileReader, world: World, where: str, entry: dict[str, Any]) -> None:
+    """Make one connection, with its motors, as `World.connect` does."""
+    pair = entry.pop("between")
+    enabled, motors = entry.pop("enabled", True), entry.pop("drive", {})
+    for frame in ("frame_a", "frame_b"):
+        if frame in entry:
+            given = entry[frame]
+            position = given.get("position", (0.0, 0.0, 0.0))
+            entry[frame] = (position, given.get("orientation", (0.0, 0.0, 0.0, 1.0)))
+    with reader.at(where):
+        connection = world.connect(*pair, **entry)
+        for axis, motor in motors.items():
+            with reader.at(f"{where}.drive.{axis}"):
+                connection.drive(axis, motor["velocity"], motor["force_limit"])
+        connection.enabled = enabled
+        connection.keep_as_initial()
+
+
+def constrain_joints(reader: FileReader, robot: Robot, where: str, entry: dict[str, Any]) -> None:
+    """Apply `locks`, `motors` and `constraints` of a robot."""
+    for joint, position in entry.get("locks", {}).items():
+        with reader.at(f"{where}.locks.{joint}"):
+            robot.lock(joint, position)
+    for joint, motor in entry.get("motors", {}).items():
+        with reader.at(f"{where}.motors.{joint}"):
+            robot.drive(joint, motor["velocity"], motor["force_limit"])
+    for k, constraint in enumerate(entry.get("constraints", ())):
+        with reader.at(f"{where}.constraints[{k}]"):
+            robot.set_constraint(
+                constraint.pop("kind"), constraint.pop("joints", None), **constraint
+            )

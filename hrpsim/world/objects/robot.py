@@ -20,11 +20,10 @@ from hrpsim.model.model import Model
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
-from hrpsim.world.objects.commanding import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.robot_access import RobotAccess
+from hrpsim.world.objects.robot_access import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, RobotAccess
 from hrpsim.world.objects.robot_properties import RobotProperties
 from hrpsim.world.objects.sensor_view import SensorView
 

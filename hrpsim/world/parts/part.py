@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hrpsim.world.parts.contents import Contents
-from hrpsim.world.parts.convergence import ConvergenceRecord
+from hrpsim.world.parts.results import ConvergenceRecord
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
 

@@ -19,7 +19,7 @@ from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.connections import Connections
-from hrpsim.world.parts.explicit_limit import too_stiff_for_rk4
+from hrpsim.world.parts.failure import too_stiff_for_rk4
 
 
 class Population(Connections):

@@ -19,9 +19,9 @@ from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO
 from hrpsim.step.step import advance
 from hrpsim.uninterrupted import uninterrupted
 from hrpsim.world.arrays.capacity import grow
-from hrpsim.world.parts.convergence import Unmet
 from hrpsim.world.parts.failure import why_step_failed
 from hrpsim.world.parts.part import Core, Part
+from hrpsim.world.parts.results import Unmet
 
 _MOST_AT_ONCE = 2**62
 # Lazily compiled kernels that every step calls, and those that a second process compiles for a
