@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, MeshFile, Robo
 from hrpsim.model.formats.urdf_writer import write_urdf
 from hrpsim.model.load import expand_xacro, load_model, read_foreign, refuse_unread
 from hrpsim.model.urdf.document import Document
-from hrpsim.model.urdf.resources import PackagePaths, Resources
+from hrpsim.model.urdf.resources import PackagePaths, Resources, declared_name
 from hrpsim.model.urdf.source import read_source
 
 
@@ -141,12 +140,6 @@ def _with_whole_uris(text: str, label: str, resources: Resources, target: Path) 
 def _uri(file: Path, target: Path) -> str:
     """Return the URI by which a description at `target` names a file."""
     for folder in target.parents:
-        package = folder / "package.xml"
-        if package.is_file() and file.is_relative_to(folder):
-            try:
-                name = (ElementTree.parse(package).findtext("name") or "").strip()
-            except (OSError, ElementTree.ParseError):
-                continue
-            if name:
-                return f"package://{name}/{file.relative_to(folder).as_posix()}"
+        if file.is_relative_to(folder) and (name := declared_name(folder)):
+            return f"package://{name}/{file.relative_to(folder).as_posix()}"
     return f"file://{quote(str(file))}"

@@ -18,7 +18,7 @@ from scipy.interpolate import CubicSpline
 from hrpsim.control.balance.dcm_feedback import dcm_natural_frequencies
 from hrpsim.control.balance.foot import Foot
 from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.control.motion.motion_sequence import MotionSequence
+from hrpsim.control.motion.motion_sequence import MotionSequence, rotations_of
 from hrpsim.control.pattern.support_polygon import convex_hull, inset
 from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_jacobian, link_pose
 from hrpsim.model.model import Model
@@ -176,7 +176,7 @@ def _waist_course(model, sequence, feet, times, q) -> tuple[np.ndarray, np.ndarr
         angles = sequence.waist.at(times)[:, 3:]
     if sequence.hip is not None:
         angles = sequence.hip.at(times)
-    R = _rotations(angles)
+    R = rotations_of(angles)
     if sequence.waist is not None:
         return sequence.waist.at(times)[:, :3], R
     # The lower sole stands where it is until the other one is lower.
@@ -210,16 +210,6 @@ def _resampled(times, grid, values) -> np.ndarray:
     flat = values.reshape(len(grid), -1)
     columns = [np.interp(times, grid, column) for column in flat.T]
     return np.ascontiguousarray(np.stack(columns, axis=-1).reshape(len(times), *values.shape[1:]))
-
-
-def _rotations(rpy) -> np.ndarray:
-    """Return R (n, 3, 3) of roll, pitch and yaw (n, 3) [rad], about fixed x, y and z in turn."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy).T, np.sin(rpy).T
-    R = np.empty((len(rpy), 3, 3))
-    R[:, 0] = np.stack([cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr], axis=1)
-    R[:, 1] = np.stack([sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], axis=1)
-    R[:, 2] = np.stack([-sp, cp * sr, cp * cr], axis=1)
-    return R
 
 
 def _quaternion(R) -> tuple[float, float, float, float]:

@@ -8,13 +8,12 @@ The derivation is in docs/explanation/control.md; its symbols are those of the c
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
 
 from hrpsim.errors import HrpsimError, ModelError
-from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.jit.compiled import inlined_kernel, kernel, prepared
 from hrpsim.kinematics.chain_inverse import LINK
 from hrpsim.model.model import Model
 from hrpsim.model.system import REVOLUTE
@@ -139,7 +138,7 @@ class LegKinematics:
         """
         angles, leg = np.empty(JOINT_COUNT), self.record[0]
         self._target["R"], self._target["p"] = orientation, position
-        missed = _machine_code()(leg, self._target[0], angles)
+        missed = _solve_leg(leg, self._target[0], angles)
         if missed == _TOO_NEAR and not clamp:
             raise UnreachableError(
                 f"the hip centre is {leg['rho']:.4f} m from the foot's ankle roll axis; the leg's "
@@ -214,11 +213,7 @@ def _clipped(x):
     return min(max(x, -1.0), 1.0)
 
 
-@functools.cache
-def _machine_code():
-    """Return `solve_leg` without checks of its arguments."""
-    leg, target = np.zeros(1, dtype=LEG)[0], np.zeros(1, dtype=LINK)[0]
-    return entry_point(solve_leg, leg, target, np.zeros(JOINT_COUNT))
+_solve_leg = prepared(solve_leg)
 
 
 def bodies_between(model: Model, ancestor: int, body: int) -> list[int]:

@@ -190,7 +190,7 @@ class MotionSequence:
         if self._attitude is None:
             raise SequenceError("the sequence has neither waist nor hip, so no pose of the waist")
         position = None if self.waist is None else self.waist.at(times)[..., :3]
-        return position, _rotations(self._attitude.at(times))
+        return position, rotations_of(self._attitude.at(times))
 
     @cached_property
     def _attitude(self) -> Channel | None:
@@ -201,7 +201,7 @@ class MotionSequence:
         return None
 
 
-def _rotations(rpy: np.ndarray) -> np.ndarray:
+def rotations_of(rpy: np.ndarray) -> np.ndarray:
     """Return R_z(yaw) R_y(pitch) R_x(roll) for angles (..., 3)."""
     (cr, cp, cy), (sr, sp, sy) = (np.moveaxis(f(rpy), -1, 0) for f in (np.cos, np.sin))
     rows = (

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from hrpsim.control.motion.leg_kinematics import (
     solve_leg,
 )
 from hrpsim.errors import ModelError
-from hrpsim.jit.compiled import entry_point, inlined_kernel, inner_kernel, kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel, prepared
 from hrpsim.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
 from hrpsim.model.model import Model
 from hrpsim.model.system import REVOLUTE
@@ -116,7 +115,7 @@ class NumericalLeg:
         """
         angles, target = np.empty(JOINT_COUNT), self._target
         target["R"], target["p"] = orientation, position
-        missed = _machine_code()(self.links, self.search[0], target[0], self._work[0], angles)
+        missed = _search_leg(self.links, self.search[0], target[0], self._work[0], angles)
         if not missed <= _REACHED and not clamp:
             raise UnreachableError(
                 f"the leg of {', '.join(self.joint_names)} misses the foot's place "
@@ -165,12 +164,7 @@ def _search(links, search, target, work, bent, angles_out):
     return missed
 
 
-@functools.cache
-def _machine_code():
-    """Return `search_leg` without checks of its arguments."""
-    links, target = np.zeros(JOINT_COUNT + 1, dtype=LINK), np.zeros(1, dtype=LINK)[0]
-    search, work = np.zeros(1, dtype=SEARCH)[0], np.zeros(1, dtype=CHAIN_WORK)[0]
-    return entry_point(search_leg, links, search, target, work, np.zeros(JOINT_COUNT))
+_search_leg = prepared(search_leg)
 
 
 def leg_of(model: Model, foot_link: str) -> LegKinematics | NumericalLeg:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.control.pattern.footsteps import Footstep
 from hrpsim.control.pattern.support_polygon import convex_hull, gap_between, margins
 from hrpsim.control.pattern.walking_pattern import WalkingPattern
 from hrpsim.model.model import Model
@@ -60,7 +61,7 @@ class PatternQuality(NamedTuple):
 def pattern_quality(model: Model, pattern: WalkingPattern) -> PatternQuality:
     """Return the margins of `pattern`, which was made for `model`."""
     outlines = [
-        [_placed(outline, pose) for outline, pose in zip(pattern.outlines, poses)]
+        [Footstep("", x, y, yaw).point(at) for at, (x, y, _, yaw) in zip(pattern.outlines, poses)]
         for poses in pattern.soles
     ]
     errors = np.linalg.norm(pattern.zmp - pattern.zmp_reference, axis=1)
@@ -77,12 +78,6 @@ def pattern_quality(model: Model, pattern: WalkingPattern) -> PatternQuality:
         sole_gap=min(gap_between(left, right) for left, right in outlines),
         joints=tuple(_uses(model, pattern)),
     )
-
-
-def _placed(outline, pose) -> np.ndarray:
-    x, y, _, yaw = pose
-    c, s = np.cos(yaw), np.sin(yaw)
-    return outline @ np.array([[c, s], [-s, c]]) + (x, y)
 
 
 def _least_margin(pattern: WalkingPattern, phase, outlines) -> float:

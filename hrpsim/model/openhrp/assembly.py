@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import (
     WORLD_LINK,
     JointData,
@@ -70,24 +71,8 @@ def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offse
     )
 
 
-class NoteList:
-    """Notes by element, each listed once with its count."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-
-    def add(self, element: str, why: str) -> None:
-        """Note one more element that is not as described."""
-        key = f"{element} ({{}}): {why}"
-        self._counts[key] = self._counts.get(key, 0) + 1
-
-    def lines(self) -> list[str]:
-        """Return "element (count): why" for each."""
-        return [text.replace("{}", str(count), 1) for text, count in self._counts.items()]
-
-
 def assembled(
-    name: str, parts: list[Part], pose: list[float], notes: NoteList, fail: Callable[[str], object]
+    name: str, parts: list[Part], pose: list[float], notes: Notes, fail: Callable[[str], object]
 ) -> RobotData:
     """Return the robot of parts, parents before children; the first is the root.
 
@@ -142,7 +127,7 @@ def assembled(
     return robot
 
 
-def _collisions(part: Part, notes: NoteList) -> list[ShapeData]:
+def _collisions(part: Part, notes: Notes) -> list[ShapeData]:
     """Return the collision shapes of a part; note meshes without volume."""
     has_separate = bool(part.visuals or part.collisions)
     found: list[ShapeData] = []

@@ -14,8 +14,9 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value, unknown_name
+from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import LoopData, RobotData
-from hrpsim.model.openhrp.assembly import NoteList, Part, assembled, copied
+from hrpsim.model.openhrp.assembly import Part, assembled, copied
 from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.openhrp.geometry import affine
 from hrpsim.model.openhrp.values import Values
@@ -54,7 +55,7 @@ class _Shared:
     """Shared state of the files of one robot: notes, and the files that are read or being read."""
 
     def __init__(self) -> None:
-        self.notes = NoteList()
+        self.notes = Notes()
         self.bodies: dict[Path, _Reader] = {}
         self.open: list[Path] = []
 

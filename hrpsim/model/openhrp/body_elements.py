@@ -12,8 +12,9 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import ShapeData
-from hrpsim.model.openhrp.assembly import NoteList, Part, placed_mass, placement_of
+from hrpsim.model.openhrp.assembly import Part, placed_mass, placement_of
 from hrpsim.model.openhrp.extrusion import swept
 from hrpsim.model.openhrp.geometry import (
     MESH_SUFFIXES,
@@ -57,7 +58,7 @@ class YamlFiles:
     Repeated keys are noted, because Choreonoid silently takes the last one.
     """
 
-    def __init__(self, main: YamlText, notes: NoteList):
+    def __init__(self, main: YamlText, notes: Notes):
         self._main, self._notes = main, notes
         self._read: dict[Path, Any] = {}
         self._elements = 0
@@ -86,7 +87,7 @@ class YamlFiles:
 class Elements:
     """Reads elements, each under the transforms that it is in."""
 
-    def __init__(self, resources: Resources, to_radian: float, notes: NoteList, files: YamlFiles):
+    def __init__(self, resources: Resources, to_radian: float, notes: Notes, files: YamlFiles):
         self.resources, self.to_radian = resources, to_radian
         self.notes, self.files = notes, files
 

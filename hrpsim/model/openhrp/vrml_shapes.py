@@ -11,8 +11,8 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import ShapeData
-from hrpsim.model.openhrp.assembly import NoteList
 from hrpsim.model.openhrp.geometry import (
     MESH_SUFFIXES,
     Color,
@@ -57,7 +57,7 @@ def transform_of(file: Vrml, node: Node) -> np.ndarray:
 
 
 def vrml_shapes(
-    file: Vrml, nodes: list[Node], T: np.ndarray, notes: NoteList, depth: int = 0, inlined: int = 0
+    file: Vrml, nodes: list[Node], T: np.ndarray, notes: Notes, depth: int = 0, inlined: int = 0
 ) -> list[ShapeData]:
     """Return the shapes of nodes under a transform (4, 4)."""
     found: list[ShapeData] = []
@@ -85,13 +85,13 @@ def vrml_shapes(
     return found
 
 
-def read_vrml_file(path: Path, T: np.ndarray, notes: NoteList, inlined: int = 0) -> list[ShapeData]:
+def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) -> list[ShapeData]:
     """Return the shapes of a VRML97 file under a transform; ModelError where it is invalid."""
     file = parsed(read_source(path)[0], path, notes)
     return vrml_shapes(file, file.nodes, T, notes, 0, inlined)
 
 
-def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: NoteList) -> list[ShapeData]:
+def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> list[ShapeData]:
     """Return the shapes of the node that a DEF calls `name`, as Choreonoid takes it out of a file.
 
     Its origin becomes that of T; rotations and scales of the transforms above it remain.
@@ -113,7 +113,7 @@ def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: NoteList) -> 
     raise ModelError(f"{path}: {unknown_name('node', name, names)}")
 
 
-def parsed(text: str, path: Path, notes: NoteList) -> Vrml:
+def parsed(text: str, path: Path, notes: Notes) -> Vrml:
     """Return a parsed file; note fields that are given twice in a node."""
     file = Vrml(text, path)
     for places in file.repeated.values():
@@ -122,9 +122,7 @@ def parsed(text: str, path: Path, notes: NoteList) -> Vrml:
     return file
 
 
-def _inline(
-    file: Vrml, node: Node, T: np.ndarray, notes: NoteList, inlined: int
-) -> list[ShapeData]:
+def _inline(file: Vrml, node: Node, T: np.ndarray, notes: Notes, inlined: int) -> list[ShapeData]:
     url = file.text(node, "url")
     path = file.path.parent / url
     if path.suffix.lower() in MESH_SUFFIXES:  # Choreonoid reads these, too
@@ -142,7 +140,7 @@ def _inline(
         file.fail(node, f"url: {cause}")
 
 
-def _shape(file: Vrml, node: Node, T: np.ndarray, notes: NoteList) -> list[ShapeData]:
+def _shape(file: Vrml, node: Node, T: np.ndarray, notes: Notes) -> list[ShapeData]:
     color = _color(file, node)
     found = []
     for geometry in node.nodes("geometry"):

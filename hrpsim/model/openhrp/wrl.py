@@ -12,8 +12,9 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import RobotData, ShapeData
-from hrpsim.model.openhrp.assembly import NoteList, Part, assembled, placed_mass, placement_of
+from hrpsim.model.openhrp.assembly import Part, assembled, placed_mass, placement_of
 from hrpsim.model.openhrp.geometry import affine
 from hrpsim.model.openhrp.vrml import Node, Vrml
 from hrpsim.model.openhrp.vrml_shapes import GROUPS, parsed, transform_of, vrml_shapes
@@ -31,7 +32,7 @@ _HANDLES = ("CylinderSensorX", "CylinderSensorY", "CylinderSensorZ")
 
 def read_wrl(text: str, path: Path) -> RobotData:
     """Return the robot of a VRML97 file; ModelError names file, line and node."""
-    notes = NoteList()
+    notes = Notes()
     file = parsed(text, path, notes)
     humanoids = [node for node in file.nodes if node.type == "Humanoid"]
     if len(humanoids) != 1:
@@ -52,7 +53,7 @@ def read_wrl(text: str, path: Path) -> RobotData:
 class _Reader:
     """Collects the parts of a robot."""
 
-    def __init__(self, file: Vrml, notes: NoteList):
+    def __init__(self, file: Vrml, notes: Notes):
         self.file, self.notes = file, notes
         self.parts: list[Part] = []
         self._segments: dict[str, Node] = {}

@@ -127,13 +127,14 @@ def _environment_paths(variable: str) -> list[Path]:
 
 
 def _package_in(folder: Path, name: str) -> Iterator[Path]:
-    if folder.name == name or _declared_name(folder) == name:
+    if folder.name == name or declared_name(folder) == name:
         yield folder
     if _is_folder(folder / name):
         yield folder / name
 
 
-def _declared_name(folder: Path) -> str | None:
+def declared_name(folder: Path) -> str | None:
+    """Return the name that the package.xml of a folder states, None where it states none."""
     import xml.etree.ElementTree as ElementTree  # for the few descriptions that need it
 
     try:

@@ -69,14 +69,11 @@ def read_notes(reader: FileReader) -> WorldNotes:
         given.get("name", reader.path.stem),
         given.get("description", ""),
         tuple(given.get("tags", ())),
-        {name: _notes(entry) for name, entry in (given.get("entities") or {}).items()},
+        {
+            name: EntityNotes(**{**entry, "tags": tuple(entry.get("tags", ()))})
+            for name, entry in (given.get("entities") or {}).items()
+        },
         tuple(poses),
-    )
-
-
-def _notes(entry: dict[str, Any]) -> EntityNotes:
-    return EntityNotes(
-        entry.get("category", ""), entry.get("description", ""), tuple(entry.get("tags", ()))
     )
 
 
@@ -87,7 +84,7 @@ def _pose(reader: FileReader, where: str, entry: dict[str, Any]) -> NamedPose:
     bounds = None
     if "bounds" in entry:
         ((kind, size),) = entry["bounds"].items()
-        bounds = PoseBounds(radius=size) if kind == "sphere" else _box(*size)
+        bounds = PoseBounds(radius=size) if kind == "sphere" else PoseBounds(*map(tuple, size))
     return NamedPose(
         entry["name"],
         tuple(entry["position"]),
@@ -96,7 +93,3 @@ def _pose(reader: FileReader, where: str, entry: dict[str, Any]) -> NamedPose:
         tuple(entry.get("tags", ())),
         bounds,
     )
-
-
-def _box(lower: list[float], upper: list[float]) -> PoseBounds:
-    return PoseBounds(tuple(lower), tuple(upper))

@@ -156,7 +156,7 @@ def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
 
     `label` names the text in errors; WorldError as for `load_world`.
     """
-    reader = FileReader(Path(label), parse_yaml(text, label, WorldError))
+    reader = open_world_text(text, label)
     return reader, reader.checked(BODY)
 
 

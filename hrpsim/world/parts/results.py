@@ -172,36 +172,29 @@ def stats_of(
     scene: Scene, kept: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
 ) -> StepStats:
     """Return the results of the last step of the scene, with contacts `kept` of sleeping bodies."""
-    names = scene.step_stats.dtype.names or ()
-    stats = dict(zip(names, scene.step_stats.item(), strict=True))
+    record = scene.step_stats[0]
     contact_count = int(scene.counts["contact_count"][0])
     gaps = [scene.collision.contacts["gap"][:contact_count], kept["gap"]]
-    deepest = max(0.0, -float(min(gap.min(initial=0.0) for gap in gaps)))
     return StepStats(
-        iterations=stats["sweeps"],
-        residual=stats["residual"],
-        converged=bool(stats["converged"]),
+        iterations=record["sweeps"].item(),
+        converged=bool(record["converged"]),
         contact_count=contact_count + len(kept),
         row_count=int(scene.counts["row_count"][0]),
-        max_penetration=deepest,
-        direct_rows=stats["direct_rows"],
-        split_rows=stats["split_rows"],
-        factorisations=stats["factorisations"],
-        direct_finished=not stats["fell_back"],
-        newton_islands=stats["newton_islands"],
-        newton_factorisations=stats["newton_factorisations"],
-        handed_over=stats["handed_over"],
+        max_penetration=max(0.0, -float(min(gap.min(initial=0.0) for gap in gaps))),
+        direct_finished=not record["fell_back"],
         worst=worst,
-        asleep=stats["asleep"],
-        impact_rounds=stats["impact_rounds"],
-        impacts_lowered=stats["impacts_lowered"],
-        impacts_left=stats["impacts_left"],
-        ccd_queries=stats["ccd_queries"],
         impact_passes=int(scene.continuous.state["passes"][0]),
-        impacts_cut=stats["impacts_cut"],
         last_call=last_call,
         since_reset=since_reset,
+        **{name: record[name].item() for name in _AS_RECORDED},
     )
+
+
+_AS_RECORDED = (
+    *("residual", "direct_rows", "split_rows", "factorisations", "newton_islands"),
+    *("newton_factorisations", "handed_over", "asleep", "impact_rounds", "impacts_lowered"),
+    *("impacts_left", "ccd_queries", "impacts_cut"),
+)
 
 
 @dataclass
