@@ -23,7 +23,7 @@ from hrpsim.jit.reference import Reference
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.scene.status import DONE
-from hrpsim.world.arrays.capacity import grow
+from hrpsim.world.arrays.change import grow
 
 
 class ContactProblem(NamedTuple):

@@ -12,7 +12,7 @@ from hrpsim.step.arrays import Scene
 from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.scene.status import DONE
 from hrpsim.step.step import begin_step, find_contacts, forward_kinematics, unconstrained_dynamics
-from hrpsim.world.arrays.capacity import grow
+from hrpsim.world.arrays.change import grow
 
 
 @kernel

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from hrpsim.model.shapes.geometry import Mesh as Mesh
     from hrpsim.model.shapes.geometry import Plane as Plane
     from hrpsim.model.shapes.geometry import Sphere as Sphere
-    from hrpsim.model.shapes.height_field import HeightField as HeightField
     from hrpsim.model.shapes.mesh_files import load_mesh as load_mesh
+    from hrpsim.model.shapes.terrain import HeightField as HeightField
     from hrpsim.resources import share_path as share_path
     from hrpsim.sweeps.sweep import sweep as sweep
     from hrpsim.version import __version__ as __version__

@@ -13,7 +13,7 @@ import numpy as np
 
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.framework.needs import ESTIMATED, TRUE
-from hrpsim.control.framework.parameters import PERIOD
+from hrpsim.control.framework.plugins import PERIOD
 from hrpsim.schema import (
     either,
     first_mistake,

@@ -277,7 +277,7 @@ def _xacro_arguments(options: argparse.Namespace) -> dict[str, str]:
 
 def _parameters(options: argparse.Namespace) -> dict[str, Any]:
     """Return the controller's parameters: those of the file, overridden by the options."""
-    from hrpsim.control.framework.parameters import read_parameters
+    from hrpsim.control.framework.plugins import read_parameters
     from hrpsim.control.walk import Walk
 
     parameters = {}
@@ -290,7 +290,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
     """Return the controller's pattern, and whether it has a stabiliser."""
-    from hrpsim.control.framework.parameters import read_parameters
+    from hrpsim.control.framework.plugins import read_parameters
     from hrpsim.resources import share_path
 
     values = {**read_parameters(share_path("config/walk_controller.yaml")), **_parameters(options)}

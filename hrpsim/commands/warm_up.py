@@ -179,7 +179,7 @@ def compile_part(part: str) -> None:
     from hrpsim.model.shapes.geometry import Sphere
     from hrpsim.step.side_by_side import TURN, advance_side_by_side
     from hrpsim.step.step import advance
-    from hrpsim.world.settle import world_kinetic_energy
+    from hrpsim.world.start import world_kinetic_energy
     from hrpsim.world.world import World
 
     world = World(sleeping=False)

@@ -25,7 +25,7 @@ from hrpsim.control.framework.controller import (
     State,
     controlled_joints,
 )
-from hrpsim.control.framework.parameters import PERIOD, checked, read_parameters
+from hrpsim.control.framework.plugins import PERIOD, checked, read_parameters
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
 from hrpsim.control.motion.playback import Playback
 from hrpsim.control.motion.sequence_files import read_sequence

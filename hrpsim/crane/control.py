@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.control.framework.controller import Command, Controller, ControllerError, State
-from hrpsim.control.framework.parameters import PERIOD, checked
+from hrpsim.control.framework.plugins import PERIOD, checked
 from hrpsim.dynamics.functions import inverse_dynamics
 from hrpsim.model.model import Model
 from hrpsim.schema import numeric

@@ -14,7 +14,7 @@ from lxml import etree
 
 from hrpsim.model.build import build_model, stated_base
 from hrpsim.model.extension import DescribedKeyframe, read_extension
-from hrpsim.model.formats.urdf_versions import read_urdf
+from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.link_shapes import POINT_RADIUS, read_shapes
 from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.shapes.placement import quaternion_of

@@ -1,17 +1,24 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inertia of moving bodies: sum links, refuse non-physical or unresisted inertias."""
+"""Inertia of moving bodies, checked to be physical and to resist all joints; of uniform solids."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from hrpsim.model.shapes.placement import Placement
-from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System
+from hrpsim.errors import ModelError, shown_value
+from hrpsim.model.shapes.compound import Compound, centered_shape
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
+from hrpsim.model.shapes.mesh_integrals import solid_moments
+from hrpsim.model.shapes.placement import IDENTITY, Placement
+from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System, integer_array, real_array
+from hrpsim.values import LARGEST, POSITIVE, is_number
 
 # Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.
 _TRIANGLE_TOLERANCE = 1e-3
@@ -134,3 +141,151 @@ def _motion_to_body(system: System, i: int) -> np.ndarray:
 
 def _cross(v: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+# Least of a solid's principal moments, as part of the largest.
+_THINNEST = 1e-13
+
+_ASYMMETRY = 1e-9  # of an inertia, as a part of its largest entry: rounding
+_FLATTEST = 1e-9  # least part of its bounding box that a solid fills
+
+
+def check_mass(mass) -> float:
+    """Return a mass; ModelError unless it is a positive finite number."""
+    if not is_number(mass) or not POSITIVE.holds(float(mass)):
+        raise ModelError(f"mass must be positive and finite, got {shown_value(mass)} kg")
+    return float(mass)
+
+
+def solid_inertia(geometry: Geometry | Compound, mass: float) -> np.ndarray:
+    """Return the inertia (3, 3) of a uniform solid about its centre of mass [kg m^2]."""
+    return _uniform(geometry, mass).inertia
+
+
+def solid_parts(geometry: Geometry | Compound) -> list[tuple[Geometry, Placement]]:
+    """Return the shapes of a uniform solid, placed about its centre of mass."""
+    center = _uniform(geometry, 1.0).com
+    if isinstance(geometry, Compound):
+        return [
+            centered_shape(part, Placement(placement.R, placement.p - center))
+            for part, placement in geometry.parts
+        ]
+    if isinstance(geometry, Mesh):
+        return [(geometry.moved(-center), IDENTITY)]
+    return [(geometry, IDENTITY)]
+
+
+def solid_volume(geometry: Geometry) -> float:
+    """Return the volume of a shape [m^3]; ModelError for one that encloses none."""
+    if isinstance(geometry, Sphere):
+        return 4.0 / 3.0 * math.pi * geometry.radius**3
+    if isinstance(geometry, Box):
+        return math.prod(geometry.lengths)
+    if isinstance(geometry, Cylinder):
+        return math.pi * geometry.radius**2 * geometry.length
+    if isinstance(geometry, Capsule):
+        return math.pi * geometry.radius**2 * (geometry.length + 4.0 / 3.0 * geometry.radius)
+    if isinstance(geometry, Mesh):
+        why = why_no_solid(geometry)
+        if why is not None:
+            raise ModelError(
+                f"{geometry.label}: {why}, so it has no mass properties: make it static, or take"
+                " ConvexHull(mesh.vertices)"
+            )
+        return geometry.volume
+    raise ModelError(
+        f"a {type(geometry).__name__} has no volume, so it cannot move: make it static"
+    )
+
+
+def why_no_solid(mesh: Mesh) -> str | None:
+    """Return why a mesh bounds no solid, or None if it does."""
+    if mesh.why_open is not None:
+        return mesh.why_open
+    extents = np.ptp(mesh.vertices, axis=0)
+    if abs(mesh.volume) < _FLATTEST * math.prod(np.maximum(extents, _FLATTEST * extents.max())):
+        return "it is flat: its triangles enclose no volume"
+    if mesh.volume < 0.0:
+        return "its triangles face inwards: list their corners counter-clockwise from outside"
+    return None
+
+
+def _uniform(geometry: Geometry | Compound, mass: float) -> BodyInertia:
+    """Return mass, centre of mass and inertia about it, in the geometry's frame."""
+    if isinstance(geometry, Compound):
+        volumes = [solid_volume(part) for part, _ in geometry.parts]
+        return total(
+            [
+                _uniform(part, mass * volume / sum(volumes)).seen_from(placement)
+                for volume, (part, placement) in zip(volumes, geometry.parts, strict=True)
+            ]
+        )
+    volume = solid_volume(geometry)
+    if isinstance(geometry, Mesh):
+        volume, com, inertia = solid_moments(geometry.vertices, geometry.triangles)
+        return BodyInertia(mass, com, inertia * (mass / volume))
+    assert not isinstance(geometry, Plane)  # which has no volume
+    return BodyInertia(mass, np.zeros(3), _primitive_inertia(geometry, mass))
+
+
+def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float) -> np.ndarray:
+    if isinstance(geometry, Sphere):
+        return np.eye(3) * (0.4 * mass * geometry.radius**2)
+    if isinstance(geometry, Box):
+        x, y, z = geometry.lengths
+        return np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (mass / 12.0)
+    r, length = geometry.radius, geometry.length
+    if isinstance(geometry, Cylinder):
+        across = mass * (3.0 * r * r + length * length) / 12.0
+        return np.diag([across, across, 0.5 * mass * r * r])
+    cylinder, ball = math.pi * r * r * length, 4.0 / 3.0 * math.pi * r**3
+    m_c = mass * cylinder / (cylinder + ball)
+    m_b = mass - m_c
+    across = m_c * (3.0 * r * r + length * length) / 12.0
+    across += m_b * (0.4 * r * r + 0.25 * length * length + 0.375 * r * length)
+    return np.diag([across, across, 0.5 * m_c * r * r + 0.4 * m_b * r * r])
+
+
+def solid_system(mass: float, moments: ArrayLike) -> System:
+    """Return a forest of one free body whose frame has its origin at the centre of mass."""
+    inertia = real_array(moments)
+    if inertia.shape != (3, 3) or not (np.abs(inertia) <= LARGEST).all():
+        raise ModelError(f"inertia must be a finite (3, 3) matrix, got {inertia!r}")
+    if np.abs(inertia - inertia.T).max() > _ASYMMETRY * np.abs(inertia).max():
+        raise ModelError(f"inertia must be symmetric, got {inertia.tolist()}")
+    inertia = 0.5 * (inertia + inertia.T)
+    principal = np.linalg.eigvalsh(inertia)
+    slack = 1e-9 * principal[-1]
+    if principal[0] <= 0.0 or principal[0] + principal[1] < principal[2] - slack:
+        raise ModelError(f"no solid has the principal moments {principal} kg m^2")
+    if principal[0] <= _THINNEST * principal[2]:
+        raise ModelError(
+            f"of the principal moments {principal} kg m^2 the least is under {_THINNEST:g} of the "
+            "largest, which rounding makes none: make the solid thicker, or give its inertia"
+        )
+    no_limit = np.full(6, np.inf)
+    return System(
+        parent=integer_array([-1]),
+        root=integer_array([0]),
+        joint_type=integer_array([FREE]),
+        q_index=integer_array([0]),
+        v_index=integer_array([0]),
+        placement_R=np.eye(3)[None].copy(),
+        placement_p=np.zeros((1, 3)),
+        mass=real_array([mass]),
+        com=np.zeros((1, 3)),
+        inertia=inertia[None].copy(),
+        dof_body=integer_array([0] * 6),
+        rotor_inertia=np.zeros(6),
+        stiffness=np.zeros(6),
+        rest=np.zeros(6),
+        damping=np.zeros(6),
+        friction=np.zeros(6),
+        lower=-no_limit,
+        upper=no_limit,
+        velocity_limit=no_limit.copy(),
+        effort_limit=no_limit.copy(),
+        mimic_dof=integer_array([-1] * 6),
+        mimic_ratio=np.ones(6),
+        mimic_offset=np.zeros(6),
+    )

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from hrpsim.errors import ModelError
 from hrpsim.model.extension import Extension
+from hrpsim.model.inertia import why_no_solid
 from hrpsim.model.model import CollisionShape, Frame, MeshUse
 from hrpsim.model.shapes.compound import centered_shape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.shapes.mesh_files import read_mesh
 from hrpsim.model.shapes.placement import Placement, from_origin
-from hrpsim.model.solid import why_no_solid
 from hrpsim.model.urdf.description import Description, is_void
 from hrpsim.model.urdf.resources import Resources
 

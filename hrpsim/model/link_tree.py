@@ -113,7 +113,7 @@ class LinkTree:
         if joint.type == "floating":
             self.check_floating(joint.name, body)
             return self.add_body(joint.name, WORLD, FREE, at, joint.child), IDENTITY
-        normal = rotation_with_z_along(_axis(joint))
+        normal = rotation_with_z_along(joint.axis or (1.0, 0.0, 0.0))
         if joint.type == "planar":
             steps = [
                 (f"{joint.name}_x", PRISMATIC, normal[:, 0]),
@@ -177,10 +177,6 @@ def _stated(limit: float) -> float:
 def _bound(limit: float) -> float:
     """Return a limit, infinite where it is as large as exporters write for no limit."""
     return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit
-
-
-def _axis(joint) -> list[float]:
-    return [1.0, 0.0, 0.0] if joint.axis is None else joint.axis
 
 
 def _origin_of(origin) -> Placement:

@@ -167,7 +167,6 @@ def _urdf_text(
     allow_xacro: bool = True,
     allow_mjcf: bool = True,
 ) -> UrdfText:
-    """Return URDF text of a description in any format."""
     refuse_unread(Path(source) if isinstance(source, os.PathLike) else None)
     text, path = read_source(source)
     refuse_unread(path)

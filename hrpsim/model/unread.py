@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from hrpsim.errors import suggestion
-from hrpsim.model.formats.notes import Notes
+from hrpsim.model.formats.robot_data import Notes
 from hrpsim.model.urdf.document import Document, tag_of
 from hrpsim.model.urdf.xacro_text import NAMESPACES
 

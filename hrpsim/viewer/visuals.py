@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
-from hrpsim.model.formats.urdf_versions import read_urdf
+from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.model import CollisionShape, Model
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from hrpsim.model.shapes.mesh_files import read_scene

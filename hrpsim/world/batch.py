@@ -180,34 +180,28 @@ class Batch:
             one = {what: array[k] for what, array in rows.items()}
             robot.command(names=names, over=over, **one)
 
-    def _rows(self, what: str, given: ArrayLike) -> np.ndarray:
-        """Return an array with a row for each world."""
-        array = np.asarray(given)
-        if array.ndim != 2 or len(array) != len(self):
-            raise StateError(
-                f"{what} of {len(self)} worlds must have shape ({len(self)}, joints), "
-                f"got {array.shape}"
-            )
+    def _checked(self, what: str, array: np.ndarray, fits: bool, needed: str) -> np.ndarray:
+        if not fits:
+            raise StateError(f"{what} of {len(self)} worlds must {needed}, got {array.shape}")
         return array
+
+    def _rows(self, what: str, given: ArrayLike) -> np.ndarray:
+        array = np.asarray(given)
+        fits = array.ndim == 2 and len(array) == len(self)
+        return self._checked(what, array, fits, f"have shape ({len(self)}, joints)")
 
     def _numbers(self, what: str, given: ArrayLike | None) -> np.ndarray:
         """Return a number for each world, from one or from as many; NaN for None."""
         array = np.asarray(np.nan if given is None else given, dtype=np.float64)
-        if array.shape not in ((), (len(self),)):
-            raise StateError(
-                f"{what} of {len(self)} worlds must be one number or ({len(self)},), "
-                f"got {array.shape}"
-            )
+        fits = array.shape in ((), (len(self),))
+        self._checked(what, array, fits, f"be one number or ({len(self)},)")
         return np.broadcast_to(array, (len(self),))
 
     def _vectors(self, what: str, given: ArrayLike) -> np.ndarray:
         """Return a vector for each world (count, 3), from one or from as many."""
         array = np.asarray(given, dtype=np.float64)
-        if array.shape not in ((3,), (len(self), 3)):
-            raise StateError(
-                f"{what} of {len(self)} worlds must have shape (3,) or ({len(self)}, 3), "
-                f"got {array.shape}"
-            )
+        fits = array.shape in ((3,), (len(self), 3))
+        self._checked(what, array, fits, f"have shape (3,) or ({len(self)}, 3)")
         return np.broadcast_to(array, (len(self), 3))
 
     def _called(self, kind: str, name: str) -> list[Any]:
@@ -233,11 +227,9 @@ class Batch:
             links: links that are scaled; all by default.
         """
         factors = np.asarray(factors, dtype=np.float64)
-        if factors.ndim not in (1, 2) or len(factors) != len(self):
-            raise StateError(
-                f"factors of {len(self)} worlds must have shape ({len(self)},) or "
-                f"({len(self)}, links), got {factors.shape}"
-            )
+        fits = factors.ndim in (1, 2) and len(factors) == len(self)
+        needed = f"have shape ({len(self)},) or ({len(self)}, links)"
+        self._checked("factors", factors, fits, needed)
         for robot, row in zip(self._called("robots", name), factors):
             robot.scale_inertias(row, links)
 

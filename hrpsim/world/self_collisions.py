@@ -17,7 +17,7 @@ from hrpsim.model.system import FREE, PRISMATIC
 from hrpsim.model.urdf.srdf import Pair, pair_of
 from hrpsim.step.scene.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 from hrpsim.step.step import advance
-from hrpsim.world.arrays.capacity import grow
+from hrpsim.world.arrays.change import grow
 from hrpsim.world.world import World
 
 _ASKS = (MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL)

@@ -34,8 +34,7 @@ from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.settings import new_settings
-from hrpsim.world.settle import RestReport, Settled, relax
-from hrpsim.world.start_check import warn_of_start
+from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
 
 
 class World(Population, Surroundings, SolverChoice, Snapshots, Readings):

@@ -19,7 +19,7 @@ from hrpsim.control import (
     controlled_joints,
     find_controller,
 )
-from hrpsim.control.framework.parameters import read_parameters
+from hrpsim.control.framework.plugins import read_parameters
 from robots import HRP2_LIKE
 
 STAND = str(HRP2_LIKE.parents[1] / "config" / "stand.yaml")

@@ -86,7 +86,7 @@ def read(kind: str, path: Path) -> None:
         load_world(path).scene  # noqa: B018  all arrays are made
     elif kind == "parameters":
         from hrpsim.control import Walk
-        from hrpsim.control.framework.parameters import read_parameters
+        from hrpsim.control.framework.plugins import read_parameters
 
         read_parameters(path, Walk.parameter_kinds)
     elif kind in ("keyframes", "csv_motion"):

@@ -17,7 +17,7 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.solvers.impulses import warm_start
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.scene.status import DONE
-from hrpsim.world.arrays.capacity import grow
+from hrpsim.world.arrays.change import grow
 
 
 @kernel

@@ -9,7 +9,7 @@ from world.scripted import everything
 
 from hrpsim.jit.fields import Axis, Life, allocate, at, declared_fields, replaced
 from hrpsim.step.arrays import Scene
-from hrpsim.world.arrays.capacity import with_room
+from hrpsim.world.arrays.change import with_room
 
 FIELDS = dict(declared_fields(Scene))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, Capsule, World
-from hrpsim.world.settle import world_kinetic_energy
+from hrpsim.world.start import world_kinetic_energy
 
 LENGTH, RADIUS, MASS = 1.0, 0.02, 2.0
 # Angle of a rod to the floor, speeds along the floor and towards it, friction, restitution.

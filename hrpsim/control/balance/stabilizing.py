@@ -52,18 +52,15 @@ class Signals(Mapping):
         self._numbers = numbers
 
     def __getitem__(self, name: str) -> Any:
-        """Return one signal."""
         index = _INDICES[name]
         if isinstance(index, int):
             return float(self._numbers[index])
         return tuple(self._numbers[index].tolist())
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
         return iter(SIGNALS.names)
 
     def __len__(self) -> int:
-        """Return the number of signals."""
         return len(SIGNALS.names)
 
 
@@ -224,7 +221,6 @@ def _effort_of_foot(s, side, body):
 
 @inlined_kernel
 def _note(s, k, ahead, share):
-    """Write the signals."""
     noted, own, trajectory, estimate = (
         s.signals[0],
         s.own[0],
@@ -321,16 +317,10 @@ def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, t
     return 0
 
 
-def _indices() -> dict[str, int | slice]:
-    """Return the index of each signal among the numbers of a record."""
-    indices: dict[str, int | slice] = {}
-    for name, (kind, offset, *_) in SIGNALS.fields.items():
-        begin, count = offset // 8, kind.itemsize // 8
-        indices[name] = slice(begin, begin + count) if kind.shape else begin
-    return indices
-
-
-_INDICES = _indices()
+_INDICES: dict[str, int | slice] = {  # of each signal among the numbers of a record
+    name: slice(at // 8, (at + kind.itemsize) // 8) if kind.shape else at // 8
+    for name, (kind, at, *_) in SIGNALS.fields.items()
+}
 
 
 def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses, update_veloc
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import quaternion_from_rotation
-from hrpsim.spatial.vector import placed_point, point_velocity
+from hrpsim.spatial.vector import matrix_times, placed_point, point_velocity
 
 _LOADED = 0.05  # of the weight: least load of both feet together for support
 
@@ -173,11 +173,8 @@ def _feel_feet(feet, wrenches, weight, found):
     for side in range(2):
         foot, wrench = feet[side], wrenches[side]
         R, p = foot.sensor_R, foot.sensor_p
-        fx = R[0, 0] * wrench[0] + R[0, 1] * wrench[1] + R[0, 2] * wrench[2]
-        fy = R[1, 0] * wrench[0] + R[1, 1] * wrench[1] + R[1, 2] * wrench[2]
-        fz = R[2, 0] * wrench[0] + R[2, 1] * wrench[1] + R[2, 2] * wrench[2]
-        tx = R[0, 0] * wrench[3] + R[0, 1] * wrench[4] + R[0, 2] * wrench[5]
-        ty = R[1, 0] * wrench[3] + R[1, 1] * wrench[4] + R[1, 2] * wrench[5]
+        fx, fy, fz = matrix_times(R, wrench[0], wrench[1], wrench[2])
+        tx, ty, _ = matrix_times(R, wrench[3], wrench[4], wrench[5])
         tx += p[1] * fz - p[2] * fy
         ty += p[2] * fx - p[0] * fz
         pressed = max(fz, 0.01 * weight)
@@ -207,10 +204,8 @@ def _place_bodies(s):
 def _move_bodies(s):
     """Write the bodies' velocities, and the waist's orientation and angular velocity."""
     own, found, gyro = s.estimator[0], s.estimate[0], s.measured[0].angular_velocity
-    R, L = s.kinematics[own.waist].R, own.imu_R
-    x = L[0, 0] * gyro[0] + L[0, 1] * gyro[1] + L[0, 2] * gyro[2]
-    y = L[1, 0] * gyro[0] + L[1, 1] * gyro[1] + L[1, 2] * gyro[2]
-    z = L[2, 0] * gyro[0] + L[2, 1] * gyro[1] + L[2, 2] * gyro[2]
+    R = s.kinematics[own.waist].R
+    x, y, z = matrix_times(own.imu_R, gyro[0], gyro[1], gyro[2])
     for a in range(3):
         found.waist_rate[a] = R[a, 0] * x + R[a, 1] * y + R[a, 2] * z
         s.velocity[own.rate_at + a] = found.waist_rate[a]
@@ -278,6 +273,5 @@ def _missing_turn(s, sole_yaws):
 def _yaw_of_sole(s, side):
     foot = s.feet[side]
     R, sole = s.kinematics[foot.ankle_body].R, foot.sole_R
-    x = R[0, 0] * sole[0, 0] + R[0, 1] * sole[1, 0] + R[0, 2] * sole[2, 0]
-    y = R[1, 0] * sole[0, 0] + R[1, 1] * sole[1, 0] + R[1, 2] * sole[2, 0]
+    x, y, _ = matrix_times(R, sole[0, 0], sole[1, 0], sole[2, 0])
     return math.atan2(y, x)

@@ -199,7 +199,6 @@ def _reach(model: Model, poses, leg: list[Joint], body: int, way: np.ndarray) ->
 
 
 def _axes_along(forward: np.ndarray) -> np.ndarray:
-    """Return R_base_walk (3, 3), x along `forward`."""
     yaw = np.arctan2(forward[1], forward[0])
     quarter = 0.5 * np.pi
     if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # axes are assumed to lie along the base's

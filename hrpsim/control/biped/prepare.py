@@ -34,14 +34,12 @@ from hrpsim.control.biped.urdf_parts import (
     bush_set,
     free_name,
     name_files_wholly,
-    rpy_of,
 )
 from hrpsim.control.motion.leg_kinematics import LegKinematics
 from hrpsim.control.motion.numerical_leg import leg_of
 from hrpsim.control.pattern.whole_body_zmp import HALF_SITTING
 from hrpsim.errors import ModelError, ModelWarning
-from hrpsim.model.formats.urdf_versions import read_urdf
-from hrpsim.model.formats.urdf_writer import exact_text
+from hrpsim.model.formats.urdf_writer import exact_text, read_urdf, rpy_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import rotation_from_rpy
@@ -151,7 +149,9 @@ def prepare_biped(
         text = f"{turned} turned as their files' up_axis says: the feet lay crosswise"
         findings.append(Finding("meshes", text, True))
 
-    held = _hold(root, [*biped.above, *_followers(given)])
+    followers = given.system.mimic_dof >= 0
+    names = [j.name for j in given.joints if j.joint_type != FREE and followers[j.v_index]]
+    held = _hold(root, [*biped.above, *names])
     if held:
         findings.append(Finding("held", ", ".join(held), True))
     base = _add_base(root, given, biped)
@@ -210,15 +210,6 @@ def _found(model: Model, biped: Biped) -> list[Finding]:
     ]
 
 
-def _followers(model: Model) -> list[str]:
-    """Return the joints that mimic others."""
-    return [
-        joint.name
-        for joint in model.joints
-        if joint.joint_type != FREE and model.system.mimic_dof[joint.v_index] >= 0
-    ]
-
-
 def _hold(root, names) -> list[str]:
     """Make joints fixed, at zero; return which."""
     for joint in root.iter("joint"):
@@ -267,7 +258,6 @@ def _add_feet(root, biped: Biped, options: BipedOptions) -> tuple[str, str]:
 
 
 def _set_material(root, links) -> None:
-    """Give links the material of the soles."""
     for element in root.iterchildren("hrpsim"):
         if element.get("reference") in links:
             for material in element.findall("material"):
@@ -385,7 +375,7 @@ def turn_meshes(root: etree._Element) -> int:
         if origin is None:
             origin = etree.SubElement(shape, "origin")
         R = rotation_from_rpy([float(word) for word in origin.get("rpy", "0 0 0").split()])
-        origin.set("rpy", rpy_of(R @ _TURNS[found[1]]))
+        origin.set("rpy", exact_text(rpy_of(R @ _TURNS[found[1]])))
         origin.set("xyz", origin.get("xyz", exact_text((0.0, 0.0, 0.0))))
         count += 1
     return count

@@ -15,6 +15,7 @@ from hrpsim.control.motion.numerical_leg import leg_of
 from hrpsim.dynamics.functions import center_of_mass, link_jacobian, link_pose, mass_matrix
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Model
+from hrpsim.model.shapes.placement import quaternion_of, rotation_matrix
 from hrpsim.model.system import FREE
 
 # HRP-2's legs have 5000 Nm/rad for some 30 kg m^2 over the ankle: 2 Hz. Measured with three robots
@@ -107,7 +108,9 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
         """Return the legs' angles, and the height of the centre of mass (13,)."""
         row = np.array(q, dtype=np.float64)
         row[:3] += x[:3]
-        row[3:7] = _product((*(0.5 * x[3:]), 1.0), row[3:7])
+        turn = np.append(0.5 * x[3:], 1.0)
+        turned = rotation_matrix(turn / np.linalg.norm(turn)) @ rotation_matrix(row[3:7])
+        row[3:7] = quaternion_of(turned)
         p, R = link_pose(model, row, model.base_link)
         for leg, (p_foot, R_foot) in zip(legs, feet):
             row[leg.q_index] = leg.solve(R.T @ (p_foot - p), R.T @ R_foot)
@@ -150,17 +153,3 @@ def _yield(C, stiffness, slope) -> np.ndarray:
     if np.linalg.eigvalsh(stiffness)[0] <= 0.0:
         return np.full(len(C), np.inf)
     return np.abs(C @ np.linalg.solve(stiffness, slope))
-
-
-def _product(a, b) -> np.ndarray:
-    """Return the unit quaternion of the rotation `b`, then `a`; both x y z w."""
-    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
-    q = np.array(
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ]
-    )
-    return q / np.linalg.norm(q)

@@ -17,7 +17,7 @@ from lxml import etree
 
 from hrpsim.control.biped.anatomy import BipedLeg
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.model.formats.urdf_writer import exact_text
+from hrpsim.model.formats.urdf_writer import exact_text, rpy_of
 from hrpsim.model.urdf.resources import Resources
 
 
@@ -37,23 +37,13 @@ def add_joint(root: etree._Element, name: str, kind: str, parent: str, child: st
 
 def add_origin(element: etree._Element, p, R) -> None:
     """Give an element the <origin> at `p` (3,) [m], turned by R (3, 3)."""
-    add(element, "origin", xyz=exact_text(p), rpy=rpy_of(R))
+    add(element, "origin", xyz=exact_text(p), rpy=exact_text(rpy_of(R)))
 
 
 def add_link(root: etree._Element, name: str, parent: str, p, R) -> None:
     """Add a link without mass, fixed to `parent` at `p` (3,) [m], turned by R (3, 3)."""
     add(root, "link", name=name)
     add_origin(add_joint(root, f"{name}_fixed", "fixed", parent, name), p, R)
-
-
-def rpy_of(R) -> str:
-    """Return roll, pitch and yaw of a rotation (3, 3), as URDF has them."""
-    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
-    if np.hypot(R[0, 0], R[1, 0]) > 1e-9:
-        roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
-    else:  # yaw and roll turn about one axis
-        roll, yaw = np.arctan2(-R[1, 2], R[1, 1]), 0.0
-    return exact_text((roll, pitch, yaw))
 
 
 def free_name(root: etree._Element, wanted: str) -> str:
@@ -155,7 +145,7 @@ def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
         add(extension, "spring", stiffness=stiffness, damping=damping)
         add(extension, "rotor", inertia=rotor)
     back = add_joint(root, f"{leg.side}_bush_foot_joint", "fixed", ends[-1], foot)
-    add(back, "origin", xyz=exact_text(-leg.sole_R.T @ point), rpy=rpy_of(leg.sole_R.T))
+    add(back, "origin", xyz=exact_text(-leg.sole_R.T @ point), rpy=exact_text(rpy_of(leg.sole_R.T)))
 
 
 def _add_part(root: etree._Element, name: str) -> None:

@@ -22,7 +22,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from hrpsim.control.framework.controller import ControllerError
-from hrpsim.control.framework.parameters import checked
+from hrpsim.control.framework.plugins import checked
 from hrpsim.errors import shown_value, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.schema import either, flag, integer, listing, mapping, name, numeric, one_of, table

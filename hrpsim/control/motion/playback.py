@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.control.framework.controller import Command, Controller, State, controlled_joints
-from hrpsim.control.framework.parameters import PERIOD, checked
+from hrpsim.control.framework.plugins import PERIOD, checked
 from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError, smooth_step
 from hrpsim.control.motion.sequence_files import read_sequence
 from hrpsim.errors import unknown_name

@@ -182,8 +182,9 @@ def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
         count = len(tokens) - 1
         if count != width or count < 1 or (kind == "wrenches" and width % 6):
             cut = k == used[-1] and k != used[0] and count < width
+            values = "1 value" if count == 1 else f"{count} values"
             return (
-                f"{path}:{k + 1}: column {min(count, width) + 1}: {_values(count)} after the time, "
+                f"{path}:{k + 1}: column {min(count, width) + 1}: {values} after the time, "
                 f"{_expected(kind, labels, width, k == used[0])}"
                 f"{'; the file seems to be cut off' if cut else ''}"
             )
@@ -198,10 +199,6 @@ def _fault(token: str) -> str | None:
     if value is None or "_" in token or not token.isascii():
         return "is not a number" + ("; separate values by blanks" if "," in token else "")
     return None if np.isfinite(value) else "is not finite"
-
-
-def _values(count: int) -> str:
-    return f"{count} value{'' if count == 1 else 's'}"
 
 
 def _expected(kind: str, labels, width: int, first: bool) -> str:

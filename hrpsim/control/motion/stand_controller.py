@@ -29,7 +29,7 @@ from hrpsim.control.framework.controller import (
     State,
     controlled_joints,
 )
-from hrpsim.control.framework.parameters import PERIOD, checked
+from hrpsim.control.framework.plugins import PERIOD, checked
 from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
 from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose

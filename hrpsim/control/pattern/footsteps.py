@@ -93,13 +93,11 @@ class Footsteps:
         """
         if size == turn == 1.0 or self.climbs:
             return self
-        return replace(self, steps=tuple(_scaled(steps, size, turn) for steps in self.steps))
-
-
-def _scaled(steps: Steps, size: float, turn: float) -> Steps:
-    return replace(
-        steps, forward=size * steps.forward, sideways=size * steps.sideways, turn=turn * steps.turn
-    )
+        steps = (
+            replace(s, forward=size * s.forward, sideways=size * s.sideways, turn=turn * s.turn)
+            for s in self.steps
+        )
+        return replace(self, steps=tuple(steps))
 
 
 def forward(count: int, length: float) -> Steps:

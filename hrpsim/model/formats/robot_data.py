@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot independent of the format: links, joints, sensors and connections that close loops."""
+"""A robot independent of the format, and notes on what of its description is not simulated."""
 
 from __future__ import annotations
 
@@ -152,3 +152,27 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
         number += 1
         name = f"{wanted}_{number}"
     return name
+
+
+_SHOWN = 4  # names listed at most
+
+
+class Notes:
+    """Notes by element, in the order in which they came up."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, str], list[str]] = {}
+
+    def add(self, element: str, why: str, name: str = "") -> None:
+        """Note that an element (called `name`, or one more without a name) is not as described."""
+        self._names.setdefault((element, why), []).append(name)
+
+    def lines(self) -> list[str]:
+        """Return "element (count: names): why" for each."""
+        found = []
+        for (element, why), names in self._names.items():
+            named = [name for name in dict.fromkeys(names) if name]
+            shown = ", ".join(named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")
+            count = str(len(names)) + (f": {shown}" if shown else "")
+            found.append(f"{element} ({count}): {why}")
+        return found

@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import MeshData, RobotData, ShapeData
+from hrpsim.model.formats.robot_data import MeshData, Notes, RobotData, ShapeData
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, rotation_of
 from hrpsim.model.shapes.placement import Placement
@@ -73,7 +72,6 @@ def _has_bits(m: MjcfModel, geom: int) -> bool:
 
 
 def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
-    """Return the indices of the pairs that name a geom."""
     if not m.count("npair"):
         return np.empty(0, dtype=int)
     return np.flatnonzero((m.pair_geom1 == geom) | (m.pair_geom2 == geom))

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, LoopData, RobotData
+from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, LoopData, Notes, RobotData
 from hrpsim.model.mjcf.geoms import add_geoms, collides
 from hrpsim.model.mjcf.notes import note_the_rest
 from hrpsim.model.mjcf.read import MjcfModel

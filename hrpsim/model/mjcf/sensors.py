@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import KeyframeData, RobotData, SensorData, free_name
+from hrpsim.model.formats.robot_data import KeyframeData, Notes, RobotData, SensorData, free_name
 from hrpsim.model.mjcf.free_motion import FreeMotion
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement

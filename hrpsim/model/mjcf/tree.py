@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, RobotData, free_name
+from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, Notes, RobotData, free_name
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 

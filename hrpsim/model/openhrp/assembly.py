@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hrpsim.model.formats.notes import Notes
 from hrpsim.model.formats.robot_data import (
     WORLD_LINK,
     JointData,
     KeyframeData,
+    Notes,
     RobotData,
     SensorData,
     ShapeData,

@@ -14,8 +14,7 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value, unknown_name
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import LoopData, RobotData
+from hrpsim.model.formats.robot_data import LoopData, Notes, RobotData
 from hrpsim.model.openhrp.assembly import Part, assembled, copied
 from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.openhrp.geometry import affine
@@ -141,7 +140,6 @@ class _Reader:
         return fail
 
     def _read(self, entry: dict, label: str) -> None:
-        """Read one entry of the links."""
         label = str(entry.get("name", label))
         link = Values(entry, self._fail_at(f"link {shown_value(label)}: "))
         kind = link.text("type", default="Link")
@@ -272,7 +270,6 @@ class _Reader:
             part.start = scale * link.number("joint_displacement", default=0.0)
 
     def _read_loops(self) -> None:
-        """Read the extra joints, which close loops."""
         for k, entry in enumerate(self.top.items("extra_joints")):
             if not isinstance(entry, dict):
                 self.top.fail(f"extra_joints[{k}] must be a mapping")
@@ -286,7 +283,8 @@ class _Reader:
                 self.notes.add(f"extra joint {shown_value(kind)}", "not simulated")
                 continue
             axis = loop.numbers("joint_axis", count=3)
-            R = _frame_along(np.array(_AXES["Z"]) if axis is None else axis)
+            has_axis = axis is not None and axis.any()
+            R = rotation_with_z_along(axis) if has_axis else np.eye(3)
             frames = []
             for key in ("link1_local_pos", "link2_local_pos"):
                 p = loop.numbers(key, count=3)
@@ -294,8 +292,3 @@ class _Reader:
                 frames.append(Placement(T[:3, :3], T[:3, 3]))
             label = loop.text("name", default="") or f"{links[0]}-{links[1]}"
             self.loops.append(LoopData(label, kind, (links[0], links[1]), (frames[0], frames[1])))
-
-
-def _frame_along(axis: np.ndarray) -> np.ndarray:
-    """Return a rotation whose z axis is `axis`."""
-    return rotation_with_z_along(axis) if axis.any() else np.eye(3)

@@ -12,10 +12,8 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import ShapeData
+from hrpsim.model.formats.robot_data import Notes, ShapeData
 from hrpsim.model.openhrp.assembly import Part, placed_mass, placement_of
-from hrpsim.model.openhrp.extrusion import swept
 from hrpsim.model.openhrp.geometry import (
     MESH_SUFFIXES,
     Color,
@@ -24,6 +22,7 @@ from hrpsim.model.openhrp.geometry import (
     mesh_file_shape,
     mesh_shape,
     primitive,
+    swept,
     triangles_of,
 )
 from hrpsim.model.openhrp.values import Values
@@ -264,7 +263,6 @@ class Elements:
     def _mesh(
         self, element: Values, path: Path, T: np.ndarray, color: Color | None
     ) -> list[ShapeData]:
-        """Return the shape of a file."""
         node = _fragment(element)
         T = T @ self._metadata(element)
         if path.suffix.lower() == ".wrl":

@@ -11,8 +11,7 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import ShapeData
+from hrpsim.model.formats.robot_data import Notes, ShapeData
 from hrpsim.model.openhrp.geometry import (
     MESH_SUFFIXES,
     Color,

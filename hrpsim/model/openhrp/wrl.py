@@ -12,8 +12,7 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import RobotData, ShapeData
+from hrpsim.model.formats.robot_data import Notes, RobotData, ShapeData
 from hrpsim.model.openhrp.assembly import Part, assembled, placed_mass, placement_of
 from hrpsim.model.openhrp.geometry import affine
 from hrpsim.model.openhrp.vrml import Node, Vrml
@@ -94,7 +93,6 @@ class _Reader:
         return axis
 
     def _describe(self, node: Node, part: Part) -> None:
-        """Read limits and the rotor."""
         file = self.file
         part.joint_id = int(max(min(file.number(node, "jointId", -1.0), 1e6), -1.0))
         part.lower = file.number(node, "llimit", -math.inf)

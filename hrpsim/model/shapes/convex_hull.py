@@ -50,8 +50,9 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
     label = f"hull of mesh {source}" if source else "ConvexHull"
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
         raise ModelError(f"{label}: at least 4 points, shape (n, 3), are needed: {points.shape}")
-    if not np.isfinite(points).all():
-        raise ModelError(f"{label}: point {_first_bad(points)} is not finite")
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if bad.size:
+        raise ModelError(f"{label}: point {bad[0]} is not finite")
     middle, extents = points.mean(axis=0), own_extents(points)
     if is_flat(extents):
         raise ModelError(
@@ -73,10 +74,6 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
     triangles = triangles if merged is None else merged
     used, numbers = np.unique(triangles, return_inverse=True)
     return points[used], numbers.reshape(triangles.shape)
-
-
-def _first_bad(points: np.ndarray) -> int:
-    return int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
 
 
 def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np.ndarray | None:

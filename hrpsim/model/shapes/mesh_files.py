@@ -10,6 +10,7 @@ metres.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
@@ -211,13 +212,6 @@ def capsule_mesh(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
     return vertices.astype(np.float32), mesh.faces.astype(np.uint32)
 
 
-def _silence_trimesh() -> None:
-    """Suppress trimesh's log of damaged files, which has tracebacks."""
-    import logging
-
-    logging.getLogger("trimesh").addHandler(logging.NullHandler())
-
-
 def read_scene(path: Path, materials: bool = False):
     """Return a file as trimesh.Scene in metres; materials: whether to read its colours.
 
@@ -227,7 +221,8 @@ def read_scene(path: Path, materials: bool = False):
     try:
         import trimesh
 
-        _silence_trimesh()
+        # Its log of damaged files has tracebacks.
+        logging.getLogger("trimesh").addHandler(logging.NullHandler())
         if kind == "dae":
             import collada  # noqa: F401  trimesh only reports that it cannot read the format
     except ImportError as cause:

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ground to walk on: stairs, ramps, rubble, stepping stones and rough ground.
+"""Ground to walk on: heights over a grid; stairs, ramps, rubble, stepping stones, rough ground.
 
-All begin at the frame's origin, lead along x with their middle at y = 0, and stand on z = 0.
-Random ones depend only on `seed`: the same seed gives the same bits.
+All but given heights begin at the frame's origin, lead along x with their middle at y = 0, and
+stand on z = 0. Random ones depend only on `seed`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,84 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim import limits
 from hrpsim.errors import ModelError
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.convex_hull import ConvexHull
-from hrpsim.model.shapes.geometry import Box
-from hrpsim.model.shapes.height_field import HeightField, check_size
+from hrpsim.model.shapes.geometry import Box, Mesh, _positive
+from hrpsim.model.shapes.mesh_files import TRIANGLE_LIMIT
+
+
+class HeightField(Mesh):
+    """A surface z = heights[i, j] [m] over a rectangular grid, solid beneath; for static shapes.
+
+    heights (nx, ny), i along x and j along y. The distance of neighbours along x and y [m] is
+    `spacing` (one number or two); or `size` is the length and width of the whole field [m].
+    `origin` (3,) [m] is where heights[0, 0] = 0 would be; by default the grid is centred about the
+    frame's z axis. Each cell is two triangles, cut from [i, j] to [i + 1, j + 1].
+    """
+
+    heights: np.ndarray
+
+    def __init__(
+        self,
+        heights: ArrayLike,
+        spacing: ArrayLike | None = None,
+        size: ArrayLike | None = None,
+        origin: ArrayLike | None = None,
+    ):
+        heights = np.array(heights, dtype=np.float64)
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise ModelError(
+                f"HeightField: heights must have shape (nx, ny), both at least 2: {heights.shape}"
+            )
+        nx, ny = heights.shape
+        check_size("HeightField", nx, ny)
+        bad = np.argwhere(~np.isfinite(heights))
+        if len(bad):
+            i, j = bad[0]
+            raise ModelError(f"HeightField: heights[{i}, {j}] is {heights[i, j]}, not a number")
+        if (spacing is None) == (size is None):
+            raise ModelError("HeightField: give either spacing or size")
+        if spacing is None:
+            steps = _two("size", size) / (nx - 1, ny - 1)
+        else:
+            steps = _two("spacing", spacing)
+        if origin is None:
+            start = np.append(-0.5 * steps * (nx - 1, ny - 1), 0.0)
+        else:
+            start = np.array(origin, dtype=np.float64)
+            if start.shape != (3,) or not np.isfinite(start).all():
+                raise ModelError(f"HeightField: origin must be three numbers, got {origin!r}")
+        x, y = np.meshgrid(np.arange(nx) * steps[0], np.arange(ny) * steps[1], indexing="ij")
+        vertices = np.stack([x, y, heights], axis=-1).reshape(-1, 3) + start
+        a = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)).ravel()
+        b, c, d = a + ny, a + ny + 1, a + 1
+        cells = [np.stack(corners, axis=1) for corners in ((a, b, c), (a, c, d))]
+        super().__init__(vertices, np.stack(cells, axis=1).reshape(-1, 3))
+        heights.flags.writeable = False
+        object.__setattr__(self, "heights", heights)
+
+
+def check_size(owner: str, nx: int, ny: int) -> None:
+    """Raise ModelError where a grid of nx by ny heights is no field, or too large a one."""
+    if min(nx, ny) < 2:
+        raise ModelError(f"{owner}: {nx} x {ny} heights; at least 2 x 2 are needed")
+    if 2 * (nx - 1) * (ny - 1) > TRIANGLE_LIMIT:
+        raise ModelError(
+            f"{owner}: {nx} x {ny} heights make {2 * (nx - 1) * (ny - 1)} triangles, and"
+            f" {TRIANGLE_LIMIT} are the limit: give fewer heights, or several fields"
+        )
+
+
+def _two(name: str, given) -> np.ndarray:
+    values = np.broadcast_to(np.array(given, dtype=np.float64), (2,))
+    if not (np.isfinite(values).all() and (values > 0.0).all()):
+        raise ModelError(f"HeightField: {name} must be positive and finite, got {given!r}")
+    return values
+
 
 _SMALLEST_STONE = 0.5  # part of the size of a stone
 _LOWEST_STONE = 0.25  # part of the height of rubble
@@ -31,7 +102,7 @@ def stairs(count: int, rise: float, run: float, width: float, landing: float = 0
     The tread of step k = 1, 2, ... lies at k * rise between (k - 1) * run and k * run; the last one
     is `landing` longer.
     """
-    _check("stairs", rise=rise, run=run, width=width)
+    _positive("stairs", rise=rise, run=run, width=width)
     _check_count("stairs", count)
     parts = []
     for k in range(count):
@@ -43,7 +114,7 @@ def stairs(count: int, rise: float, run: float, width: float, landing: float = 0
 
 def ramp(length: float, rise: float, width: float, landing: float = 0.0) -> Compound:
     """Return a slope that rises by `rise` over `length`, and a landing on top; lengths in m."""
-    _check("ramp", length=length, rise=rise, width=width)
+    _positive("ramp", length=length, rise=rise, width=width)
     y = 0.5 * width
     corners = [(0.0, s * y, 0.0) for s in (-1, 1)]
     corners += [(length, s * y, z) for s in (-1, 1) for z in (0.0, rise)]
@@ -59,7 +130,7 @@ def rubble(length: float, width: float, height: float, stone: float, seed: int =
     Each is a box of half to all of `stone` along each edge, turned at random within its square, and
     a quarter to all of `height` high.
     """
-    _check("rubble", length=length, width=width, height=height, stone=stone)
+    _positive("rubble", length=length, width=width, height=height, stone=stone)
     nx, ny = max(_whole(length / stone), 1), max(_whole(width / stone), 1)
     _check_count("rubble", nx * ny)
     random = np.random.default_rng(seed).random((nx, ny, 6))
@@ -92,7 +163,7 @@ def stepping_stones(
     The middle of stone k = 1, 2, ... is at x = k * spacing and y = aside or -aside, the first on
     the left; its top is at `height`, or up to `uneven` lower.
     """
-    _check("stepping_stones", spacing=spacing, size=size, height=height)
+    _positive("stepping_stones", spacing=spacing, size=size, height=height)
     _check_count("stepping_stones", count)
     if not 0.0 <= uneven < height:
         raise ModelError(f"stepping_stones: uneven must be from 0 to below height, got {uneven!r}")
@@ -113,7 +184,7 @@ def rough_ground(
     Twelve waves of random directions, phases and lengths from `wave` to twice that are summed over
     a grid of `spacing`, and scaled so that the lowest point is at 0 and the highest at `height`.
     """
-    _check("rough_ground", length=length, width=width, height=height, wave=wave, spacing=spacing)
+    _positive("rough_ground", length=length, width=width, height=height, wave=wave, spacing=spacing)
     nx, ny = _whole(length / spacing) + 1, _whole(width / spacing) + 1
     check_size("rough_ground", nx, ny)
     x, y = np.meshgrid(np.arange(nx) * spacing, np.arange(ny) * spacing, indexing="ij")
@@ -140,12 +211,6 @@ TERRAINS: dict[str, Callable[..., Compound | HeightField]] = {
 def _whole(ratio: float) -> int:
     """Return the number of whole parts; 5.999999999 by rounding is 6."""
     return int(ratio + 1e-9)
-
-
-def _check(owner: str, **lengths: float) -> None:
-    for name, value in lengths.items():
-        if not (np.isfinite(value) and value > 0.0):
-            raise ModelError(f"{owner}: {name} must be positive and finite, got {value!r}")
 
 
 def _check_count(owner: str, count: int) -> None:

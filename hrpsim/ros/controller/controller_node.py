@@ -28,7 +28,7 @@ from hrpsim.control.controller_group import ControllerGroup
 from hrpsim.control.framework import controller_host, plugins
 from hrpsim.control.framework.controller import Command
 from hrpsim.control.framework.controller_host import ControllerHost
-from hrpsim.control.framework.parameters import read_parameters
+from hrpsim.control.framework.plugins import read_parameters
 from hrpsim.errors import HrpsimError
 from hrpsim.model.model import BASES, Model
 from hrpsim.ros.base.guarded_node import AnsweringNode

@@ -18,7 +18,7 @@ from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.stepping import expect_steps
-from hrpsim.world.start_check import warn_of_start
+from hrpsim.world.start import warn_of_start
 from hrpsim.world.world import World
 from hrpsim.yaml_text import parse_yaml, read_yaml
 
@@ -161,7 +161,6 @@ def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
 
 
 def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
-    """Return (place, entry) of every entry of a section."""
     return [(f"{section}[{k}]", entry) for k, entry in enumerate(file.get(section, ()))]
 
 

@@ -65,7 +65,7 @@ def locate(reader: FileReader, uri: str) -> Path:
 
 
 def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
-    from hrpsim.model.shapes.height_field import HeightField
+    from hrpsim.model.shapes.terrain import HeightField
 
     given = dict(given)
     if ("heights" in given) == ("file" in given):

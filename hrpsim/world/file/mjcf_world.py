@@ -15,8 +15,7 @@ import numpy as np
 
 from hrpsim.errors import ModelWarning, WorldError
 from hrpsim.model.extension import DescribedKeyframe
-from hrpsim.model.formats.notes import Notes
-from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, ShapeData
+from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, Notes, ShapeData
 from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.mjcf.geoms import collides, friction_of, material_name, may_collide, shape_of
@@ -27,11 +26,11 @@ from hrpsim.model.mjcf.sensors import posture
 from hrpsim.model.mjcf.tree import rotation_of
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
-from hrpsim.model.shapes.height_field import HeightField
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
+from hrpsim.model.shapes.terrain import HeightField
 from hrpsim.model.urdf.source import read_source
 from hrpsim.world.objects.robot import Robot
-from hrpsim.world.start_check import warn_of_start
+from hrpsim.world.start import warn_of_start
 from hrpsim.world.world import World
 
 _INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
@@ -148,7 +147,6 @@ def _add_scenery(
 
 
 def _body_placement(m: MjcfModel, body: int) -> Placement:
-    """Return the pose of a body that does not move."""
     placement = IDENTITY
     while body:
         placement = Placement(rotation_of(m.body_quat[body]), m.body_pos[body]).then(placement)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import WorldError, shown_value
+from hrpsim.model.inertia import check_mass, solid_inertia, solid_parts, solid_system
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.model.shapes.placement import rotation_matrix
-from hrpsim.model.solid import check_mass, solid_inertia, solid_parts, solid_system
 from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.entity import Entity, _frozen, bounded_vector

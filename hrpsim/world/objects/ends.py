@@ -65,7 +65,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
     if isinstance(given, tuple) and len(given) == 2:
         entity, link = given
     if isinstance(entity, str):
-        entity, link = _split(world, entity) if link is None else (_named(world, entity), link)
+        entity, link = _split(world, entity) if link is None else (world.entities[entity], link)
     if not isinstance(entity, Entity):
         raise WorldError(
             'a connection takes a body, (robot, "link"), "entity/link" or None for the world,'
@@ -92,7 +92,6 @@ def _end_of(entity: Entity, link: str | None) -> End:
 
 
 def _only_link(robot: Robot) -> str:
-    """Return the one link of a robot that moves."""
     moving = [frame.name for frame in robot.model.frames.values() if frame.body >= 0]
     if len(moving) != 1:
         raise WorldError(
@@ -112,9 +111,3 @@ def _split(world: WorldState, text: str) -> tuple[Entity, str | None]:
         raise WorldError(unknown_name("robot or body", text, entities))
     name = max(owners, key=len)
     return entities[name], text[len(name) + 1 :]
-
-
-def _named(world: WorldState, name: str) -> Entity:
-    if name not in world.entities:
-        raise WorldError(unknown_name("robot or body", name, world.entities))
-    return world.entities[name]

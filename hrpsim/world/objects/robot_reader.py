@@ -125,7 +125,6 @@ class RobotReader:
         return out
 
     def _refer(self, out: np.ndarray) -> None:
-        """Prepare for the present scene."""
         robot = self._robot
         world = robot.world
         self._scene = scene = world.scene

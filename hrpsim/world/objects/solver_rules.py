@@ -43,7 +43,6 @@ def _for_kind(name: str, kind: str) -> int:
 
 
 def _kinds_of(name: str) -> tuple[str, ...]:
-    """Return the kinds of constraint that a solver accepts."""
     return tuple(kind for kind in KINDS if name in solvers_of(kind))
 
 
@@ -126,7 +125,8 @@ class SolverRules:
     def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
         """Return the solver of a connection of two (entity, link)."""
         for rule in self.rules:
-            if "connection" in rule.kinds and _fits(*_matches(rule.bodies, (a, b), is_named)):
+            ends = (tuple(is_named(end, pattern) for pattern in rule.bodies) for end in (a, b))
+            if "connection" in rule.kinds and _fits(*ends):
                 return _for_kind(rule.solver, "connection")
         return self.usual["connection"]
 
@@ -183,11 +183,6 @@ def _one_or_two(what: str, given) -> tuple[str, ...]:
 def is_named(owner: tuple[str, str], pattern: str) -> bool:
     """Return whether (entity, link) fits "entity/link", or the entity a pattern without "/"."""
     return fnmatchcase("/".join(owner) if "/" in pattern else owner[0], pattern)
-
-
-def _matches(patterns: tuple[str, ...], both, fits) -> tuple[tuple[bool, ...], ...]:
-    """Return for each of two things which patterns it fits."""
-    return tuple(tuple(fits(one, pattern) for pattern in patterns) for one in both)
 
 
 def _fits(a: tuple[bool, ...], b: tuple[bool, ...]) -> bool:

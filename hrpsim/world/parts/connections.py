@@ -125,7 +125,6 @@ class Connections(Exclusions):
         return connection
 
     def _connect_described(self, robot: Robot) -> None:
-        """Make the connections of a robot's description."""
         for described in robot.model.connections:
             a, b = described.links
             frame_a, frame_b = ((at.p, quaternion_of(at.R)) for at in described.frames)
@@ -207,7 +206,6 @@ def frames_in_links(poses, base: int, given: dict, frame_a, frame_b) -> tuple[Pl
 
 
 def _refuse_both(given: dict, frame_a, frame_b) -> None:
-    """Refuse world coordinates together with frames in links."""
     in_world = [name for name, value in given.items() if value is not None]
     if in_world and (frame_a is not None or frame_b is not None):
         raise WorldError(f"give {', '.join(in_world)} in the world, or frames in links, not both")
@@ -238,7 +236,6 @@ def _direction(what: str, values) -> np.ndarray:
 
 
 def _local(what: str, given) -> Placement | None:
-    """Return the placement of (position, quaternion)."""
     if given is None:
         return None
     try:

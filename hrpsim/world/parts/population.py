@@ -14,7 +14,7 @@ from hrpsim.model.model import Model
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.step.arrays import Scene
-from hrpsim.world.arrays.carry import indices_without, renumbered
+from hrpsim.world.arrays.change import indices_without, renumbered
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
@@ -138,25 +138,20 @@ class Population(Connections):
         entity, contents = self._present(entity), self._contents
         self._sleep.wake()
         old = self._scenes.scene
-        for connection in [c for c in contents.connections.values() if _holds(c, entity)]:
-            self.disconnect(connection)
-        indices = self._indices_without(entity, old)
+        for connection in list(contents.connections.values()):
+            if any(end.entity is entity for end in connection.ends):
+                self.disconnect(connection)
+        before = contents.entities[: contents.entities.index(entity)]
+        first_shape = len(contents.fixed) + sum(len(other.shapes) for other in before)
+        indices = indices_without(entity, first_shape, contents.first_sensor(entity), old)
         contents.entities.remove(entity)
-        before = None
-        for other in contents.entities:
-            other.stand_after(before)
-            before = other
+        for last, other in zip((None, *contents.entities), contents.entities):
+            other.stand_after(last)
         contents.connection_records = renumbered(
             contents.connection_records, Scene._field_defaults["connections"], indices
         )
         self._scenes.assemble(old, indices)
         entity.leave()
-
-    def _indices_without(self, entity: Entity, scene: Scene):
-        contents = self._contents
-        before = contents.entities[: contents.entities.index(entity)]
-        first_shape = len(contents.fixed) + sum(len(other.shapes) for other in before)
-        return indices_without(entity, first_shape, contents.first_sensor(entity), scene)
 
     def _present(self, entity: Entity | str) -> Entity:
         known = self._contents.by_name
@@ -167,7 +162,3 @@ class Population(Connections):
         if entity not in known:
             raise WorldError(unknown_name("robot or body", str(entity), known))
         return known[entity]
-
-
-def _holds(connection, entity: Entity) -> bool:
-    return any(end.entity is entity for end in connection.ends)

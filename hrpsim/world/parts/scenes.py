@@ -15,8 +15,7 @@ from hrpsim.jit.fields import Axis, Life, at, declared_fields
 from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import assemble
-from hrpsim.world.arrays.capacity import with_room
-from hrpsim.world.arrays.carry import Indices, carry, indices_with_more
+from hrpsim.world.arrays.change import Indices, carry, indices_with_more, with_room
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.results import Naming

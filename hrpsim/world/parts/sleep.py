@@ -20,8 +20,7 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape
 from hrpsim.step.arrays import Scene
 from hrpsim.step.sleep_detection import REST_TIME
-from hrpsim.world.arrays.capacity import with_room
-from hrpsim.world.arrays.carry import front, rearrange
+from hrpsim.world.arrays.change import front, rearrange, with_room
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.scenes import Scenes

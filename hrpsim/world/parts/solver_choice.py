@@ -48,7 +48,6 @@ class SolverChoice(Part):
         self._choose_solvers()
 
     def _choose_solvers(self) -> None:
-        """Apply the rules to all present constraints."""
         contents, rules = self._contents, self._contents.solver_rules
         for connection in contents.connections.values():
             connection.choose_solver(rules)

@@ -18,7 +18,7 @@ from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
 from hrpsim.step.step import advance
 from hrpsim.uninterrupted import uninterrupted
-from hrpsim.world.arrays.capacity import grow
+from hrpsim.world.arrays.change import grow
 from hrpsim.world.parts.failure import why_step_failed
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Unmet
@@ -157,7 +157,6 @@ class Stepping(Part):
                 self._serve(status)
 
     def _refer_to(self, scene: Scene) -> None:
-        """Prepare the arguments of the compiled step."""
         previous, self._reference = self._reference, Reference(scene, self._reference)
         if previous is None or self._reference.kind_for_kernels is not previous.kind_for_kernels:
             self._run = None

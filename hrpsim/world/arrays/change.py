@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Carry the state of a scene into one with more or fewer entities, or in another order.
+"""Change the arrays of a scene: more room, more or fewer entities, another order of them.
 
 Entities that sleep come last: arrays are reordered in place, indices into them are renumbered, and
 the scene that steps consists of the leading parts of the arrays.
@@ -14,11 +14,67 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hrpsim.dynamics.constraint_bodies import forget_numbers, velocity_entries
-from hrpsim.jit.fields import Axis, Field, Life, at, declared_fields, replaced
+from hrpsim.jit.fields import Axis, Field, Life, at, declared_fields, new_array, replaced
+from hrpsim.jit.lazy_kernels import provide_requested
 from hrpsim.kinematics.forest import breadth_first, joints_first
+from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
+from hrpsim.solvers.newton.system import as_roomy_newton_system, roomier_newton_system
 from hrpsim.step.arrays import Scene
+from hrpsim.step.scene import status as ended
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
+
+_AXIS_OF_STATUS = {
+    ended.MORE_CANDIDATES: Axis.PAIR,
+    ended.MORE_CONTACTS: Axis.CONTACT,
+    ended.MORE_BLOCKS: Axis.BLOCK,
+    ended.MORE_ROWS: Axis.ROW,
+    ended.MORE_RESPONSES: Axis.RESPONSE,
+}
+
+
+def grow(scene: Scene, status: int) -> Scene:
+    """Return the scene with twice the capacity that the step requested; nothing else changes.
+
+    Kernels that it requested are put into the scene itself.
+    """
+    if status == ended.NEEDS_KERNEL:
+        provide_requested(scene)
+        return scene
+    if status == ended.MORE_DIRECT:
+        return scene._replace(direct=_roomier(scene))
+    if status == ended.MORE_NEWTON:
+        newton = roomier_newton_system(scene.newton)
+        return scene._replace(newton=newton, newton_part=as_roomy_newton_system(newton))
+    return with_room(scene, _AXIS_OF_STATUS[status], 2 * int(scene.failure["needed"][0]))
+
+
+def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
+    """Return the scene with at least `room` entries along an axis in each array with that axis."""
+    grown = {}
+    for path, field in declared_fields(Scene):
+        if axis not in field.shape:
+            continue
+        array = at(scene, path)
+        shape = [
+            max(room, size) if name is axis else size
+            for name, size in zip(field.shape, array.shape, strict=True)
+        ]
+        grown[path] = new_array(shape, array.dtype, field.fill)
+        grown[path][tuple(map(slice, array.shape))] = array
+    return replaced(scene, grown)
+
+
+def _roomier(scene: Scene) -> DirectSystem:
+    """Return a direct system with twice the capacity that its counts require."""
+    counts = scene.direct.elimination.counts[0]
+    nodes = max(2 * int(counts["node_count"]), len(scene.direct.nodes))
+    entries = max(2 * int(counts["entry_count"]), len(scene.direct.elimination.entries))
+    space = max(2 * int(counts["block_space"]), len(scene.direct.matrix))
+    rows, trees = len(scene.rows.rows), len(scene.forest.bodies)
+    columns = len(scene.constrained.velocity)
+    return new_direct_system(rows, columns, nodes, trees, entries, space)
+
 
 Indices = Mapping[Axis, np.ndarray]  # by axis: the new index of each old entry, -1 for none
 
@@ -116,10 +172,8 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
         Axis.POSITION: _indices(entities, "first_q", lambda e: e.nq),
         Axis.DOF: _indices(entities, "first_v", lambda e: e.nv),
     }
-    before = None
-    for entity in entities:
-        entity.stand_after(before)
-        before = entity
+    for last, entity in zip((None, *entities), entities):
+        entity.stand_after(last)
     new_indices = {axis: _inverse(indices) for axis, indices in sources.items()}
     for path, field in declared_fields(Scene):
         if field.life is Life.WORK:
