@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.control.framework.controller import ControllerError
-from hrpsim.control.framework.needs import ESTIMATED, TRUE
+from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD
 from hrpsim.schema import (
     either,

@@ -246,6 +246,9 @@ def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float)
     return np.diag([across, across, 0.5 * m_c * r * r + 0.4 * m_b * r * r])
 
 
+_ABSENT = ("rotor_inertia", "stiffness", "rest", "damping", "friction", "mimic_offset")
+
+
 def solid_system(mass: float, moments: ArrayLike) -> System:
     """Return a forest of one free body whose frame has its origin at the centre of mass."""
     inertia = real_array(moments)
@@ -276,16 +279,11 @@ def solid_system(mass: float, moments: ArrayLike) -> System:
         com=np.zeros((1, 3)),
         inertia=inertia[None].copy(),
         dof_body=integer_array([0] * 6),
-        rotor_inertia=np.zeros(6),
-        stiffness=np.zeros(6),
-        rest=np.zeros(6),
-        damping=np.zeros(6),
-        friction=np.zeros(6),
+        **{name: np.zeros(6) for name in _ABSENT},
         lower=-no_limit,
         upper=no_limit,
         velocity_limit=no_limit.copy(),
         effort_limit=no_limit.copy(),
         mimic_dof=integer_array([-1] * 6),
         mimic_ratio=np.ones(6),
-        mimic_offset=np.zeros(6),
     )

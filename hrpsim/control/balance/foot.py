@@ -102,10 +102,8 @@ def foot_of(model: Model, sole: str) -> Foot:
                 f"the sole or slide along z; one lies along {np.round(along, 3).tolist()}"
             )
         if revolute:
-            turn_stiffness[axis_index], turn_damping[axis_index] = (
-                system.stiffness[k],
-                system.damping[k],
-            )
+            turn_stiffness[axis_index] = system.stiffness[k]
+            turn_damping[axis_index] = system.damping[k]
             pivot = at
         else:
             slide_stiffness = float(system.stiffness[k])

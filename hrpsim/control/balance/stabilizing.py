@@ -221,12 +221,8 @@ def _effort_of_foot(s, side, body):
 
 @inlined_kernel
 def _note(s, k, ahead, share):
-    noted, own, trajectory, estimate = (
-        s.signals[0],
-        s.own[0],
-        s.trajectory,
-        s.estimation.estimate[0],
-    )
+    noted, own, trajectory = s.signals[0], s.own[0], s.trajectory
+    estimate = s.estimation.estimate[0]
     for a in range(2):
         noted.zmp_reference[a] = trajectory.zmp[ahead, a]
         noted.zmp_desired[a] = own.zmp[a]

@@ -81,16 +81,8 @@ def _balanced(model: Model, legs, height: float, half: float, middle: float, pos
 
 def _least_margin(model: Model, q, legs) -> float:
     joints = [model.joint(name) for leg in legs for name in leg.joint_names]
-    system = model.system
-    return min(
-        float(
-            min(
-                q[joint.q_index] - system.lower[joint.v_index],
-                system.upper[joint.v_index] - q[joint.q_index],
-            )
-        )
-        for joint in joints
-    )
+    at, v = q[[joint.q_index for joint in joints]], [joint.v_index for joint in joints]
+    return float(np.minimum(at - model.system.lower[v], model.system.upper[v] - at).min())
 
 
 def resting(model: Model) -> np.ndarray:

@@ -20,8 +20,7 @@ from hrpsim.control.framework.controller import (
     ImuReading,
     State,
 )
-from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
-from hrpsim.control.framework.needs import TRUE, Needs
+from hrpsim.control.framework.controller_host import TRUE, ControllerHost, Needs, steps_in_period
 from hrpsim.errors import StateError
 from hrpsim.model.model import Model
 from hrpsim.world.objects.robot import Robot

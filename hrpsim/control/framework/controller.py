@@ -121,7 +121,7 @@ class Controller(ABC):
     """
 
     period: float = 0.005  # [s] of simulated time between two calls of `control`
-    needs: Mapping[str, Any] = MappingProxyType({})  # beyond sensors: framework/needs.py
+    needs: Mapping[str, Any] = MappingProxyType({})  # beyond sensors: controller_host.py
     parameter_kinds: ClassVar[Mapping[str, Kind] | None] = None  # by name; None: not checked
     finished: bool = False  # set it once there is nothing left to do; the host then stops
 

@@ -1,7 +1,21 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The life of one controller, the same in the simulator's process and behind ROS topics."""
+"""The life of one controller, the same in the simulator's process and behind ROS topics.
+
+`Controller.needs` are the readings that it requires beyond encoders and sensors:
+
+    needs = {"base": "estimated", "noise": {"gyro": 0.01}, "delays": {"imu": 0.005}}
+
+| name | what it gives |
+| --- | --- |
+| base | State.base: "true", or "estimated" (hrpsim.control.estimation.base_estimator) |
+| feet | the force sensors that the estimator uses as the feet's |
+| contacts | State.contacts: the true contacts of these links and of what is fixed to them |
+| zmp | State.zmp: the true zero-moment point, if true |
+| noise | standard deviations and seed of `NoiseLevels`, added to the sensors' readings |
+| delays | by what is late [s]: "joints", "base", "contacts", "zmp", a sensor; or one for all |
+"""
 
 from __future__ import annotations
 
@@ -9,7 +23,8 @@ import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +40,83 @@ from hrpsim.control.framework.controller import (
     period_of,
     used_by,
 )
-from hrpsim.control.framework.needs import BASE, CONTACTS, ESTIMATED, JOINTS, ZMP, Needs, needs_of
+from hrpsim.control.framework.plugins import checked
+from hrpsim.errors import shown_value, unknown_name
 from hrpsim.model.model import Model
-from hrpsim.sensors.noise import SensorNoise
+from hrpsim.schema import either, flag, integer, listing, mapping, name, numeric, one_of, table
+from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.values import NOT_NEGATIVE
+
+TRUE, ESTIMATED = "true", "estimated"
+JOINTS, BASE, CONTACTS, ZMP = "joints", "base", "contacts", "zmp"
+_LARGEST_SEED = 2**31 - 1
+_SIGMA = numeric(NOT_NEGATIVE)
+_NOISE = {
+    field.name: _SIGMA for field in fields(NoiseLevels) if field.name not in ("seed", "version")
+}
+_KINDS = {
+    "base": one_of("base", (TRUE, ESTIMATED)),
+    "feet": listing(name, 1, what="a list of force sensors"),
+    "contacts": listing(name, what="a list of links"),
+    "zmp": flag,
+    "noise": mapping(_NOISE | {"seed": integer(0, _LARGEST_SEED)}),
+    "delays": either("a time [s], or a mapping of times", _SIGMA, table(_SIGMA, "of times")),
+}
+
+
+class Needs(NamedTuple):
+    """Requirements of a controller beyond joints, force sensors and IMUs as they are."""
+
+    base: str = ""  # TRUE, ESTIMATED or "": no base
+    feet: tuple[str, ...] = ()  # force sensors; empty: those that the estimator finds
+    contacts: tuple[str, ...] = ()  # links
+    zmp: bool = False
+    noise: NoiseLevels | None = None
+    delays: Mapping[str, int] = {}  # in periods, by what is late; without those that are not
+
+
+def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) -> Needs:
+    """Return `Controller.needs` parsed; ControllerError, which begins with `who`, if wrong."""
+    if not given:
+        return Needs()
+    if not isinstance(given, Mapping):
+        raise ControllerError(f"{who}: needs must be a mapping, got {shown_value(given)}")
+    values = checked(f"{who}: needs", _KINDS, given)
+    for link in values.get("contacts", ()):
+        if link not in model.frames:
+            raise ControllerError(f"{who}: needs: {unknown_name('link', link, model.frames)}")
+    base = values.get("base", "")
+    if base and model.base != "free":
+        raise ControllerError(f"{who}: needs: base: {model.name!r} stands on a fixed base")
+    noise = values.get("noise")
+    return Needs(
+        base,
+        tuple(values.get("feet", ())),
+        tuple(values.get("contacts", ())),
+        values.get("zmp", False),
+        NoiseLevels(**noise) if noise else None,
+        _delays(who, values.get("delays", {}), model, period),
+    )
+
+
+def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
+    """Return delays in periods, by what is late."""
+    known = [JOINTS, BASE, CONTACTS, ZMP, *(sensor.name for sensor in model.sensors)]
+    times = given if isinstance(given, Mapping) else dict.fromkeys(known, given)
+    delays = {}
+    for what, time in times.items():
+        if what not in known:
+            raise ControllerError(f"{who}: needs: delays: {unknown_name('entry', what, known)}")
+        ticks = round(time / period)
+        if abs(ticks * period - time) > 1e-6 * period:
+            low = int(time / period)
+            raise ControllerError(
+                f"{who}: needs: delays: {what}: {time:g} s is no whole number of the controller's "
+                f"periods; {low * period:g} s and {(low + 1) * period:g} s are"
+            )
+        if ticks:
+            delays[what] = ticks
+    return delays
 
 
 class Perception:
@@ -73,10 +162,10 @@ class Perception:
 
     def _add_noise(self, state: State) -> None:
         tick = round(state.time / self._period)
-        for name, wrench in state.wrenches.items():
-            wrench += self._noises[name].at(tick)
-        for name, imu in state.imus.items():
-            error = self._noises[name].at(tick)
+        for sensor, wrench in state.wrenches.items():
+            wrench += self._noises[sensor].at(tick)
+        for sensor, imu in state.imus.items():
+            error = self._noises[sensor].at(tick)
             imu.angular_velocity[:] += error[:3]
             imu.linear_acceleration[:] += error[3:]
 
@@ -182,13 +271,8 @@ class ControllerHost:
             raise ControllerError(
                 f"{self.name}.control returned a Command without positions, velocities or efforts"
             )
-        if positions is not None:
-            positions = self._values("positions", positions)
-        if velocities is not None:
-            velocities = self._values("velocities", velocities)
-        if efforts is not None:
-            efforts = self._values("efforts", efforts)
-        return Command(positions, velocities, efforts)
+        given = zip(Command._fields, command[:3])
+        return Command(*(None if v is None else self._values(what, v) for what, v in given))
 
     def _mixed(self, command: Command) -> Command:
         """Return a command by modes with NaN where a joint is not given a value."""

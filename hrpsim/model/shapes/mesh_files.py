@@ -150,12 +150,7 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
                 continue  # points and lines
             points = np.asarray(part.vertices, dtype=np.float64)
             corners = np.asarray(part.faces, dtype=np.int64)
-            if (
-                points.ndim != 2
-                or points.shape[1] != 3
-                or corners.ndim != 2
-                or corners.shape[1] != 3
-            ):
+            if points.shape[1:] != (3,) or corners.shape[1:] != (3,):
                 raise ValueError(
                     f"vertices {points.shape} and triangles {corners.shape} need three"
                 )

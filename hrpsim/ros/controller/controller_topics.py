@@ -30,8 +30,7 @@ from hrpsim.control.framework.controller import (
     State,
     controlled_joints,
 )
-from hrpsim.control.framework.controller_host import seconds_of
-from hrpsim.control.framework.needs import TRUE, Needs
+from hrpsim.control.framework.controller_host import TRUE, Needs, seconds_of
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model

@@ -78,9 +78,8 @@ class SensorView:
     @property
     def orientation(self) -> np.ndarray:
         """Orientation of the sensor frame in the world, quaternion x y z w (4,)."""
-        return self.robot.frame_pose(self.description.body, self.description.R, self.description.p)[
-            1
-        ]
+        at = self.description
+        return self.robot.frame_pose(at.body, at.R, at.p)[1]
 
     def _of_kind(self, kind: str) -> np.ndarray:
         if self.description.kind != kind:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD, LOCKED
 from hrpsim.errors import WorldError
 from hrpsim.model.connection import AXES, held_axes
+from hrpsim.model.formats.robot_data import free_name
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of, rotation_with_z_along
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import rotation_matrix
@@ -172,10 +173,7 @@ class Connections(Exclusions):
             if name in self._contents.connections:
                 raise WorldError(f"the world already has a connection called {name!r}")
             return name
-        name, k = kind, 2
-        while name in self._contents.connections:
-            name, k = f"{kind}_{k}", k + 1
-        return name
+        return free_name(kind, self._contents.connections)
 
 
 def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:

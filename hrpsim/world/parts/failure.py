@@ -100,7 +100,7 @@ def why_step_failed(
             return f"the step from t = {time:g} s failed: {stiff}"
     if status == ended.SINGULAR:
         return _why_singular(scene, entities, int(scene.failure["needed"][0]))
-    fault = naming.fault_of_step(scene)
+    fault = naming.name_of(scene.failure[0])
     if status == ended.TOO_STIFF:
         time_step = float(scene.settings["time_step"][0])
         found, stiffness = (float(scene.failure[n][0]) for n in ("stiffness", "contact_stiffness"))

@@ -10,6 +10,7 @@ import warnings
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.model.formats.robot_data import free_name
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
@@ -90,30 +91,14 @@ class Population(Connections):
             ModelError: for a mesh that is open, flat or inside out: no solid has that surface.
         """
         name = self._free_name(name or type(geometry).__name__.lower(), name is not None)
-        body = Body(
-            self._world,
-            name,
-            geometry,
-            mass,
-            position,
-            orientation,
-            velocity,
-            angular_velocity,
-            material,
-            inertia,
-        )
-        return self._add(body)
+        state = position, orientation, velocity, angular_velocity
+        return self._add(Body(self._world, name, geometry, mass, *state, material, inertia))
 
     def _free_name(self, name: str, insist: bool) -> str:
         taken = self._contents.by_name
-        if name not in taken:
-            return name
-        if insist:
+        if insist and name in taken:
             raise WorldError(f"the world already has an entity called {name!r}")
-        k = 2
-        while f"{name}_{k}" in taken:
-            k += 1
-        return f"{name}_{k}"
+        return free_name(name, taken)
 
     def _add(self, entity):
         contents = self._contents

@@ -129,17 +129,8 @@ class Reader(LinkReaders):
         return self._filled(sources, found, first, end)
 
     def _filled(self, sources: Reference, out: ContactArrays, first: int, end: int):
-        self._read(
-            sources,
-            first,
-            end,
-            out.points,
-            out.normals,
-            out.forces,
-            out.gaps,
-            out.links,
-            out.partners,
-        )
+        vectors = out.points, out.normals, out.forces
+        self._read(sources, first, end, *vectors, out.gaps, out.links, out.partners)
         return out
 
 

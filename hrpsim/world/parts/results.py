@@ -154,16 +154,8 @@ class Naming:
             source, other = int(contact["shape_a"]), int(contact["shape_b"])
         return self.name(kind, source, other)
 
-    def fault_of_step(self, scene: Scene) -> str:
-        """Return the constraint that made a step fail, "" if it is not known."""
-        return self._name_of(scene.failure[0])
-
-    def worst_of_call(self, scene: Scene) -> str:
-        """Return the worst constraint that the compiled step noted, "" if it is not known."""
-        return self._name_of(scene.worst[0])
-
-    def _name_of(self, record) -> str:
-        """Return the constraint that a FAILURE or WORST_ROW names."""
+    def name_of(self, record) -> str:
+        """Return the constraint that a FAILURE or WORST_ROW names, "" if it is not known."""
         kind, source, other = (int(record[what]) for what in ("kind", "source", "other"))
         return self.name(kind, source, other) if kind >= 0 else ""
 

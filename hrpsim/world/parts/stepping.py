@@ -151,7 +151,9 @@ class Stepping(Part):
         if by_newton:
             self._convergence.add_newton(by_newton)
         if unmet:
-            self._note_unmet(unmet)
+            worst = self._scenes.present.worst[0]
+            residual, naming = float(worst["residual"]), self._scenes.naming
+            self._convergence.add(unmet, residual, lambda: naming().name_of(worst))
         if status != DONE:
             with uninterrupted():
                 self._serve(status)
@@ -160,11 +162,6 @@ class Stepping(Part):
         previous, self._reference = self._reference, Reference(scene, self._reference)
         if previous is None or self._reference.kind_for_kernels is not previous.kind_for_kernels:
             self._run = None
-
-    def _note_unmet(self, count: int) -> None:
-        scene = self._scenes.present
-        residual = float(scene.worst["residual"][0])
-        self._convergence.add(count, residual, lambda: self._scenes.naming().worst_of_call(scene))
 
     def _serve(self, status: int) -> None:
         """Meet the request of a step that ended with `status`; WorldError if it has none."""
