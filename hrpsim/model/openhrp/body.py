@@ -283,8 +283,7 @@ class _Reader:
                 self.notes.add(f"extra joint {shown_value(kind)}", "not simulated")
                 continue
             axis = loop.numbers("joint_axis", count=3)
-            has_axis = axis is not None and axis.any()
-            R = rotation_with_z_along(axis) if has_axis else np.eye(3)
+            R = np.eye(3) if axis is None or not axis.any() else rotation_with_z_along(axis)
             frames = []
             for key in ("link1_local_pos", "link2_local_pos"):
                 p = loop.numbers(key, count=3)

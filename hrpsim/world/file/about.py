@@ -84,7 +84,10 @@ def _pose(reader: FileReader, where: str, entry: dict[str, Any]) -> NamedPose:
     bounds = None
     if "bounds" in entry:
         ((kind, size),) = entry["bounds"].items()
-        bounds = PoseBounds(radius=size) if kind == "sphere" else PoseBounds(*map(tuple, size))
+        is_sphere = kind == "sphere"
+        bounds = (
+            PoseBounds(radius=size) if is_sphere else PoseBounds(tuple(size[0]), tuple(size[1]))
+        )
     return NamedPose(
         entry["name"],
         tuple(entry["position"]),
