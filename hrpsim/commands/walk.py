@@ -250,7 +250,7 @@ def _only_robot(options: argparse.Namespace) -> Robot:
 
 def _described(options: argparse.Namespace, stack) -> tuple[Path, Model, dict[str, Any]]:
     """Return world file, model and controller's parameters for separate processes."""
-    from hrpsim.control.biped.static_hold import check_hold
+    from hrpsim.control.biped.servos import check_hold
 
     if options.robot is None:
         return _world_path(options), _only_robot(options).model, {}

@@ -113,7 +113,7 @@ def ready(
     """
     from hrpsim.commands.walk_report import pace_text
     from hrpsim.control.biped.prepare import Finding
-    from hrpsim.control.biped.static_hold import check_hold
+    from hrpsim.control.biped.servos import check_hold
     from hrpsim.control.walk import Walk
 
     controller, pattern = Walk(), parameters["pattern"]

@@ -10,7 +10,8 @@ from hrpsim import ModelError, center_of_mass, link_pose
 from hrpsim.control import Channel, ControllerError, ControlLoop, Walk, simulate_walk
 from hrpsim.control.balance.dcm_feedback import dcm_natural_frequencies, zmp_gains
 from hrpsim.control.balance.foot import foot_of
-from hrpsim.control.balance.walk_reference import WalkReference, _quaternion, _rotations
+from hrpsim.control.balance.walk_reference import WalkReference, _quaternion
+from hrpsim.control.motion.motion_sequence import rotations_of
 from hrpsim.control.pattern.support_polygon import inset, margins, nearest_in
 from hrpsim.world.objects.fall import tilt
 
@@ -144,7 +145,7 @@ def test_rotations_are_those_of_scipy():
     rng = np.random.default_rng(2)
     angles = rng.uniform([-1.0, -1.0, -3.0], [1.0, 1.0, 3.0], size=(50, 3))
     expected = Rotation.from_euler("xyz", angles)
-    found = _rotations(angles)
+    found = rotations_of(angles)
     np.testing.assert_allclose(found, expected.as_matrix(), atol=1e-12)
     for R, quaternion in zip(found, expected.as_quat()):
         assert abs(np.dot(_quaternion(R), quaternion)) == pytest.approx(1.0, abs=1e-12)

@@ -106,3 +106,23 @@ class PostureSolver:
             self._lead_R[side] = R.T @ self._lead_R[side]
             largest = max(largest, np.abs(error).max(), np.abs(R - np.eye(3)).max())
         return largest
+
+
+def why_beyond_limits(
+    model: Model, what: str, name: str, angles, speed: float, effort: float = 0.0
+) -> str:
+    """Return which limit of a joint a motion, called `what`, exceeds; "" where it exceeds none.
+
+    angles: all positions of the joint [rad]; speed [rad/s], effort [Nm]: the largest.
+    """
+    system, k, low, high = model.system, model.joint(name).v_index, angles.min(), angles.max()
+    lower, upper, fastest = system.lower[k], system.upper[k], system.velocity_limit[k]
+    strongest, text = system.effort_limit[k], ""
+    if low < lower or high > upper:
+        text = f"takes joint {name!r} from {low:.3f} to {high:.3f} rad; its limits are "
+        text += f"{lower:.3f} and {upper:.3f} rad"
+    elif speed > fastest:
+        text = f"moves joint {name!r} at up to {speed:.3f} rad/s; its limit is {fastest:.3f} rad/s"
+    elif effort > strongest:
+        text = f"needs up to {effort:.3g} Nm of joint {name!r}; its limit is {strongest:.3g} Nm"
+    return f"{model.source}: {what} {text}" if text else ""

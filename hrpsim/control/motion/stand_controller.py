@@ -31,7 +31,7 @@ from hrpsim.control.framework.controller import (
 )
 from hrpsim.control.framework.plugins import PERIOD, checked
 from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
-from hrpsim.control.motion.posture import PostureSolver, Stance
+from hrpsim.control.motion.posture import PostureSolver, Stance, why_beyond_limits
 from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Joint, Model
@@ -188,7 +188,9 @@ def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarr
     rates, accelerations = path(times, 1), path(times, 2)
     driven = driven_joints(model)
     for joint in driven:
-        _check_limits(model, joint, motion[:, joint.q_index], rates[:, joint.q_index])
+        angles, speeds = motion[:, joint.q_index], np.abs(rates[:, joint.q_index])
+        if why := why_beyond_limits(model, "the motion", joint.name, angles, speeds.max()):
+            raise ModelError(why)
     at_q = [joint.q_index for joint in driven]
     at_v = [joint.v_index for joint in driven]
     kp, kd = np.array([model.gains[joint.name] for joint in driven]).T
@@ -199,21 +201,6 @@ def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarr
         effort = inverse_dynamics(model, q, v, dv, _borne(model, q, soles, shares[k], needed))
         commands[k] = q[at_q] + (effort[at_v] + kd * v[at_v]) / kp
     return commands
-
-
-def _check_limits(model: Model, joint: Joint, positions, rates) -> None:
-    system, k = model.system, joint.v_index
-    lowest, highest, fastest = positions.min(), positions.max(), np.abs(rates).max()
-    if lowest < system.lower[k] or highest > system.upper[k]:
-        raise ModelError(
-            f"{model.source}: the motion takes joint {joint.name!r} from {lowest:.3f} to "
-            f"{highest:.3f}; its limits are {system.lower[k]:.3f} and {system.upper[k]:.3f}"
-        )
-    if fastest > system.velocity_limit[k]:
-        raise ModelError(
-            f"{model.source}: the motion moves joint {joint.name!r} at up to {fastest:.3f} a "
-            f"second; its limit is {system.velocity_limit[k]:.3f}"
-        )
 
 
 def _without_quaternion(rate: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.leg_kinematics import UnreachableError
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, smooth_step
+from hrpsim.control.motion.posture import why_beyond_limits
 from hrpsim.control.pattern.footsteps import (
     SIDES,
     Footstep,
@@ -216,24 +217,8 @@ def _check_limits(model: Model, sequence: MotionSequence, period: float) -> None
     speeds = np.abs(np.gradient(positions, period, axis=0)).max(axis=0)
     efforts = np.abs(sequence.torque.values).max(axis=0)
     for name, angles, speed, effort in zip(sequence.joint_names, positions.T, speeds, efforts):
-        k = model.joint(name).v_index
-        lower, upper = model.system.lower[k], model.system.upper[k]
-        fastest, strongest = model.system.velocity_limit[k], model.system.effort_limit[k]
-        if angles.min() < lower or angles.max() > upper:
-            raise WalkError(
-                f"{model.source}: the walk takes joint {name!r} from {angles.min():.3f} to "
-                f"{angles.max():.3f} rad; its limits are {lower:.3f} and {upper:.3f} rad"
-            )
-        if speed > fastest:
-            raise WalkError(
-                f"{model.source}: the walk moves joint {name!r} at up to {speed:.3f} rad/s; its "
-                f"limit is {fastest:.3f} rad/s"
-            )
-        if effort > strongest:
-            raise WalkError(
-                f"{model.source}: the walk needs up to {effort:.3g} Nm of joint {name!r}; its "
-                f"limit is {strongest:.3g} Nm"
-            )
+        if why := why_beyond_limits(model, "the walk", name, angles, speed, effort):
+            raise WalkError(why)
 
 
 # Part of the time in the air in which the foot moves and turns: on a level, up and down. On stairs

@@ -238,8 +238,6 @@ def _compile(source: Path, output: Path, label: str) -> None:
 
 def _why_no_xml(source: Path) -> str:
     """Return line and cause of a syntax error, which MuJoCo reports only as a number."""
-    from lxml import etree
-
     try:
         etree.parse(str(source), etree.XMLParser(resolve_entities=False, no_network=True))
     except (etree.XMLSyntaxError, OSError) as cause:
