@@ -83,16 +83,13 @@ class LinkTree:
     def grow(self, link: str, body: int) -> None:
         """Put `link` on `body`, with its frame as the body's, and everything beneath it."""
         self.place_link(link, body, IDENTITY)
-        pending = self.joints_beneath(link)
+        beneath = self.description.child_joints
+        pending = beneath[link][::-1]
         while pending:
             joint = self.description.joints[pending.pop()]
             parent = self.frames[joint.parent]
             self.place_link(joint.child, *self.place_joint(joint, parent))
-            pending += self.joints_beneath(joint.child)
-
-    def joints_beneath(self, link: str) -> list[str]:
-        """Return the joints beneath `link`, the first one last: ready to be popped."""
-        return self.description.child_joints[link][::-1]
+            pending += beneath[joint.child][::-1]
 
     def place_link(self, link: str, body: int, placement: Placement) -> None:
         """Record the frame of `link` and give its inertia to `body`."""

@@ -100,7 +100,8 @@ class WalkReference:
         first[self._q_index] = self.joint_positions[0]
         height = float(self.com[0, 2] - self.sole_p[0, :, 2].min())
         self.natural_frequencies = dcm_natural_frequencies(model, first, height)
-        self.leg_reach = _leg_reach(model, first, feet[0])
+        in_leg = [model.joint(name).v_index for name in feet[0].leg.joint_names]
+        self.leg_reach = link_jacobian(model, first, feet[0].sole)[2, in_leg]
 
     def _analyse(self, model, feet, grid, q, trajectory, waist_p, waist_R) -> dict[str, np.ndarray]:
         """Return the quantities that each posture and its rates imply, on the grid."""
@@ -150,11 +151,6 @@ class WalkReference:
             if self.contact[k, side]
         ]
         return convex_hull(np.concatenate(corners)) if corners else None
-
-
-def _leg_reach(model: Model, q, foot: Foot) -> np.ndarray:
-    at = [model.joint(name).v_index for name in foot.leg.joint_names]
-    return link_jacobian(model, q, foot.sole)[2, at]
 
 
 def _joint_course(model: Model, sequence: MotionSequence, times) -> tuple[np.ndarray, ...]:

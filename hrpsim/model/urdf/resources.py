@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -67,7 +67,7 @@ class Resources:
                 f" {self._folder or 'the working directory'}"
             )
         for folder in folders:
-            if _is_file(folder / inside):
+            if _exists((folder / inside).is_file):
                 return folder / inside
         raise FileNotFoundError(
             f"{shown_value(uri)}: there is no file {inside!r} in {', '.join(map(str, folders))}"
@@ -76,7 +76,7 @@ class Resources:
 
     @staticmethod
     def _existing(path: Path) -> Path:
-        if not _is_file(path):
+        if not _exists(path.is_file):
             raise FileNotFoundError(
                 f"there is no file {shown_value(str(path))}{_other_case([path])}"
             )
@@ -88,7 +88,7 @@ class Resources:
         for folder in self._searched:
             yield from _package_in(folder, name)
         for prefix in _environment_paths("AMENT_PREFIX_PATH"):
-            if _is_folder(prefix / "share" / name):
+            if _exists((prefix / "share" / name).is_dir):
                 yield prefix / "share" / name
         for folder in _environment_paths("ROS_PACKAGE_PATH"):
             yield from _package_in(folder, name)
@@ -97,10 +97,10 @@ class Resources:
             yield from _package_in(folder, name)
 
 
-def _is_file(path: Path) -> bool:
-    """Return whether a file exists; False for a name that no file can have."""
+def _exists(check: Callable[[], bool]) -> bool:
+    """Return whether a file or folder exists; False for a name that none can have."""
     try:
-        return path.is_file()
+        return check()
     except (OSError, ValueError):
         return False
 
@@ -115,13 +115,6 @@ def _other_case(paths: Iterable[Path]) -> str:
     return ""
 
 
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
 def _environment_paths(variable: str) -> list[Path]:
     return [Path(entry) for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
 
@@ -129,7 +122,7 @@ def _environment_paths(variable: str) -> list[Path]:
 def _package_in(folder: Path, name: str) -> Iterator[Path]:
     if folder.name == name or declared_name(folder) == name:
         yield folder
-    if _is_folder(folder / name):
+    if _exists((folder / name).is_dir):
         yield folder / name
 
 
