@@ -280,7 +280,7 @@ def test_a_robot_on_a_root_link_called_world_does_not_fall(tmp_path):
 )
 def test_a_material_that_no_shape_has_is_named(tmp_path, entry):
     """Law: a warning has the place, the nearest name, and is missing where a shape has it."""
-    body = "bodies: [{shape: {sphere: 0.1}, mass: 1, material: %s}]"
+    body = "bodies: [{shape: {sphere: 0.1}, mass: 1, position: [0, 0, 1], material: %s}]"
     text = f"ground: {{material: floor}}\n{entry}\n"
     _, said = told(tmp_path, text + body % "rubber")
     assert said and all(
