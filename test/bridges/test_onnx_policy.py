@@ -70,7 +70,8 @@ def policy(description):
 
         def _ask(self, state):
             super()._ask(state)
-            self.asked.append((state, [list(past) for past in self._pasts], self.action.copy()))
+            pasts = [list(past) for past in self._actor.pasts]
+            self.asked.append((state, pasts, self.action.copy()))
 
     weights = np.random.default_rng(0).normal(size=(SIZE, 2))
     network(description.with_name("policy.onnx"), weights)
