@@ -72,14 +72,12 @@ class OnnxPolicy(Controller):
         if policy.has("linear_velocity") or (of_imu and self._imu is None):
             self.needs = {"base": policy.base}
         self.velocity = np.zeros(3)
-        count, self._encoder, self._encoding = len(policy.joints), None, np.zeros(0)
+        self._encoder, self._rest = None, Readings.at_rest(len(policy.joints))
         if policy.encoder is not None:
-            rest = Readings.at_rest(count)
-            self._encoder = ObservingNetwork(policy.source, policy.encoder, rest)
-            self._encoder.start(rest)
-            self._encoding = np.zeros(len(self._encoder.answer(rest)))
-        rest = Readings.at_rest(count, len(self._encoding))
-        self._actor = ObservingNetwork(policy.source, policy.observation, rest)
+            self._encoder = ObservingNetwork(policy.source, policy.encoder, self._rest)
+            self._encoder.start(self._rest)
+            self._rest = self._encoded(self._rest)
+        self._actor = ObservingNetwork(policy.source, policy.observation, self._rest)
 
     def stop(self) -> None:
         """End the threads that evaluate the networks."""
@@ -131,19 +129,21 @@ class OnnxPolicy(Controller):
         self._target = policy.default + policy.action_scale * self.action
 
     def _evaluate(self, readings: Readings) -> np.ndarray:
-        """Return what the network answers, after the encoder, if there is one."""
-        if self._encoder is not None:
-            readings = replace(readings, encoding=self._encoder.answer(readings))
-        return self._actor.answer(readings)
+        """Return what the network answers."""
+        return self._actor.answer(self._encoded(readings))
+
+    def _encoded(self, readings: Readings) -> Readings:
+        """Return the readings with the encoder's output, if there is one."""
+        if self._encoder is None:
+            return readings
+        return replace(readings, encoding=self._encoder.answer(readings))
 
     def _readings(self, state: State) -> Readings:
-        policy, base = self.description, state.base
-        if self._imu is not None:
-            imu = state.imus[self._imu]
-        elif base is not None:
+        policy, base = self.description, state.base or self._rest.base
+        if self._imu is None:
             imu = ImuReading(base.orientation, base.angular_velocity, np.zeros(3))
-        else:  # no term reads it
-            imu = Readings.at_rest(0).imu
+        else:
+            imu = state.imus[self._imu]
         if np.linalg.norm(self.velocity) < policy.standing_below:
             self._gait_start, phases = state.time, np.full(2, np.pi)
         else:
@@ -157,7 +157,7 @@ class OnnxPolicy(Controller):
             phases=phases,
             imu=imu,
             base=base,
-            encoding=self._encoding,
+            encoding=self._rest.encoding,
         )
 
 

@@ -30,16 +30,16 @@ class Readings:
     command: np.ndarray  # velocities x, y, yaw (3,) [m/s, rad/s]
     phases: np.ndarray  # of the two legs (2,) [rad]
     imu: ImuReading  # of the base, where there is no IMU
-    base: BaseReading | None
+    base: BaseReading  # at rest, where no term reads it
     encoding: np.ndarray  # output of the encoder (k,)
 
     @staticmethod
-    def at_rest(count: int, encoding: int = 0) -> Readings:
+    def at_rest(count: int) -> Readings:
         """Return those of `count` joints in the default posture, upright, without a command."""
         zero, none = np.zeros(3), np.zeros(count)
         phases, imu = np.array([0.0, np.pi]), ImuReading(_LEVEL, zero, zero)
         base = BaseReading(zero, _LEVEL, zero, zero)
-        return Readings(none, none, none, zero, phases, imu, base, np.zeros(encoding))
+        return Readings(none, none, none, zero, phases, imu, base, np.zeros(0))
 
 
 TERMS: dict[str, Callable[[Readings], np.ndarray]] = {
