@@ -20,6 +20,7 @@ from hrpsim.bridges.policy_terms import Readings
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError, controlled_joints
 from hrpsim.control.framework.controller_host import steps_in_period
+from hrpsim.dynamics.functions import mass_matrix
 from hrpsim.errors import unknown_name
 from hrpsim.world.objects.robot import Robot
 
@@ -175,6 +176,28 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
         there = others[order]
         there = np.where(there > 0.0, there, own[kept])  # of passive joints it says nothing
         yield from _differences(joints, what, own[kept], there, "of the robot")
+    if joints:
+        yield from _of_damping(policy, robot, joints, policy.kd[kept])
+
+
+def _of_damping(
+    policy: PolicyDescription, robot: Robot, joints: list[str], kd: np.ndarray
+) -> Iterator[str]:
+    """Name a joint that damping torques, held over a period h, make oscillate without bound.
+
+    A mode of rate r, that of M^-1 kd, is multiplied by 1 - h r in a period.
+    """
+    at = [robot.model.joint(joint).v_index for joint in joints]
+    response = np.linalg.inv(mass_matrix(robot.model, robot.q))[np.ix_(at, at)]
+    rates, modes = np.linalg.eigh(np.sqrt(np.outer(kd, kd)) * response)
+    if policy.period * rates[-1] > 2.0:
+        k = int(np.argmax(np.abs(modes[:, -1])))
+        most = 2.0 * kd[k] / (policy.period * rates[-1])
+        yield (
+            f"kd of {joints[k]}: {kd[k]:.4g} held over a period of {policy.period:g} s is unstable "
+            f"with the joint's inertia, which allows {most:.2g}: does the robot's description lack "
+            "the armature of the training's, or is the period shorter there"
+        )
 
 
 def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterator[str]:
