@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("policy", type=Path, help="description of the policy (YAML)")
     parser.add_argument("world", type=Path, help="world file or MJCF with the robot at its start")
+    parser.add_argument(
+        "--time-step", type=positive, metavar="S", help="step [s]; the world's by default"
+    )
     parser.add_argument("--robot", metavar="NAME", help="which one, where there are several")
     parser.add_argument(
         "--recording",
@@ -44,7 +47,7 @@ def check_policy(options: argparse.Namespace) -> int:
     from hrpsim.bridges import policy_check
     from hrpsim.world.file.load import load_world
 
-    robots = load_world(options.world).robots
+    robots = load_world(options.world, time_step=options.time_step).robots
     if not robots:
         raise HrpsimError(f"{options.world}: no robot")
     name = options.robot or next(iter(robots))
