@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -38,6 +40,9 @@ _METADATA = {
 _NAMES = ("joint_names", "dof_names")
 
 
+_DAMAGED = (ValueError, LookupError, EOFError, TypeError, AttributeError, BadZipFile, zlib.error)
+
+
 class Recording(NamedTuple):
     """A run in the simulator of the training, a row for each evaluation of the policy."""
 
@@ -62,7 +67,7 @@ def read_recording(path: Path, joint_count: int) -> Recording:
         else:
             rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
             tables = rows[:, :-joint_count], rows[:, -joint_count:]
-    except (ValueError, KeyError, EOFError, TypeError) as error:
+    except _DAMAGED as error:
         raise ControllerError(f"{path}: not a recording: {error}") from error
     if any(table.ndim != 2 or not np.isfinite(table).all() for table in tables) or not (
         0 < len(tables[0]) == len(tables[1])

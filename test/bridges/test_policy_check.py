@@ -208,11 +208,18 @@ def test_columns_are_assigned_with_sign_and_scale(order, factors):
     ]
 
 
-@pytest.mark.parametrize("name", ["words.csv", "pickle.npz", "short.npz"])
+@pytest.mark.parametrize(
+    "name", ["words.csv", "pickle.npz", "short.npz", "damaged.npz", "array.npz"]
+)
 def test_what_is_no_recording_is_refused(trainer, capsys, name):
     file = trainer / name
     if name == "words.csv":
         file.write_text("a\nb,c\n")
+    elif name == "damaged.npz":
+        file.write_bytes((trainer / "run.npz").read_bytes()[:-40])
+    elif name == "array.npz":
+        with file.open("wb") as stream:
+            np.save(stream, np.zeros((3, 3)))
     else:
         objects = np.array([None, {}]) if name == "pickle.npz" else np.zeros((0, 3))
         np.savez(file, observations=objects, actions=objects)
