@@ -36,6 +36,7 @@ _COMMANDS = {
     "play": "replay the commands of a bag in a new world and report where it departs",
     "wrench-plot": "plot foot wrenches, centres of pressure and ZMP from a bag",
     "check-model": "load a description and list its contents",
+    "check-policy": "say what differs when a policy in ONNX fails here",
     "convert": "write a description of any format as a URDF",
     "controller": "begin a controller of your own",
     "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",

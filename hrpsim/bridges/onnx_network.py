@@ -23,8 +23,9 @@ _NO_LOG = 4  # but fatal errors: all others are raised
 class Network:
     """A network of one observation and, where it is recurrent, its memory.
 
-    inputs: onnxruntime's descriptions, the observation first. Errors of onnxruntime are raised as
-    ControllerError that names the file, which must exist.
+    inputs: onnxruntime's descriptions, the observation first. metadata: texts that its exporter
+    wrote into the file, by name. Errors of onnxruntime are raised as ControllerError that names the
+    file, which must exist.
     """
 
     def __init__(self, path: Path):
@@ -44,6 +45,7 @@ class Network:
             )
         except Exception as error:  # of one of onnxruntime's many classes
             raise self._error("is no network", error) from error
+        self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
         self.inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
         names = " and ".join(
             ", ".join(f"{one.name} {one.shape}" for one in several) or "none"

@@ -11,30 +11,28 @@ has further inputs, its memory: zero at first, then its further outputs, in orde
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.onnx_network import Network
-from hrpsim.bridges.policy_description import PolicyDescription, Term, read_policy
+from hrpsim.bridges.policy_description import PolicyDescription, read_policy
+from hrpsim.bridges.policy_terms import ObservingNetwork, Readings
 from hrpsim.control.framework.controller import (
     EFFORT,
     POSITION,
     Command,
     Controller,
     ControllerError,
+    ImuReading,
     State,
     controlled_joints,
 )
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
-from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.schema import listing, name, null_or, numeric
-
-_COMMAND = ("time", "x", "y", "yaw")
 
 
 class OnnxPolicy(Controller):
@@ -68,44 +66,36 @@ class OnnxPolicy(Controller):
         others = [k for k, joint in enumerate(names) if joint in model.gains]
         self._modes[np.setdiff1d(others, self._at).astype(int)] = POSITION
         self._imu = _imu_of(model, policy)
-        of_imu = policy.has("angular_velocity") or policy.has("gravity")
+        if policy.has("acceleration") and self._imu is None:
+            raise ControllerError(f"{policy.source}: acceleration needs an IMU, the robot has none")
+        of_imu = policy.has("angular_velocity", "gravity", "orientation", "euler")
         if policy.has("linear_velocity") or (of_imu and self._imu is None):
             self.needs = {"base": policy.base}
         self.velocity = np.zeros(3)
-        sizes = [self._size(term) for term in policy.observations]
-        for term, size in zip(policy.observations, sizes):
-            if term.scale.ndim and len(term.scale) != size:
-                raise ControllerError(
-                    f"{policy.source}: {term.term}: {len(term.scale)} scales for {size} numbers"
-                )
-        total = sum(size * term.history for size, term in zip(sizes, policy.observations))
-        if not policy.network.is_file():
-            raise ControllerError(f"{policy.source}: policy {str(policy.network)!r} does not exist")
-        self._network = Network(policy.network)
-        first = self._network.inputs[0]
-        if isinstance(first.shape[-1], int) and first.shape[-1] != total:
-            raise ControllerError(
-                f"{policy.source}: the observations are {total} numbers, and the network's input "
-                f"{first.name!r} takes {first.shape[-1]}"
-            )
+        self._encoder, self._rest = None, Readings.at_rest(len(policy.joints))
+        if policy.encoder is not None:
+            self._encoder = ObservingNetwork(policy.source, policy.encoder, self._rest)
+            self._encoder.start(self._rest)
+            self._rest = self._encoded(self._rest)
+        self._actor = ObservingNetwork(policy.source, policy.observation, self._rest)
 
     def stop(self) -> None:
-        """End the thread that evaluates the network."""
-        self._network.close()
+        """End the threads that evaluate the networks."""
+        for one in filter(None, (self._encoder, self._actor)):
+            one.network.close()
 
     def initialize(self, state: State) -> None:
-        """Start, with a history of the present measurements."""
+        """Start, with a history of the present measurements, or of zeros."""
         policy = self.description
-        self._start, self._tick = state.time, 0
+        self._start = self._gait_start = state.time
+        self._tick = 0
         self.finished = False
         self.action = np.zeros(len(policy.joints))
-        self._memory = [np.zeros(one.shape, np.float32) for one in self._network.inputs[1:]]
         self._posture = state.joint_positions.copy()
         self._target = policy.default.copy()
-        self._pasts = [
-            deque([self._observed(term, state)] * term.history, term.history)
-            for term in policy.observations
-        ]
+        readings = self._readings(state)
+        for one in filter(None, (self._encoder, self._actor)):
+            one.start(readings)
 
     def control(self, state: State) -> Command:
         """Evaluate the policy every `decimation` periods; return the torques of this one."""
@@ -129,10 +119,7 @@ class OnnxPolicy(Controller):
     def _ask(self, state: State) -> None:
         """Evaluate the policy at the present observation; set the joints' targets."""
         policy = self.description
-        for term, past in zip(policy.observations, self._pasts):
-            past.append(self._observed(term, state))
-        observation = _stacked(self._pasts, policy.history_by_step)
-        action, *self._memory = self._network.evaluate(observation, self._memory)
+        action = self._evaluate(self._readings(state))
         if action.shape != self.action.shape or not np.isfinite(action).all():
             raise ControllerError(
                 f"{policy.source}: the network answers {action.size} numbers for "
@@ -141,58 +128,37 @@ class OnnxPolicy(Controller):
         self.action = np.clip(action, -policy.action_clip, policy.action_clip)
         self._target = policy.default + policy.action_scale * self.action
 
-    def _observed(self, term: Term, state: State) -> np.ndarray:
-        """Return the present observation of a term."""
-        return np.clip(self._term(term.term)(state) * term.scale, -term.clip, term.clip)
+    def _evaluate(self, readings: Readings) -> np.ndarray:
+        """Return what the network answers."""
+        return self._actor.answer(self._encoded(readings))
 
-    def _term(self, term: str) -> Callable[[State], np.ndarray]:
-        """Return the function that gives an observation's values, before its scale."""
-        policy = self.description
-        return {
-            "angular_velocity": self._angular_velocity,
-            "linear_velocity": lambda s: s.base.linear_velocity,
-            "gravity": self._gravity,
-            "command": lambda s: self.velocity,
-            "joint_positions": lambda s: s.joint_positions[self._at] - policy.default,
-            "joint_velocities": lambda s: s.joint_velocities[self._at],
-            "last_action": lambda s: self.action,
-            "phase": self._phase,
-            "clock": self._clock,
-        }[term]
+    def _encoded(self, readings: Readings) -> Readings:
+        """Return the readings with the encoder's output, if there is one."""
+        if self._encoder is None:
+            return readings
+        return replace(readings, encoding=self._encoder.answer(readings))
 
-    def _angular_velocity(self, state: State) -> np.ndarray:
+    def _readings(self, state: State) -> Readings:
+        policy, base = self.description, state.base or self._rest.base
         if self._imu is None:
-            return state.base.angular_velocity
-        return state.imus[self._imu].angular_velocity
-
-    def _gravity(self, state: State) -> np.ndarray:
-        """Return the direction of gravity in the frame of IMU or base (3,)."""
-        where = state.base if self._imu is None else state.imus[self._imu]
-        return -rotation_matrix(where.orientation.tolist())[2]
-
-    def _phase(self, state: State) -> np.ndarray:
-        """Return cosines and sines of the gait's phases (4,)."""
-        turned = 2.0 * np.pi * self.description.frequency * (state.time - self._start)
-        angles = turned + np.array([0.0, np.pi])
-        return np.concatenate([np.cos(angles), np.sin(angles)])
-
-    def _clock(self, state: State) -> np.ndarray:
-        """Return sine and cosine of the gait's phase (2,)."""
-        turned = 2.0 * np.pi * self.description.frequency * (state.time - self._start)
-        return np.array([np.sin(turned), np.cos(turned)])
-
-    def _size(self, term: Term) -> int:
-        """Return the size of an observation at one time."""
-        if term.term in ("joint_positions", "joint_velocities", "last_action"):
-            return len(self.description.joints)
-        return {"phase": 4, "clock": 2}.get(term.term, 3)
-
-
-def _stacked(pasts: list[deque], by_step: bool) -> np.ndarray:
-    """Return the observation: each term's history, oldest first, or all terms step by step."""
-    if not by_step:
-        return np.concatenate([value for past in pasts for value in past])
-    return np.concatenate([value for step in zip(*pasts, strict=True) for value in step])
+            imu = ImuReading(base.orientation, base.angular_velocity, np.zeros(3))
+        else:
+            imu = state.imus[self._imu]
+        if np.linalg.norm(self.velocity) < policy.standing_below:
+            self._gait_start, phases = state.time, np.full(2, np.pi)
+        else:
+            turned = 2.0 * np.pi * policy.frequency * (state.time - self._gait_start)
+            phases = turned + np.array([0.0, np.pi])
+        return Readings(
+            joint_positions=state.joint_positions[self._at] - policy.default,
+            joint_velocities=state.joint_velocities[self._at],
+            action=self.action,
+            command=self.velocity,
+            phases=phases,
+            imu=imu,
+            base=base,
+            encoding=self._rest.encoding,
+        )
 
 
 def _imu_of(model: Model, policy: PolicyDescription) -> str | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim.bridges.policy_terms import TERMS, Observation, Term
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD
@@ -28,17 +29,6 @@ from hrpsim.schema import (
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.yaml_text import read_yaml
 
-TERMS = (
-    "angular_velocity",
-    "linear_velocity",
-    "gravity",
-    "command",
-    "joint_positions",
-    "joint_velocities",
-    "last_action",
-    "phase",
-    "clock",
-)
 _MOST = 1000  # joints, steps of history
 
 
@@ -48,18 +38,27 @@ def _numbers(kind):
 
 _ANY = _numbers(numeric())
 _TERM = mapping(
-    {"scale": _ANY, "clip": numeric(POSITIVE), "history": integer(1, _MOST)},
+    {
+        "scale": _ANY,
+        "clip": numeric(POSITIVE),
+        "history": integer(1, _MOST),
+        "components": listing(integer(0, _MOST), 1, _MOST),
+    },
     {"term": one_of("term", TERMS)},
 )
+_TERMS = listing(_TERM, 1, _MOST)
 _DESCRIPTION = mapping(
     {
         "decimation": integer(1, 10_000),
         "kd": _numbers(numeric(NOT_NEGATIVE)),
         "action": mapping({"scale": _ANY, "clip": numeric(POSITIVE)}),
         "history_by_step": flag,
+        "history_from_zero": flag,
+        "encoder": mapping({}, {"network": name, "observations": _TERMS}),
         "imu": name,
         "base": one_of("base", (TRUE, ESTIMATED)),
         "frequency": numeric(POSITIVE),
+        "standing_below": numeric(NOT_NEGATIVE),
     },
     {
         "policy": name,
@@ -67,19 +66,9 @@ _DESCRIPTION = mapping(
         "joints": listing(name, 1, _MOST),
         "default": _ANY,
         "kp": _numbers(numeric(NOT_NEGATIVE)),
-        "observations": listing(_TERM, 1, _MOST),
+        "observations": _TERMS,
     },
 )
-
-
-@dataclass(frozen=True)
-class Term:
-    """One part of what a policy observes."""
-
-    term: str  # one of TERMS
-    scale: np.ndarray  # by which its values are multiplied
-    clip: float  # largest magnitude after that
-    history: int  # number of its last values that are observed, oldest first
 
 
 @dataclass(frozen=True)
@@ -87,7 +76,6 @@ class PolicyDescription:
     """A policy's description; arrays have an entry for each of its n joints."""
 
     source: str
-    network: Path
     period: float  # of the PD control [s]
     decimation: int  # periods between two evaluations
     joints: tuple[str, ...]
@@ -96,15 +84,17 @@ class PolicyDescription:
     kd: np.ndarray  # (n,) [Nms/rad]
     action_scale: np.ndarray  # (n,) [rad]
     action_clip: float
-    observations: tuple[Term, ...]
-    history_by_step: bool  # all terms of a step together, not each term's history
+    observation: Observation
+    encoder: Observation | None  # of the network that answers the term `encoding`
     imu: str  # "": the first one
     base: str  # TRUE or ESTIMATED, where the base is observed
     frequency: float  # of the gait, for `phase` and `clock` [Hz]
+    standing_below: float  # norm of the command under which the gait's phases are pi
 
-    def has(self, term: str) -> bool:
-        """Return whether a term is observed."""
-        return any(one.term == term for one in self.observations)
+    def has(self, *terms: str) -> bool:
+        """Return whether policy or encoder observe one of these terms."""
+        encoded = self.encoder is not None and self.encoder.has(*terms)
+        return encoded or self.observation.has(*terms)
 
 
 def read_policy(path: Path) -> PolicyDescription:
@@ -129,24 +119,27 @@ def read_policy(path: Path) -> PolicyDescription:
             )
         return np.array(given, dtype=float)
 
-    action = values.get("action", {})
-    terms = tuple(
-        Term(
-            one["term"],
-            np.array(one.get("scale", 1.0), dtype=float),
-            float(one.get("clip", math.inf)),
-            one.get("history", 1),
-        )
-        for one in values["observations"]
-    )
+    action, encoder = values.get("action", {}), values.get("encoder")
     by_step = values.get("history_by_step", False)
-    if by_step and len({term.history for term in terms}) > 1:
+
+    def observation(file: str, observed: list[dict], place: list) -> Observation:
+        terms = tuple(_term(one) for one in observed)
+        if by_step and len({term.history for term in terms}) > 1:
+            raise ControllerError(
+                f"{text.place(place)}: history_by_step needs one history for all terms"
+            )
+        network = path.parent / Path(file).expanduser()
+        return Observation(network, terms, by_step, values.get("history_from_zero", False))
+
+    if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
+        raise ControllerError(f"{text.place(['encoder'])}: an encoder does not observe its output")
+    actor = observation(values["policy"], values["observations"], ["observations"])
+    if actor.has("encoding") != (encoder is not None):
         raise ControllerError(
-            f"{text.place(['observations'])}: history_by_step needs one history for all terms"
+            f"{text.place(['observations'])}: an encoder and the term `encoding` need each other"
         )
     return PolicyDescription(
         source=str(path),
-        network=path.parent / Path(values["policy"]).expanduser(),
         period=values["period"],
         decimation=values.get("decimation", 1),
         joints=joints,
@@ -155,9 +148,22 @@ def read_policy(path: Path) -> PolicyDescription:
         kd=vector(["kd"], values.get("kd", 0.0)),
         action_scale=vector(["action", "scale"], action.get("scale", 1.0)),
         action_clip=float(action.get("clip", math.inf)),
-        observations=terms,
-        history_by_step=by_step,
+        observation=actor,
+        encoder=encoder
+        and observation(encoder["network"], encoder["observations"], ["encoder", "observations"]),
         imu=values.get("imu", ""),
         base=values.get("base", TRUE),
         frequency=values.get("frequency", 1.0),
+        standing_below=values.get("standing_below", 0.0),
+    )
+
+
+def _term(given: dict) -> Term:
+    components = given.get("components")
+    return Term(
+        given["term"],
+        np.array(given.get("scale", 1.0), dtype=float),
+        float(given.get("clip", math.inf)),
+        given.get("history", 1),
+        None if components is None else tuple(components),
     )

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ import pytest
 import hrpsim
 from hrpsim import share_path
 from hrpsim.bridges.policy_description import read_policy
+from hrpsim.bridges.policy_terms import TERMS, Readings
 from hrpsim.control import ControllerError, ControlLoop
+from hrpsim.control.framework.controller import ImuReading
 
 JOINTS = ["RLEG_JOINT3", "LLEG_JOINT3"]
 TEXT = f"""\
@@ -70,7 +73,8 @@ def policy(description):
 
         def _ask(self, state):
             super()._ask(state)
-            self.asked.append((state, [list(past) for past in self._pasts], self.action.copy()))
+            pasts = [list(past) for past in self._actor.pasts]
+            self.asked.append((state, pasts, self.action.copy()))
 
     weights = np.random.default_rng(0).normal(size=(SIZE, 2))
     network(description.with_name("policy.onnx"), weights)
@@ -128,6 +132,7 @@ def test_two_runs_are_the_same_bits(policy, description):
         ("period: 0.005", "period: fast", "policy.yaml:2:.*period: a number is needed"),
         ("joints: ['RLEG_JOINT3', ", "joints: ['LLEG_JOINT3', ", "'LLEG_JOINT3' is named twice"),
         ("policy: policy.onnx\n", "", "needs a policy"),
+        ("term: gravity", "term: encoding", "an encoder and the term `encoding` need each other"),
         ("decimation: 4", "decimation: 0", "a whole number from 1"),
     ],
 )
@@ -144,6 +149,7 @@ def test_mistakes_of_a_description_are_named_with_their_lines(description, old, 
         ("RLEG_JOINT3", "RLEG_JOINT9", "joint 'RLEG_JOINT9' does not exist"),
         ("scale: [0.1, 0.2], history", "scale: [0.1], history", "joint_velocities: 1 scales for 2"),
         ("  - {term: gravity, history: 2}\n", "", "are 24 numbers, .* 'obs' takes 30"),
+        ("term: gravity", "term: gravity, components: [3]", "component 3 of 3 numbers"),
         ("policy.onnx", "other.onnx", "other.onnx' does not exist"),
         ("policy.onnx", "policy.yaml", "is no network"),
     ],
@@ -265,6 +271,108 @@ def test_the_clock_of_a_gait(policy, description):
     expected = [[0.0, 1.0], [np.sin(np.pi / 8), np.cos(np.pi / 8)], [half, half]]
     np.testing.assert_allclose(clocks[:3], expected, atol=1e-12)
     np.testing.assert_allclose(clocks[4], [1.0, 0.0], atol=1e-12)
+
+
+def readings(count=2, **changed):
+    """Return what terms are made of, turned by roll 0.3, pitch -0.2, yaw 0.5."""
+    x, y, z = (np.array(half) / 2 for half in (0.3, -0.2, 0.5))
+    (a, b, c), (d, e, f) = np.sin([x, y, z]), np.cos([x, y, z])  # R = Rz Ry Rx
+    turned = np.array(
+        [a * e * f - d * b * c, d * b * f + a * e * c, d * e * c - a * b * f, d * e * f + a * b * c]
+    )
+    rest = Readings.at_rest(count)
+    imu = ImuReading(turned, np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]))
+    return replace(rest, imu=imu, **changed)
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        ("{term: euler}", [0.3, -0.2, 0.5]),
+        ("{term: euler, components: [1]}", [-0.2]),
+        ("{term: acceleration, scale: 0.5}", [2.0, 2.5, 3.0]),
+        ("{term: constant, scale: [0.0, 0.75]}", [0.0, 0.75]),
+        ("{term: command, components: [2, 0], scale: [2.0, 1.0]}", [0.6, 0.1]),
+        ("{term: clock, components: [1, 0]}", [np.cos(0.4), np.sin(0.4)]),
+        ("{term: phase, components: [2, 3, 0]}", [np.sin(0.4), np.sin(1.0), np.cos(0.4)]),
+        ("{term: joint_positions, components: [1, 0]}", [0.2, 0.1]),
+    ],
+)
+def test_terms_are_what_they_say(description, term, expected):
+    """Law: a term is its components times their scales; angles are those of R = Rz Ry Rx."""
+    description.write_text(TEXT.partition("observations")[0] + f"observations: [{term}]\n")
+    (one,) = read_policy(description).observation.terms
+    values = readings(
+        command=np.array([0.1, 0.2, 0.3]),
+        phases=np.array([0.4, 1.0]),
+        joint_positions=np.array([0.1, 0.2]),
+    )
+    np.testing.assert_allclose(one.value(values), expected, atol=1e-12)
+
+
+def test_the_quaternion_may_begin_with_its_real_part(description):
+    term = "observations: [{term: orientation, components: [3, 0, 1, 2]}]\n"
+    description.write_text(TEXT.partition("observations")[0] + term)
+    (one,) = read_policy(description).observation.terms
+    w, x, y, z = one.value(readings())
+    gravity = -np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])
+    expected = TERMS["gravity"](readings())
+    np.testing.assert_allclose(gravity, expected, atol=1e-12)
+
+
+def test_histories_begin_with_zeros(policy, description):
+    description.write_text(TEXT.replace("period", "history_from_zero: true\nperiod", 1))
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    with ControlLoop(robot, policy, {"description": str(description)}) as loop:
+        loop.tick()
+    _, pasts, _ = policy.asked[0]
+    assert all(np.all(past[0] == 0.0) for past in pasts) and pasts[1][1][2] < -0.9
+
+
+def test_a_standing_robot_has_both_phases_at_pi(policy, description):
+    text = TEXT.replace("term: gravity", "term: clock").replace("decimation: 4", "frequency: 12.5")
+    description.write_text(text.replace("period", "standing_below: 0.05\nperiod", 1))
+    network(description.with_name("policy.onnx"), np.zeros((SIZE - 2, 2)))
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    given = {"description": str(description), "commands": [[0.01, 0.1, 0.0, 0.0]]}
+    with ControlLoop(robot, policy, given) as loop:
+        for _ in range(4):
+            loop.tick()
+    clocks = [pasts[1][1] for _, pasts, _ in policy.asked]
+    step = 2.0 * np.pi * 12.5 * 0.005  # from the last time of standing
+    expected = [
+        [0, -1],
+        [0, -1],
+        [np.sin(step), np.cos(step)],
+        [np.sin(2 * step), np.cos(2 * step)],
+    ]
+    np.testing.assert_allclose(clocks, expected, atol=1e-12)
+
+
+def test_an_encoder_answers_a_part_of_the_observation(policy, description):
+    """Law: action = W2 [gravity, W1 history of velocities], by products of matrices."""
+    text = """\
+encoder:
+  network: encoder.onnx
+  observations: [{term: joint_velocities, history: 3}]
+observations: [{term: gravity}, {term: encoding, scale: 2.0, components: [2, 1]}]
+"""
+    description.write_text(TEXT.partition("observations")[0] + text)
+    rng = np.random.default_rng(3)
+    encoder, actor = rng.normal(size=(6, 3)), rng.normal(size=(5, 2))
+    network(description.with_name("encoder.onnx"), encoder)
+    network(description.with_name("policy.onnx"), actor)
+    robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
+    rates = []
+    with ControlLoop(robot, policy, {"description": str(description)}) as loop:
+        at = [loop.joint_names.index(name) for name in JOINTS]
+        for _ in range(12):
+            loop.tick()
+    for state, pasts, action in policy.asked:
+        rates.append(state.joint_velocities[at])
+        history = np.concatenate([*[rates[0]] * 3, *rates][-3:])
+        seen = np.concatenate([pasts[0][-1], 2.0 * (history @ encoder)[[2, 1]]])
+        np.testing.assert_allclose(action, np.clip(seen @ actor, -1.0, 1.0), atol=1e-5)
 
 
 def described(description, taken, answered, nodes, given=()):

@@ -1,0 +1,292 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What differs between a policy's description, its network, a robot and a recorded run."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+
+from hrpsim.bridges.onnx_network import Network
+from hrpsim.bridges.onnx_policy import OnnxPolicy
+from hrpsim.bridges.policy_columns import differing_columns
+from hrpsim.bridges.policy_description import PolicyDescription, read_policy
+from hrpsim.bridges.policy_terms import Readings
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError, controlled_joints
+from hrpsim.control.framework.controller_host import steps_in_period
+from hrpsim.dynamics.functions import mass_matrix
+from hrpsim.errors import unknown_name
+from hrpsim.world.objects.robot import Robot
+
+_CLOSE = 0.01  # relative difference of gains and scales, which exporters round
+_POSTURE = 0.02  # [rad]
+_ANSWER = 1e-3  # difference of actions from the same network
+
+# What exporters call the description's entries, in a network's metadata.
+_METADATA = {
+    "kp": ("kp", "joint_stiffness", "stiffness"),
+    "kd": ("kd", "joint_damping", "damping"),
+    "default": ("default_joint_pos", "default_dof_pos"),
+    "action_scale": ("action_scale",),
+}
+_NAMES = ("joint_names", "dof_names")
+
+
+_DAMAGED = (ValueError, LookupError, EOFError, TypeError, AttributeError, BadZipFile, zlib.error)
+
+
+class Recording(NamedTuple):
+    """A run in the simulator of the training, a row for each evaluation of the policy."""
+
+    observations: np.ndarray  # (t, n)
+    actions: np.ndarray  # of the network, before clip and scale (t, m)
+    joint_names: tuple[str, ...]  # of the actions; () where not recorded
+
+
+def read_recording(path: Path, joint_count: int) -> Recording:
+    """Return the recording of an .npz (`observations`, `actions`, `joint_names` if known) or CSV.
+
+    A CSV has one header line, and a row for each evaluation: observation, then `joint_count`
+    actions. ControllerError for anything else.
+    """
+    names: tuple[str, ...] = ()
+    try:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as file:
+                tables = np.asarray(file["observations"], float), np.asarray(file["actions"], float)
+                if "joint_names" in file:
+                    names = tuple(map(str, file["joint_names"]))
+        else:
+            rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+            tables = rows[:, :-joint_count], rows[:, -joint_count:]
+    except _DAMAGED as error:
+        raise ControllerError(f"{path}: not a recording: {error}") from error
+    if any(table.ndim != 2 or not np.isfinite(table).all() for table in tables) or not (
+        0 < len(tables[0]) == len(tables[1])
+    ):
+        raise ControllerError(
+            f"{path}: observations (t, n) and actions (t, m) of finite numbers are needed"
+        )
+    return Recording(tables[0], tables[1], names)
+
+
+def check_policy(
+    description: Path, robot: Robot, recording: Path | None = None, duration: float = 1.0
+) -> list[str]:
+    """Return a line for each thing that differs.
+
+    Args:
+        description: the YAML file of the policy.
+        robot: in a world that is as at the beginning of the recording; it is stepped.
+        recording: of the simulator of the training.
+        duration: of it that is compared [s]: motions in two simulators depart from each other.
+
+    Raises:
+        ControllerError: for a description or recording that cannot be read.
+    """
+    policy = read_policy(description)
+    found = list(_of_robot(policy, robot))
+    if policy.observation.network.is_file():
+        network = Network(policy.observation.network)
+        found += _of_metadata(policy, network.metadata)
+        network.close()
+    replay = _Replay()
+    try:
+        loop = ControlLoop(robot, replay, {"description": str(description)})
+    except ControllerError as error:
+        known = any(line in str(error) for line in found)
+        return found if known else [*found, str(error)]
+    with loop:
+        try:
+            found += _of_first_action(policy, robot, replay.first_answer())
+            if recording is not None:
+                recorded = read_recording(recording, len(policy.joints))
+                found += _of_recording(policy, recorded, replay, loop, duration)
+        except ControllerError as error:
+            found.append(str(error))
+    return found
+
+
+class _Replay(OnnxPolicy):
+    """Commands recorded actions, and keeps what the policy would have observed."""
+
+    recorded = np.zeros((0, 0))
+
+    def _evaluate(self, readings: Readings) -> np.ndarray:
+        self.seen.append(self._actor.observe(self._encoded(readings)))
+        return self.recorded[len(self.seen) - 1]
+
+    def first_answer(self) -> np.ndarray:
+        """Return the action in the default posture, upright at rest, without a command."""
+        self.seen: list[np.ndarray] = []
+        for one in filter(None, (self._encoder, self._actor)):
+            one.start(self._rest)
+        return self._actor.answer(self._encoded(self._rest))
+
+    def columns(self) -> list[str]:
+        """Return the names of what is observed."""
+        return self._actor.observation.columns(self._rest)
+
+    def answers(self, observations: np.ndarray) -> np.ndarray:
+        """Return what the network answers to recorded observations, one after the other."""
+        memory = [np.zeros(one.shape, np.float32) for one in self._actor.network.inputs[1:]]
+        actions = []
+        for observation in observations:
+            action, *memory = self._actor.network.evaluate(observation, memory)
+            actions.append(action)
+        return np.array(actions)
+
+
+def _differences(
+    names: Iterable[str], what: str, here: np.ndarray, there: np.ndarray, of: str, bound=None
+) -> Iterator[str]:
+    """Say by name which entries differ by more than `bound`, relative by default."""
+    bound = _CLOSE * np.maximum(np.abs(here), np.abs(there)) if bound is None else bound
+    for name, a, b in [
+        (name, a, b)
+        for name, a, b, most in zip(names, here, there, np.broadcast_to(bound, here.shape))
+        if abs(a - b) > most
+    ]:
+        yield f"{what} of {name}: {a:.4g} in the description, {b:.4g} {of}"
+
+
+def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
+    """Compare joints, period, default posture and gains with the robot's."""
+    names = controlled_joints(robot.model)
+    for joint in policy.joints:
+        if joint not in names:
+            yield unknown_name("joint", joint, names)
+    try:
+        steps_in_period("the period", policy.period, robot.world.time_step)
+    except ControllerError as error:
+        yield str(error)
+    kept = [k for k, joint in enumerate(policy.joints) if joint in names]
+    joints = [policy.joints[k] for k in kept]
+    at = [robot.model.joint(joint).v_index for joint in joints]
+    system, default = robot.model.system, policy.default[kept]
+    for joint, value, low, high in zip(joints, default, system.lower[at], system.upper[at]):
+        if not low <= value <= high:
+            yield f"default of {joint}: {value:.4g} is outside of its limits {low:.4g}, {high:.4g}"
+    order = [robot.joint_names.index(joint) for joint in joints]
+    start = robot.joint_positions[order]
+    yield from _differences(joints, "default", default, start, "at the start here", _POSTURE)
+    for what, own, others in zip(("kp", "kd"), (policy.kp, policy.kd), robot.gains):
+        there = others[order]
+        there = np.where(there > 0.0, there, own[kept])  # of passive joints it says nothing
+        yield from _differences(joints, what, own[kept], there, "of the robot")
+    if joints:
+        yield from _of_damping(policy, robot, joints, policy.kd[kept])
+
+
+def _of_damping(
+    policy: PolicyDescription, robot: Robot, joints: list[str], kd: np.ndarray
+) -> Iterator[str]:
+    """Name a joint that damping torques, held over a period h, make oscillate without bound.
+
+    A mode of rate r, that of M^-1 kd, is multiplied by 1 - h r in a period.
+    """
+    at = [robot.model.joint(joint).v_index for joint in joints]
+    response = np.linalg.inv(mass_matrix(robot.model, robot.q))[np.ix_(at, at)]
+    rates, modes = np.linalg.eigh(np.sqrt(np.outer(kd, kd)) * response)
+    if policy.period * rates[-1] > 2.0:
+        k = int(np.argmax(np.abs(modes[:, -1])))
+        most = 2.0 * kd[k] / (policy.period * rates[-1])
+        yield (
+            f"kd of {joints[k]}: {kd[k]:.4g} held over a period of {policy.period:g} s is unstable "
+            f"with the joint's inertia, which allows {most:.2g}: does the robot's description lack "
+            "the armature of the training's, or is the period shorter there"
+        )
+
+
+def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterator[str]:
+    """Compare with what the exporter wrote into the network's file."""
+    given = {key: _list_in(text) for key, text in metadata.items()}
+    names = next((given[key] for key in _NAMES if key in given), list(policy.joints))
+    yield from _of_names(policy, names, "in the network's metadata")
+    if set(names) != set(policy.joints):
+        return
+    order = [names.index(joint) for joint in policy.joints]
+    for entry, keys in _METADATA.items():
+        values = next((given[key] for key in keys if key in given), [])
+        try:
+            there = np.array(values, dtype=float)
+        except ValueError:
+            continue
+        if len(there) == len(order):
+            here = getattr(policy, entry)
+            of = "in the network's metadata"
+            yield from _differences(policy.joints, entry, here, there[order], of)
+
+
+def _list_in(text: str) -> list:
+    """Return the list in a text of metadata: JSON, or separated by commas."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        values = text.split(",")
+    return values if isinstance(values, list) else [values]
+
+
+def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> Iterator[str]:
+    for k, (here, there) in enumerate(zip(policy.joints, names)):
+        if here != there:
+            yield f"joint {k}: {here} in the description, {there} {where}"
+
+
+def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray) -> Iterator[str]:
+    """Say which joints the action in the default posture drives to a limit."""
+    if action.shape != policy.default.shape:
+        yield f"the network answers {action.size} numbers for {len(policy.joints)} joints"
+        return
+    system = robot.model.system
+    at = [robot.model.joint(joint).v_index for joint in policy.joints]
+    target = policy.default + policy.action_scale * np.clip(
+        action, -policy.action_clip, policy.action_clip
+    )
+    torque = policy.kp * np.abs(target - policy.default)
+    clipped = np.abs(action) >= policy.action_clip
+    beyond = (target < system.lower[at]) | (target > system.upper[at])
+    for saturated, why in (
+        (clipped, "is clipped"),
+        (beyond, "leads beyond the joint's limits"),
+        (torque > system.effort_limit[at], "demands more than the joint's effort limit"),
+    ):
+        for k in np.flatnonzero(saturated):
+            yield f"action of {policy.joints[k]} in the default posture: {action[k]:.4g} {why}"
+
+
+def _of_recording(
+    policy: PolicyDescription, recorded: Recording, replay: _Replay, loop, duration: float
+) -> Iterator[str]:
+    """Compare the network's answers, and a run here with the recorded actions."""
+    columns = replay.columns()
+    widths = recorded.observations.shape[1], recorded.actions.shape[1]
+    if widths != (len(columns), len(policy.joints)):
+        yield (
+            f"the recording has {widths[0]} observations and {widths[1]} actions; here are "
+            f"{len(columns)} and {len(policy.joints)}"
+        )
+        return
+    yield from _of_names(policy, recorded.joint_names, "in the recording")
+    actions = [f"action of {joint}" for joint in policy.joints]
+    answers = replay.answers(recorded.observations)
+    for line in differing_columns(actions, answers, recorded.actions, _ANSWER):
+        yield f"the network's answer to the recorded observations: {line}"
+    seconds = policy.period * policy.decimation
+    count = min(max(round(duration / seconds), 2), len(recorded.actions))
+    replay.recorded = recorded.actions
+    while len(replay.seen) < count:
+        loop.tick()
+    yield from (
+        line
+        for line in differing_columns(columns, np.array(replay.seen), recorded.observations[:count])
+        if not line.startswith("command[")  # those of the recording are not commanded here
+    )

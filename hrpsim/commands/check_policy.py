@@ -1,0 +1,63 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`hrpsim check-policy`: what differs when a policy fails here, by name.
+
+Compares the description of an ONNX policy with its network (sizes, and what its exporter wrote into
+it), with the robot (joints, default posture, gains, effort limits) and with the world's time step.
+With a recording of the simulator that trained it, also the network's answers to the recorded
+observations, and what is observed here when the recorded actions are commanded. Status 1 if
+anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from hrpsim.arguments import positive
+from hrpsim.commands.output import print_report
+from hrpsim.errors import HrpsimError, unknown_name
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("policy", type=Path, help="description of the policy (YAML)")
+    parser.add_argument("world", type=Path, help="world file or MJCF with the robot at its start")
+    parser.add_argument(
+        "--time-step", type=positive, metavar="S", help="step [s]; the world's by default"
+    )
+    parser.add_argument("--robot", metavar="NAME", help="which one, where there are several")
+    parser.add_argument(
+        "--recording",
+        type=Path,
+        metavar="FILE",
+        help="of the training's simulator: .npz with observations (t, n), actions (t, m) and, if "
+        "known, joint_names; or CSV with a header line, observations then actions",
+    )
+    parser.add_argument(
+        "--duration", type=positive, default=1.0, help="of the recording, compared [s]"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=check_policy)
+
+
+def check_policy(options: argparse.Namespace) -> int:
+    """Print what differs; return 1 if anything does."""
+    from hrpsim.bridges import policy_check
+    from hrpsim.world.file.load import load_world
+
+    robots = load_world(options.world, time_step=options.time_step).robots
+    if not robots:
+        raise HrpsimError(f"{options.world}: no robot")
+    name = options.robot or next(iter(robots))
+    if name not in robots:
+        raise HrpsimError(unknown_name("robot", name, robots))
+    differs = policy_check.check_policy(
+        options.policy, robots[name], options.recording, options.duration
+    )
+    if options.json:
+        print_report({"robot": name, "differs": differs}, True)
+    else:
+        print("\n".join(differs or ["nothing differs"]))
+    return 1 if differs else 0

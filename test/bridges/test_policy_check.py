@@ -1,0 +1,227 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What `hrpsim check-policy` finds between a description and a run in MuJoCo."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hrpsim.bridges.policy_columns import differing_columns
+from hrpsim.cli import main
+
+mujoco = pytest.importorskip("mujoco")
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+JOINTS = ["a", "b", "c"]
+DEFAULT, KP, KD, SCALE = np.array([0.2, -0.1, 0.3]), np.array([60.0, 40.0, 20.0]), 2.0, 0.5
+LINK = """<link name="{name}"><inertial><origin xyz="0 0 {height}"/><mass value="{mass}"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.005" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+HINGE = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+<origin xyz="0 0 {height}"/><axis xyz="{axis}"/>
+<limit lower="-1.5" upper="1.5" effort="80" velocity="100"/></joint>"""
+ARM = (
+    """<robot name="arm"><link name="base"/>"""
+    + LINK.format(name="l1", height=0.15, mass=1.0)
+    + LINK.format(name="l2", height=0.1, mass=0.7)
+    + LINK.format(name="l3", height=0.1, mass=0.4)
+    + HINGE.format(name="a", parent="base", child="l1", height=1.0, axis="0 1 0")
+    + HINGE.format(name="b", parent="l1", child="l2", height=0.3, axis="1 0 0")
+    + HINGE.format(name="c", parent="l2", child="l3", height=0.2, axis="0 1 0")
+    + "</robot>"
+)
+WORLD = """robots:
+  - {name: arm, urdf: arm.urdf, base: fixed, joints: {a: 0.2, b: -0.1, c: 0.3},
+     gains: {"*": [0, 0]}}
+world: {time_step: 0.001}
+"""
+POLICY = """policy: policy.onnx
+period: 0.001
+decimation: 20
+joints: [a, b, c]
+default: [0.2, -0.1, 0.3]
+kp: [60, 40, 20]
+kd: 2
+action: {scale: 0.5}
+frequency: 2.0
+observations:
+  - {term: joint_positions}
+  - {term: joint_velocities, scale: 0.1}
+  - {term: last_action}
+  - {term: clock, components: [1, 0]}
+  - {term: constant, scale: [0.5, 0.25]}
+"""
+SIZE = 13
+
+
+def observed(data, action, time):
+    """Return what the policy's trainer observed: positions, velocities, action, cos, sin, 2."""
+    turned = 2.0 * np.pi * 2.0 * time
+    clock = [np.cos(turned), np.sin(turned)]
+    return np.concatenate([data.qpos - DEFAULT, 0.1 * data.qvel, action, clock, [0.5, 0.25]])
+
+
+@pytest.fixture(scope="module")
+def trainer(tmp_path_factory):
+    """Write a network, its world, and one second of it in MuJoCo."""
+    folder = tmp_path_factory.mktemp("policy")
+    weights = np.zeros((SIZE, 3), np.float32)
+    weights[:3] = -0.5 * np.eye(3)
+    weights[9:11] = [[0.5, 0.1, -0.3], [0.0, 0.4, 0.3]]
+    weights[11] = 0.2
+    named = [onnx.numpy_helper.from_array(weights, "W")]
+    info = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("MatMul", ["obs", "W"], ["actions"])],
+        "policy",
+        [info("obs", 1, [1, SIZE])],
+        [info("actions", 1, [1, 3])],
+        named,
+    )
+    made = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8
+    )
+    exported = {"joint_names": '["a", "b", "c"]', "joint_stiffness": "60.0,40.0,20.0"}
+    onnx.helper.set_model_props(made, exported)
+    onnx.save(made, folder / "policy.onnx")
+    (folder / "arm.urdf").write_text(ARM)
+    (folder / "world.yaml").write_text(WORLD)
+    model = mujoco.MjModel.from_xml_string(ARM)
+    model.opt.timestep = 0.001
+    data = mujoco.MjData(model)
+    data.qpos[:] = DEFAULT
+    action, observations, actions = np.zeros(3), [], []
+    for tick in range(1000):
+        if tick % 20 == 0:
+            observations.append(observed(data, action, 0.001 * tick))
+            action = observations[-1].astype(np.float32) @ weights
+            actions.append(action)
+        data.qfrc_applied[:] = KP * (DEFAULT + SCALE * action - data.qpos) - KD * data.qvel
+        mujoco.mj_step(model, data)
+    names = {"observations": observations, "actions": actions, "joint_names": JOINTS}
+    np.savez(folder / "run.npz", **names)
+    rows = np.hstack([observations, actions])
+    np.savetxt(folder / "run.csv", rows, delimiter=",", header="columns")
+    return folder
+
+
+def found(trainer, text, capsys, *options, world="world.yaml"):
+    """Return what differs, by the command."""
+    (trainer / "policy.yaml").write_text(text)
+    command = ["check-policy", str(trainer / "policy.yaml"), str(trainer / world), "--json"]
+    status = main([*command, *options])
+    differs = json.loads(capsys.readouterr().out)["differs"]
+    assert status == (1 if differs else 0)
+    return differs
+
+
+@pytest.mark.parametrize("file", ["run.npz", "run.csv"])
+def test_nothing_differs_where_the_description_is_the_trainers(trainer, capsys, file):
+    """Law: two simulators of the same equations agree over the compared second."""
+    assert found(trainer, POLICY, capsys, "--recording", str(trainer / file)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("joints: [a, b, c]", "joints: [a, b, elbow]", ["joint 'elbow' does not exist"]),
+        ("period: 0.001", "period: 0.0015", ["whole multiple"]),
+        ("-0.1, 0.3]", "-0.1, 1.8]", ["default of c: 1.8 is outside of its limits"]),
+        ("kp: [60, 40, 20]", "kp: [60, 41, 20]", ["kp of b: 41 in the description, 40 in the"]),
+        ("kd: 2", "kd: [2, 2, 60]", ["kd of c: 60 held over .* is unstable"]),
+        ("{scale: 0.5}", "{scale: 0.5, clip: 0.01}", ["action of b in the default posture.*clip"]),
+        ("{scale: 0.5}", "{scale: 30}", ["action of a .*beyond", "action of a .*effort limit"]),
+        ("  - {term: last_action}\n", "", ["are 10 numbers, .* takes 13"]),
+    ],
+)
+def test_what_differs_without_a_recording_is_named(trainer, capsys, old, new, lines):
+    assert old in POLICY
+    differs = "\n".join(found(trainer, POLICY.replace(old, new), capsys))
+    for line in lines:
+        assert re.search(line, differs), (line, differs)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        (
+            "{term: joint_positions}",
+            "{term: joint_positions, components: [0, 2, 1]}",
+            [
+                "joint_positions[1]: the recorded one is 1 * joint_positions[2] here",
+                "joint_positions[2]: the recorded one is 1 * joint_positions[1] here",
+            ],
+        ),
+        (
+            "{term: joint_velocities, scale: 0.1}",
+            "{term: joint_velocities, scale: [0.1, -0.1, 0.05]}",
+            [
+                "joint_velocities[1]: the recorded one is -1 * joint_velocities[1] here",
+                "joint_velocities[2]: the recorded one is 2 * joint_velocities[2] here",
+            ],
+        ),
+        (
+            "components: [1, 0]",
+            "components: [0, 1]",
+            [
+                "clock[0]: the recorded one is 1 * clock[1] here",
+                "clock[1]: the recorded one is 1 * clock[0] here",
+            ],
+        ),
+        ("[0.5, 0.25]", "[0.5, -1]", ["constant[1]: -1 here, 0.25 recorded"]),
+    ],
+)
+def test_columns_that_differ_from_a_recording_are_found(trainer, capsys, old, new, lines):
+    """Law: an exchange, a sign or a scale of the description is named with its inverse."""
+    assert old in POLICY
+    text = POLICY.replace(old, new)
+    differs = found(trainer, text, capsys, "--recording", str(trainer / "run.npz"))
+    rounded = [re.sub(r"-?[0-9.]+ \*", lambda x: f"{float(x[0][:-2]):.1g} *", x) for x in differs]
+    assert rounded == lines
+
+
+def test_a_recording_of_another_joint_order_is_named(trainer, capsys):
+    text = POLICY.replace("[a, b, c]", "[b, a, c]")
+    differs = found(trainer, text, capsys, "--recording", str(trainer / "run.npz"))
+    assert "joint 0: b in the description, a in the recording" in differs
+    assert "joint 1: a in the description, b in the network's metadata" in differs
+
+
+@given(
+    order=st.permutations(range(5)),
+    factors=st.lists(st.sampled_from([1.0, -1.0, 2.0, -0.5, 20.0]), min_size=5, max_size=5),
+)
+def test_columns_are_assigned_with_sign_and_scale(order, factors):
+    """Law: y[:, k] = s[k] x[:, p[k]] is found for every permutation, sign and scale."""
+    here = np.random.default_rng(1).normal(size=(200, 5))
+    names = [f"x{k}" for k in range(5)]
+    lines = list(differing_columns(names, here, here[:, order] * factors))
+    assert lines == [
+        f"x{k}: the recorded one is {factor:.2g} * x{source} here"
+        for k, (source, factor) in enumerate(zip(order, factors))
+        if (source, factor) != (k, 1.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["words.csv", "pickle.npz", "short.npz", "damaged.npz", "array.npz"]
+)
+def test_what_is_no_recording_is_refused(trainer, capsys, name):
+    file = trainer / name
+    if name == "words.csv":
+        file.write_text("a\nb,c\n")
+    elif name == "damaged.npz":
+        file.write_bytes((trainer / "run.npz").read_bytes()[:-40])
+    elif name == "array.npz":
+        with file.open("wb") as stream:
+            np.save(stream, np.zeros((3, 3)))
+    else:
+        objects = np.array([None, {}]) if name == "pickle.npz" else np.zeros((0, 3))
+        np.savez(file, observations=objects, actions=objects)
+    differs = found(trainer, POLICY, capsys, "--recording", str(file))
+    assert len(differs) == 1 and name in differs[0]
