@@ -139,7 +139,7 @@ def _expand(
 
 
 def _said(error: Exception) -> str:
-    """Return the text of an error of xacro, which repeats errors of classes that it does not know."""
+    """Return the text of an error of xacro, which repeats errors of unknown classes."""
     text, wrapped = str(error), getattr(error, "exc", None)
     while wrapped is not None:
         text = text.replace(f"{type(wrapped)}: {wrapped} ", "", 1)
