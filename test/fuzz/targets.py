@@ -47,6 +47,14 @@ SUFFIXES = {
     "message_type": ".txt",
     "recording": ".json",
 }
+NEEDED = {  # packages, without which a kind is not read
+    "policy": ("onnx", "onnxruntime"),
+    "network": ("onnx", "onnxruntime"),
+    "journal": ("xarray", "zarr"),
+    "store": ("xarray", "zarr"),
+    "message_type": ("rclpy",),
+    "recording": ("rclpy",),
+}
 LONGEST_MESSAGE = 2000
 
 
