@@ -149,12 +149,16 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
     if name in tree.description.joints:
         mimic = tree.description.joints[name].mimic
         law = f"; following {mimic.joint!r} is a constraint, not an inertia" if mimic else ""
+        accepted = (
+            "accept_nonphysical_inertia=True loads it as it is, for gains or damping to resist it"
+            if system.mass.any()
+            else "nothing that moves has any mass"
+        )
         tree.description.fail_at_joint(
             name,
             f"no inertia resists this joint, so its acceleration is undefined{law}: give link"
             f" {link!r}, or one beneath it, an <inertial>, or the joint a rotor inertia (<hrpsim>,"
-            " <rotor>);"
-            " accept_nonphysical_inertia=True loads it as it is, for gains or damping to resist it",
+            f" <rotor>); {accepted}",
         )
     tree.description.fail_at_link(
         link,

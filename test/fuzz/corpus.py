@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -61,6 +62,56 @@ POS = "".join(f"{0.01 * t} {0.1 * t} -1e-2\n" for t in range(8))
 WAIST = "# time x y z\n" + "".join(f"{0.01 * t} 0 0 1 0 0 {t}\n" for t in range(8))
 
 
+XACRO = """<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro">
+<xacro:arg name="mass" default="2"/><xacro:property name="half" value="${pi / 2}"/>
+<xacro:macro name="leg" params="name side:=1 *where **more"><link name="${name}"><inertial>
+<mass value="$(arg mass)"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<xacro:insert_block name="more"/></link><joint name="${name}_j" type="revolute">
+<xacro:insert_block name="where"/><parent link="a"/><child link="${name}"/><axis xyz="0 ${side} 0"/>
+<limit lower="-${half}" upper="${half}" effort="1" velocity="1"/></joint></xacro:macro>
+<link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+iyz="0"/></inertial></link><xacro:if value="${half > 1}">
+<xacro:leg name="b"><origin xyz="0 0 1"/><more><collision><geometry>
+<sphere radius="${0.1 * 2}"/></geometry></collision></more></xacro:leg></xacro:if>
+<xacro:unless value="1"><xacro:include filename="x.xacro"/></xacro:unless></robot>"""
+STUDY = """
+world: config/stand.yaml
+controller: {plugin: walk, parameters: {pattern: stepping}}
+duration: 2.0
+pushes: [{link: BODY, impulse: 1.0, heading: 0.5, begin: 0.5, duration: 0.1}]
+sensors: {gyro: 0.01, force: 1.0}
+delay: {sensing: 1}
+terrain: {slope: 0.01, roughness: 0.001}
+measured: [time, fell]
+find: {parameter: pushes.0.impulse, between: [1, 9], tolerance: 1, bad: fell}
+seed: 3
+design:
+- {method: sobol, count: 4, parameters: {terrain.slope: {uniform: [0, 0.1]}}}
+- {repeat: 2, parameters: {sensors.gyro: {values: [0, 0.1]}, delay.sensing: {integers: [0, 2]}}}
+- {method: sobol, count: 2, parameters: {pushes.0.heading: {normal: [1, 0.1], within: [0.9, 2]}}}
+"""
+POLICY = """
+policy: policy.onnx
+period: 0.005
+decimation: 4
+joints: [j, k]
+default: [0.1, 0.2]
+kp: 100.0
+kd: [2.0, 2.0]
+action: {scale: [0.1, 0.2], clip: 1.0}
+observations:
+  - {term: joint_positions, history: 2}
+  - {term: joint_velocities, scale: [0.1, 0.2]}
+  - {term: command}
+  - {term: last_action}
+"""
+RECORDING = """{"version": 1, "world": {"uri": "package://hrpsim/config/stand.yaml", "text": "",
+"xacro_arguments": [], "time_step": 0.001, "integrator": "semi_implicit"},
+"robots": [{"name": "hrp2", "topics": "", "joints": [{"name": "LLEG_JOINT0", "gains": [1.0, 1.0],
+"mode": "commanded"}]}], "settings": {"control_period": 0.005, "lockstep": true}}"""
+MESSAGE_TYPES = ("std_msgs/msg/String", "antigravity/msg/X", "os/msg/System")
+
+
 DEFINITION = f"""# a comment
 uint8 CONSTANT=1
 string NAME="x#y"
@@ -104,6 +155,11 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         "waist": [WAIST],
         "definition": [DEFINITION],
         "table": ["0,1,2\n3,4,5.5\n-1,1e-3,2\n"],
+        "xacro": [XACRO],
+        "study": [STUDY],
+        "policy": [POLICY],
+        "recording": [RECORDING],
+        "message_type": list(MESSAGE_TYPES[:1]),
     }
     if kind in texts:
         return tuple(text.encode() for text in texts[kind])
@@ -111,7 +167,79 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         return tuple(map(_npy, (np.arange(12.0).reshape(3, 4), np.ones((2, 2), dtype=np.int16))))
     if kind in ("mcap", "db3", "metadata"):
         return _bags(kind)
+    if kind == "network":
+        return (_network(),)
+    if kind in ("journal", "store"):
+        with tempfile.TemporaryDirectory() as folder:
+            store = sound_store(Path(folder))
+            header = {"design": json.loads((store / ".zattrs").read_text())["design"]}
+            outcomes = {"time": 0.5, "speed": 9.0, "noise": 0.0}
+            result = {"number": 1, "status": 1, "outcomes": outcomes, "error": ""}
+            journal = f"{json.dumps(header)}\n{json.dumps(result)}\n".encode()
+            return (journal if kind == "journal" else (store / "speed" / ".zarray").read_bytes(),)
     return _meshes(kind)
+
+
+def _network() -> bytes:
+    """Return a network in ONNX of one layer, from 11 numbers to two."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    observation = helper.make_tensor_value_info("obs", TensorProto.FLOAT, [1, 11])
+    action = helper.make_tensor_value_info("actions", TensorProto.FLOAT, [1, 2])
+    nodes = [helper.make_node("Gemm", ["obs", "W", "b"], ["sum"])]
+    nodes.append(helper.make_node("Tanh", ["sum"], ["actions"]))
+    weights = np.linspace(-1.0, 1.0, 22, dtype=np.float32).reshape(11, 2)
+    named = [numpy_helper.from_array(weights, "W"), numpy_helper.from_array(weights[0], "b")]
+    graph = helper.make_graph(nodes, "policy", [observation], [action], named)
+    opset = [helper.make_opsetid("", 13)]
+    return helper.make_model(graph, opset_imports=opset, ir_version=8).SerializeToString()
+
+
+@cache
+def _stored() -> bytes:
+    """Return a packed store of a sweep of two cells."""
+    import tarfile
+    from concurrent.futures import ThreadPoolExecutor
+
+    from sweeps.scenarios import SOURCE
+
+    from hrpsim.sweeps.study_file import read_study
+    from hrpsim.sweeps.sweep import sweep
+
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "y.yaml"
+        values = "{parameters: {height: {values: [1, 2]}}}"
+        file.write_text(f"function: {SOURCE}:fall\ndesign: {values}\n")
+        study = read_study(file)
+        with ThreadPoolExecutor(1) as thread:
+            sweep(study.scenario, study.design, thread, file.with_suffix(".zarr"))
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(Path(folder) / "y.zarr", "y.zarr")
+    return packed.getvalue()
+
+
+def sound_store(folder: Path) -> Path:
+    """Write a store of a sweep into a folder; return its path."""
+    import tarfile
+
+    with tarfile.open(fileobj=io.BytesIO(_stored())) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "y.zarr"
+
+
+def described_bag(description: Path) -> Path:
+    """Return the folder of a bag with a simulation_description, next to the file that has it."""
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    types, name = get_typestore(Stores.ROS2_JAZZY), "std_msgs/msg/String"
+    bag = Path(tempfile.mkdtemp(dir=description.parent)) / "bag"
+    with Writer(bag, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection("/simulation_description", name, typestore=types)
+        message = types.types[name](description.read_text(errors="replace"))
+        writer.write(connection, 1, bytes(types.serialize_cdr(message, name)))
+    return bag
 
 
 def _bags(kind: str) -> tuple[bytes, ...]:

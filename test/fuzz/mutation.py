@@ -118,8 +118,20 @@ VALUES = (
         {"mesh": {"file": "/etc/passwd"}},
     ),
 )
-XML = ("urdf", "srdf", "mjcf")
-YAML = ("world", "parameters", "keyframes", "metadata", "body")
+XML = ("urdf", "srdf", "mjcf", "xacro")
+YAML = ("world", "parameters", "keyframes", "metadata", "body", "study", "policy", "recording")
+CODES = ("utf-16", "utf-16-le", "utf-32", "utf-8-sig", "utf-7", "latin-1", "cp037")
+WRAPPED = (
+    (b"<![CDATA[", b"]]>"),
+    (b"<!--", b"-->"),
+    (b"<?x ", b"?>"),
+    (b'"', b'"'),
+    (b"!!binary |\n  ", b"\n"),
+    (b"? [", b"]\n: x\n"),
+    (b"---\n", b"\n...\n"),
+    (b"&a [*a, ", b"]"),
+)
+LENGTHS = (0, 1, 2**7, 2**15, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**64 - 1)
 
 
 def damaged(kind: str, seed: int) -> bytes:
@@ -137,6 +149,36 @@ def damaged(kind: str, seed: int) -> bytes:
         else:
             data = _bytes(data, chance)
     return data[: 1 << 20]
+
+
+def mixed(kind: str, seed: int) -> bytes:
+    """Return a file that is partly of another kind, in another code, wrapped, or of odd lengths."""
+    chance = random.Random(f"mixed {kind} {seed}")
+    data = damaged(kind, seed) if chance.random() < 0.3 else chance.choice(seeds(kind))
+    begin, end = sorted(chance.randrange(len(data) + 1) for _ in range(2))
+    match chance.randrange(7):
+        case 0:
+            other = chance.choice(seeds(chance.choice((*XML, *YAML, "stl", "npy", "mcap"))))
+            return data[:begin] + other[: chance.randrange(len(other) + 1)] + data[end:]
+        case 1:
+            text = data.decode("latin-1")
+            return text.encode(chance.choice(CODES), errors="replace")
+        case 2:
+            before, after = chance.choice(WRAPPED)
+            return data[:begin] + before + data[begin:end] + after + data[end:]
+        case 3:
+            size = chance.choice((1, 2, 4, 8))
+            number = chance.choice(LENGTHS) % 2 ** (8 * size)
+            return data[:begin] + number.to_bytes(size, "little") + data[begin + size :]
+        case 4:
+            pieces = re.split(rb"(?<=[>,\n])", data)
+            at = chance.randrange(len(pieces))
+            pieces[at : at + 8] = chance.sample(pieces[at : at + 8], len(pieces[at : at + 8]))
+            return b"".join(pieces)
+        case 5:
+            return data[begin:end] * chance.choice((2, 40)) + data
+        case _:
+            return data.replace(b"\n", chance.choice((b"\r\n", b"\r", b"\x0b", b"\xe2\x80\xa8")))
 
 
 def _bytes(data: bytes, chance: random.Random) -> bytes:

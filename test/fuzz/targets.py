@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import struct
 import warnings
+import zlib
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
 
 from hrpsim import HrpsimError
 
@@ -35,6 +38,22 @@ SUFFIXES = {
     "db3": ".db3",
     "metadata": ".yaml",
     "definition": ".msg",
+    "xacro": ".urdf.xacro",
+    "study": ".yaml",
+    "policy": ".yaml",
+    "network": ".onnx",
+    "journal": ".journal",
+    "store": ".json",
+    "message_type": ".txt",
+    "recording": ".json",
+}
+NEEDED = {  # packages, without which a kind is not read
+    "policy": ("onnx", "onnxruntime"),
+    "network": ("onnx", "onnxruntime"),
+    "journal": ("xarray", "zarr"),
+    "store": ("xarray", "zarr"),
+    "message_type": ("rclpy",),
+    "recording": ("rclpy",),
 }
 LONGEST_MESSAGE = 2000
 
@@ -106,10 +125,70 @@ def read(kind: str, path: Path) -> None:
         HeightField(read_table(path), spacing=0.1)
     elif kind in ("mcap", "db3", "metadata", "definition"):
         _read_bag(kind, path)
+    elif kind in ("xacro", "policy", "network", "message_type", "recording"):
+        _read_other(kind, path)
+    elif kind in ("study", "journal", "store"):
+        _read_sweep(kind, path)
     else:
         from hrpsim import load_mesh
 
         load_mesh(path, hull=bool(len(path.read_bytes()) % 2))
+
+
+def _read_other(kind: str, path: Path) -> None:
+    """Read what has expressions, what commands a robot, and what a peer or a bag says of itself."""
+    if kind == "xacro":
+        from hrpsim import load_model
+
+        if not any(long in path.read_bytes() for long in (b"9**9", b"[0]*")):  # xacro is a program
+            load_model(path)
+    elif kind == "message_type":
+        from hrpsim.ros.recording.bag_writer import message_type
+
+        message_type(path.read_text(errors="surrogateescape"))
+    elif kind == "recording":
+        from fuzz.corpus import described_bag
+
+        from hrpsim.ros.replay.recording import Recording
+
+        Recording(described_bag(path))
+    else:
+        from fuzz.corpus import seeds
+
+        from hrpsim.bridges.onnx_network import Network
+        from hrpsim.bridges.onnx_policy import OnnxPolicy
+
+        if kind == "policy":
+            path.with_name("policy.onnx").write_bytes(seeds("network")[0])
+            OnnxPolicy().configure(arm(), {"description": str(path)})
+            return
+        network = Network(path)
+        with suppress(TypeError):  # lengths that are left open
+            shapes = [np.zeros(one.shape, np.float32) for one in network.inputs]
+            network.evaluate(shapes[0][0], shapes[1:])
+        network.close()
+
+
+def _read_sweep(kind: str, path: Path) -> None:
+    """Read a study, and plan it; or a store, whose journal or description of arrays is given."""
+    from fuzz.corpus import sound_store
+
+    from hrpsim.sweeps.store import open_store
+    from hrpsim.sweeps.study_file import read_study
+    from hrpsim.sweeps.sweep import planned
+
+    if kind == "study":
+        study = read_study(path)
+        planned(study.scenario, study.design, study.seed)
+        return
+    store = sound_store(path.parent)
+    if kind == "store":
+        (store / "speed" / ".zarray").write_bytes(path.read_bytes())
+    else:  # each line with its checksum, else only that would be tried
+        lines = path.read_bytes().split(b"\n")[:-1]
+        written = b"".join(b"%08x %s\n" % (zlib.crc32(line), line) for line in lines)
+        store.with_name(f"{store.name}.journal").write_bytes(written)
+    open_store(store)
 
 
 def _read_bag(kind: str, path: Path) -> None:

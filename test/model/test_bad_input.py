@@ -397,6 +397,13 @@ def test_accepting_nonphysical_inertia_does_not_accept_a_robot_without_mass():
     assert "nothing that moves has any mass" in refusal(ghost, accept_nonphysical_inertia=True)
 
 
+def test_accepting_is_no_cure_for_a_robot_without_mass():
+    """Law: a description made for drawings is refused by what accepting it would be refused by."""
+    drawn = arm().replace(INERTIAL, "")
+    assert "nothing that moves has any mass" in refusal(drawn, base="fixed")
+    assert "accept_nonphysical_inertia" not in refusal(drawn, base="fixed")
+
+
 def test_two_massless_coaxial_joints_are_refused():
     """The link between them could spin at any rate: the mass matrix is singular."""
     text = arm((f'<link name="upper">{INERTIAL}', '<link name="upper">'))

@@ -43,6 +43,13 @@ class Resources:
             self._known[name] = list(dict.fromkeys(self._candidates(name)))
         return self._known[name]
 
+    def absent(self, package: str) -> str:
+        """Return the cause of an error: where a package was looked for."""
+        return (
+            f"package {shown_value(package)} was not found in package_paths, AMENT_PREFIX_PATH,"
+            f" ROS_PACKAGE_PATH or above {self._folder or 'the working directory'}"
+        )
+
     def locate(self, uri: str) -> Path:
         """Return the file that `uri` names: package://, file://, absolute or relative path.
 
@@ -61,11 +68,7 @@ class Resources:
         package, _, inside = rest.partition("/")
         folders = self.packages(package)
         if not folders:
-            raise FileNotFoundError(
-                f"{shown_value(uri)}: package {shown_value(package)} was not found in"
-                " package_paths, AMENT_PREFIX_PATH, ROS_PACKAGE_PATH or above"
-                f" {self._folder or 'the working directory'}"
-            )
+            raise FileNotFoundError(f"{shown_value(uri)}: {self.absent(package)}")
         for folder in folders:
             if _exists((folder / inside).is_file):
                 return folder / inside

@@ -131,11 +131,20 @@ def _expand(
         except Exception as cause:  # xacro raises any exception
             inner = next((f for f in reversed(xacro.filestack or []) if f), label)
             where = label if inner in (label, str(path)) else f"{label}, in {inner}"
-            message = " ".join(str(cause).split()) or repr(cause)
+            message = " ".join(_said(cause).split()) or repr(cause)
             cures = [cure.format(*m.groups()) for say, cure in _CURES if (m := say.search(message))]
             raise ModelError("; ".join([f"{where}: xacro: {message}", *cures])) from cause
         included = [os.path.abspath(name) for name in xacro.all_includes]
     return Expansion(result, list(given.asked), included, packages)
+
+
+def _said(error: Exception) -> str:
+    """Return the text of an error of xacro, which repeats errors of unknown classes."""
+    text, wrapped = str(error), getattr(error, "exc", None)
+    while wrapped is not None:
+        text = text.replace(f"{type(wrapped)}: {wrapped} ", "", 1)
+        wrapped = getattr(wrapped, "exc", None)
+    return text
 
 
 @contextmanager
@@ -155,7 +164,7 @@ def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[Non
             try:
                 return by_ament(package)
             except Exception as cause:  # ament is not installed, or does not know it either
-                raise LookupError(f"package {package!r} was not found") from cause
+                raise LookupError(resources.absent(package)) from cause
         found[package] = str(folders[0])
         return found[package]
 
