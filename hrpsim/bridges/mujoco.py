@@ -23,6 +23,7 @@ raise an error that lists the existing ones, instead of returning zeros.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import types
 import warnings
@@ -145,9 +146,9 @@ class MjData:
 
     qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,) and xfrc_applied (nbody, 6) are read at
     each step; the step's other results are MuJoCo's, computed from qpos and qvel, except qacc,
-    which is the mean over the step, `contact`, and actuator_force. Results that were never read
-    are not computed; those that were read once are up to date after each step. Sensors that hrpsim
-    has not read NaN. `world` is the hrpsim world that steps.
+    which is the mean over the step, `contact`, and actuator_force. MuJoCo's are computed when they
+    are read, and in each step as long as the script has the array or a part of it. Sensors that
+    hrpsim has not read NaN. `world` is the hrpsim world that steps.
     """
 
     def __init__(self, model: MjModel):
@@ -161,7 +162,9 @@ class MjData:
         self._native = native = _package().MjData(model.native)
         self._options = model.native.opt
         self._contact: Contacts | None = Contacts()
-        self._kept = STATE  # computed after each step, as the script has read it
+        self._lent: list[tuple[int, np.ndarray]] = []  # fields that were read, what they need
+        self._least = STATE  # computed in each step in any case
+        self._alone = _references([(POSES, native.xpos)])[0]  # to what the script does not have
         self._current = STATE  # computed for the present state
         for name in NEEDS:
             if NEEDS[name] == STATE:
@@ -175,15 +178,12 @@ class MjData:
             raise AttributeError(name)
         if name in OBJECTS:
             find = getattr(self._native, name)
-            return lambda *which, **named: NamedObject(find(*which, **named), self._read)
+            return lambda *which, **named: NamedObject(find(*which, **named), self._lend)
         if name not in FIELDS and hasattr(self._native, name):
             raise missing(f"MjData.{name}", f"there are contact, ncon, {', '.join(sorted(FIELDS))}")
-        value = getattr(self._native, name)
-        self._read(NEEDS[name])
+        value = self._lend(NEEDS[name], getattr(self._native, name))
         if name == "cfrc_ext":
             value[:] = self._geoms.external_wrenches(self.contact, self._native)
-        elif isinstance(value, np.ndarray):
-            self._now[name] = value
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -198,8 +198,8 @@ class MjData:
     @property
     def native(self) -> Any:
         """The mujoco.MjData; all its fields that this one has are up to date after each step."""
-        self._read(DYNAMICS)
-        return self._native
+        self._least = DYNAMICS
+        return self.for_mujoco()
 
     def for_mujoco(self) -> Any:
         """Return the mujoco.MjData for a function of it; its fields are those of the last step."""
@@ -239,15 +239,24 @@ class MjData:
             self._renew()
 
     def _renew(self) -> None:
-        """Begin anew with what is computed of the state, as far as the script reads it."""
-        self._now["_current"] = STATE
-        if self._kept:
-            self._compute(self._kept)
+        """Compute the fields that the script has of the new state; others once they are read."""
+        now, need = self._now, self._least
+        now["_current"] = STATE
+        if self._lent:
+            counts = _references(self._lent)
+            now["_lent"] = [
+                one for one, count in zip(self._lent, counts, strict=True) if count > self._alone
+            ]
+            need = max([need, *(one[0] for one in self._lent)])
+        if need:
+            self._compute(need)
 
-    def _read(self, need: int) -> None:
-        """Compute what a field needs, now and after each step."""
-        self._kept = max(self._kept, need)
+    def _lend(self, need: int, value: Any) -> Any:
+        """Return a field of MuJoCo's, computed."""
         self._compute(need)
+        if need and isinstance(value, np.ndarray) and all(value is not a for _, a in self._lent):
+            self._lent.append((need, value))
+        return value
 
     def _compute(self, need: int) -> None:
         """Compute fields of the world's state, whatever the script has written since."""
@@ -277,6 +286,11 @@ class MjData:
         now["time"] += step
         now["_contact"] = None
         self._renew()
+
+
+def _references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
+    """Return how many references there are to each array: views of it have one too."""
+    return [sys.getrefcount(array) for _, array in lent]
 
 
 _control: list[Callable[[MjModel, MjData], object] | None] = [None]

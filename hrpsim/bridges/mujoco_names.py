@@ -82,22 +82,22 @@ def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class NamedObject:
-    """The fields of one object, as `data.body(name)` returns them, kept up to date when read."""
+    """The fields of one object, as `data.body(name)` returns them, computed when they are read."""
 
-    def __init__(self, view: Any, read: Callable[[int], None]):
-        vars(self).update(_view=view, _read=read)
+    def __init__(self, view: Any, lend: Callable[[int, Any], Any]):
+        vars(self).update(_view=view, _lend=lend)
 
     def __getattr__(self, name: str) -> Any:
         """Return a field of the object; `data` is a sensor's."""
-        self._read(NEEDS.get(name, VELOCITIES if name == "data" else STATE))
-        return getattr(self._view, name)
+        need = NEEDS.get(name, VELOCITIES if name == "data" else STATE)
+        return self._lend(need, getattr(self._view, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of the object."""
         setattr(self._view, name, value)
 
     def __repr__(self) -> str:
-        self._read(DYNAMICS)
+        self._lend(DYNAMICS, None)
         return repr(self._view)
 
 
