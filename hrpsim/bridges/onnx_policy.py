@@ -78,6 +78,7 @@ class OnnxPolicy(Controller):
                 raise ControllerError(
                     f"{policy.source}: {term.term}: {len(term.scale)} scales for {size} numbers"
                 )
+        self._observe = [self._term(term.term) for term in policy.observations]
         total = sum(size * term.history for size, term in zip(sizes, policy.observations))
         if not policy.network.is_file():
             raise ControllerError(f"{policy.source}: policy {str(policy.network)!r} does not exist")
@@ -103,8 +104,8 @@ class OnnxPolicy(Controller):
         self._posture = state.joint_positions.copy()
         self._target = policy.default.copy()
         self._pasts = [
-            deque([self._observed(term, state)] * term.history, term.history)
-            for term in policy.observations
+            deque([self._observed(k, state)] * term.history, term.history)
+            for k, term in enumerate(policy.observations)
         ]
 
     def control(self, state: State) -> Command:
@@ -129,8 +130,8 @@ class OnnxPolicy(Controller):
     def _ask(self, state: State) -> None:
         """Evaluate the policy at the present observation; set the joints' targets."""
         policy = self.description
-        for term, past in zip(policy.observations, self._pasts):
-            past.append(self._observed(term, state))
+        for k, past in enumerate(self._pasts):
+            past.append(self._observed(k, state))
         observation = _stacked(self._pasts, policy.history_by_step)
         action, *self._memory = self._network.evaluate(observation, self._memory)
         if action.shape != self.action.shape or not np.isfinite(action).all():
@@ -141,9 +142,11 @@ class OnnxPolicy(Controller):
         self.action = np.clip(action, -policy.action_clip, policy.action_clip)
         self._target = policy.default + policy.action_scale * self.action
 
-    def _observed(self, term: Term, state: State) -> np.ndarray:
+    def _observed(self, k: int, state: State) -> np.ndarray:
         """Return the present observation of a term."""
-        return np.clip(self._term(term.term)(state) * term.scale, -term.clip, term.clip)
+        term = self.description.observations[k]
+        scaled = self._observe[k](state) * term.scale
+        return scaled if np.isinf(term.clip) else np.clip(scaled, -term.clip, term.clip)
 
     def _term(self, term: str) -> Callable[[State], np.ndarray]:
         """Return the function that gives an observation's values, before its scale."""
