@@ -11,7 +11,6 @@ import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.spatial.rotation import rotated
-from hrpsim.world.objects.commanding import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, set_commands
 
 INVALID, CHANGED, PUSHED = 1, 2, 3  # results of `read_controls`
 
@@ -51,7 +50,6 @@ class Exchange(NamedTuple):
     q: np.ndarray  # (nq,)
     velocity: np.ndarray  # (nv,) kernels' layout
     control: np.ndarray  # (nv,) CONTROL
-    joint_q: np.ndarray  # (n,) indices of the joints in q
     joint_v: np.ndarray  # (n,) indices of the joints in control
     kp: np.ndarray  # (n,)
     kd: np.ndarray  # (n,)
@@ -68,7 +66,6 @@ class Exchange(NamedTuple):
     gravity: np.ndarray  # (3,) of the model [m/s^2]
     known_qpos: np.ndarray  # of the world's state
     known_qvel: np.ndarray
-    joints: np.ndarray  # (n,) 0, 1, 2 ...
     joint_qvel: np.ndarray  # (n,) indices of the joints in qvel, -1 where MuJoCo has none
     coordinates: np.ndarray  # COORDINATE
     bases: np.ndarray  # BASE
@@ -98,15 +95,15 @@ def read_controls(s):
             return INVALID
         before = commands[a.field, a.joint]
         commands[a.field, a.joint] = target if np.isnan(before) else before + target
-    for k in range(s.joints.shape[0]):
+    for k in range(s.joint_qvel.shape[0]):
         effort = 0.0 if np.isnan(commands[2, k]) else commands[2, k]
         if s.joint_qvel[k] >= 0:
             effort += s.qfrc_applied[s.joint_qvel[k]]
         if not np.isfinite(effort):
             return INVALID
         commands[2, k] = effort
-    given = POSITIONS | VELOCITIES | EFFORTS | NAN_HOLDS
-    set_commands(s, s.joints, commands[0], commands[1], commands[2], given, 0, 0)
+    for k in range(s.joint_qvel.shape[0]):
+        _command(s, k, commands[0, k], commands[1, k], commands[2, k])
     for k in range(s.bodies.shape[0]):
         for r in range(6):
             if s.xfrc_applied[s.bodies[k], r] != 0.0:
@@ -116,6 +113,19 @@ def read_controls(s):
             if s.qfrc_applied[s.bases[k].qvel + r] != 0.0:
                 return PUSHED
     return 0
+
+
+@inlined_kernel
+def _command(s, k, position, rate, effort):
+    """Command a joint at once, as `Robot.command` does; position and rate may be NaN: not given."""
+    law = s.control[s.joint_v[k]]
+    held, damped = not np.isnan(position), not np.isnan(rate)
+    law.target_position = position if held else 0.0
+    law.target_velocity = rate if damped else 0.0
+    law.kp = s.kp[k] if held else 0.0
+    law.kd = s.kd[k] if held or damped else 0.0
+    law.effort = effort
+    law.ramp, law.ramp_steps, law.ahead = 0.0, 0, 0.0
 
 
 @inlined_kernel
@@ -148,7 +158,7 @@ def write_results(s):
         _write_rate(s, c.qvel, s.velocity[c.v])
     for k in range(s.bases.shape[0]):
         _write_base(s, s.bases[k])
-    for k in range(s.joints.shape[0]):
+    for k in range(s.joint_qvel.shape[0]):
         at = s.joint_qvel[k]
         if at >= 0:
             s.qfrc_actuator[at] = s.control[s.joint_v[k]].applied - s.qfrc_applied[at]

@@ -89,7 +89,6 @@ class RobotMapping:
         readings = _readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         self._maps = {
-            "joints": np.arange(len(names)),
             "joint_qvel": joint_qvel,
             "coordinates": np.array(coordinates, dtype=COORDINATE),
             "bases": np.array([base.record() for base in self._bases], dtype=BASE),
@@ -103,14 +102,18 @@ class RobotMapping:
 
     def kernels_for(self, scene: Scene, **shared: np.ndarray) -> _Kernels:
         """Return `read_controls` and `write_results` for a scene; shared: fields of Exchange."""
-        robot = self.robot
+        robot, actuators = self.robot, self.robot.access.actuators.whole
         first, v = robot.world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
         exchange = Reference(
             Exchange(
                 settings=scene.settings,
                 velocity=scene.velocity[v],
                 sensors=scene.sensors[first : first + len(robot.model.sensors)],
-                **robot.access.actuators.whole._asdict(),
+                q=actuators.q,
+                control=actuators.control,
+                joint_v=actuators.joint_v,
+                kp=actuators.kp,
+                kd=actuators.kd,
                 **{name: getattr(self._data, name) for name in _OF_DATA},
                 **self._maps,
                 **shared,
