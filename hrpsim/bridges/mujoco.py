@@ -23,6 +23,7 @@ raise an error that lists the existing ones, instead of returning zeros.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import types
 import warnings
@@ -35,7 +36,20 @@ import numpy as np
 
 from hrpsim.bridges.mujoco_contacts import ContactGeoms, Contacts
 from hrpsim.bridges.mujoco_mapping import Mapping, map_world
-from hrpsim.bridges.mujoco_names import FIELDS, FUNCTIONS, fixed, missing, on_natives
+from hrpsim.bridges.mujoco_names import (
+    DYNAMICS,
+    FIELDS,
+    FUNCTIONS,
+    NEEDS,
+    OBJECTS,
+    POSES,
+    STATE,
+    VELOCITIES,
+    NamedObject,
+    fixed,
+    missing,
+    on_natives,
+)
 from hrpsim.errors import HrpsimError, ModelWarning
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.world import World
@@ -89,6 +103,10 @@ class MjModel:
         self.path = path
         self.assets = assets
 
+    def for_mujoco(self) -> Any:
+        """Return the mujoco.MjModel."""
+        return self.native
+
     @classmethod
     def from_xml_path(cls, filename: str, assets: Assets[str, bytes] | None = None) -> MjModel:
         """Return the model of a file; assets: files that it names, by their names."""
@@ -128,8 +146,9 @@ class MjData:
 
     qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,) and xfrc_applied (nbody, 6) are read at
     each step; the step's other results are MuJoCo's, computed from qpos and qvel, except qacc,
-    which is the mean over the step, `contact`, and actuator_force. Sensors that hrpsim has not
-    read NaN. `world` is the hrpsim world that steps.
+    which is the mean over the step, `contact`, and actuator_force. MuJoCo's are computed when they
+    are read, and in each step as long as the script has the array or a part of it. Sensors that
+    hrpsim has not read NaN. `world` is the hrpsim world that steps.
     """
 
     def __init__(self, model: MjModel):
@@ -139,28 +158,53 @@ class MjData:
                 " a text, MjSpec.to_xml() say, MjModel.from_xml_string(text)"
             )
         self.model = model
-        self.native = _package().MjData(model.native)
+        self._now = vars(self)  # to write to without __setattr__
+        self._native = native = _package().MjData(model.native)
+        self._options = model.native.opt
         self._contact: Contacts | None = Contacts()
-        self._known = np.full((2, max(model.native.nq, model.native.nv)), np.nan)
+        self._lent: list[tuple[int, np.ndarray]] = []  # fields that were read, what they need
+        self._least = STATE  # computed in each step in any case
+        self._alone = _references([(POSES, native.xpos)])[0]  # to what the script does not have
+        self._current = STATE  # computed for the present state
+        for name in NEEDS:
+            if NEEDS[name] == STATE:
+                self._now[name] = getattr(native, name)
         self._make_world()
         self._put()
 
     def __getattr__(self, name: str) -> Any:
         """Return a field of mujoco.MjData."""
-        if name in ("native", "model", "world", "contact") or name.startswith("_"):
+        if name in ("model", "world") or name.startswith("_"):
             raise AttributeError(name)
-        if name not in FIELDS and hasattr(self.native, name):
+        if name in OBJECTS:
+            find = getattr(self._native, name)
+            return lambda *which, **named: NamedObject(find(*which, **named), self._lend)
+        if name not in FIELDS and hasattr(self._native, name):
             raise missing(f"MjData.{name}", f"there are contact, ncon, {', '.join(sorted(FIELDS))}")
+        value = self._lend(NEEDS[name], getattr(self._native, name))
         if name == "cfrc_ext":
-            self.native.cfrc_ext[:] = self._geoms.external_wrenches(self.contact, self.native)
-        return getattr(self.native, name)
+            value[:] = self._geoms.external_wrenches(self.contact, self._native)
+        return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of mujoco.MjData where it has one: `data.ctrl = 0`."""
-        if name in FIELDS and hasattr(self.__dict__.get("native"), name):
-            setattr(self.native, name, value)
+        if name in FIELDS and hasattr(self._native, name):
+            setattr(self._native, name, value)
+            if name == "time":
+                self._now[name] = self._native.time
         else:
             super().__setattr__(name, value)
+
+    @property
+    def native(self) -> Any:
+        """The mujoco.MjData; all its fields that this one has are up to date after each step."""
+        self._least = DYNAMICS
+        return self.for_mujoco()
+
+    def for_mujoco(self) -> Any:
+        """Return the mujoco.MjData for a function of it; its fields are those of the last step."""
+        self._compute(DYNAMICS)
+        return self._native
 
     @property
     def contact(self) -> Contacts:
@@ -176,53 +220,77 @@ class MjData:
 
     def _make_world(self) -> None:
         """Make the world, with the time step and gravity that the model has now."""
-        model = self.model
-        step = float(model.native.opt.timestep)
-        self.world: World = load_mjcf_world(model.path, step, None, model.assets, for_mujoco=True)
+        model, self._time_step = self.model, float(self._options.timestep)
+        self.world: World = load_mjcf_world(
+            model.path, self._time_step, None, model.assets, for_mujoco=True
+        )
         self.world.sleeping = False
-        self._mapping: Mapping = map_world(model.native, self.world)
+        self._mapping: Mapping = map_world(model.native, self._native, self.world)
         if unread := self._mapping.unread:
             why = f"{model.path}: NaN for sensors that hrpsim does not have: {', '.join(unread)}"
             warnings.warn(why, ModelWarning, stacklevel=4)
         self._geoms = ContactGeoms(model.native, self.world)
-        self._known[:] = np.nan
+        self._mapping.mark_unread()
 
     def _put(self) -> None:
-        """Set the world, and kinematics, to qpos and qvel where the script has changed them."""
-        qpos, qvel = self.native.qpos, self.native.qvel
-        same = np.array_equal(qpos, self._known[0, : len(qpos)])
-        if not (same and np.array_equal(qvel, self._known[1, : len(qvel)])):
-            self._mapping.put_state(qpos, qvel)
-            self._keep()
-            _forward(self.model, self)
+        """Set the world to qpos and qvel where the script has changed them."""
+        if self._mapping.is_changed():
+            self._mapping.put_state()
+            self._renew()
 
-    def _keep(self) -> None:
-        self._known[0, : self.native.qpos.size] = self.native.qpos
-        self._known[1, : self.native.qvel.size] = self.native.qvel
+    def _renew(self) -> None:
+        """Compute the fields that the script has of the new state; others once they are read."""
+        now, need = self._now, self._least
+        now["_current"] = STATE
+        if self._lent:
+            counts = _references(self._lent)
+            now["_lent"] = [
+                one for one, count in zip(self._lent, counts, strict=True) if count > self._alone
+            ]
+            need = max([need, *(one[0] for one in self._lent)])
+        if need:
+            self._compute(need)
+
+    def _lend(self, need: int, value: Any) -> Any:
+        """Return a field of MuJoCo's, computed."""
+        self._compute(need)
+        if need and isinstance(value, np.ndarray) and all(value is not a for _, a in self._lent):
+            self._lent.append((need, value))
+        return value
+
+    def _compute(self, need: int) -> None:
+        """Compute fields of the world's state, whatever the script has written since."""
+        if need <= self._current:
+            return
+        written = None
+        if self._mapping.is_changed():
+            written = self.qpos.copy(), self.qvel.copy()
+            self.qpos[:], self.qvel[:] = self._mapping.known
+        self._native.time = self.time
+        _forward(self.model.native, self._native, self._current, need)
+        self._current = need
+        if written is not None:
+            self.qpos[:], self.qvel[:] = written
 
     def _advance(self) -> None:
-        self._put()
-        _call_control(self.model, self)
+        if _control[0]:
+            self._put()
+            _call_control(self.model, self)
         self._step()
 
     def _step(self) -> None:
-        model, native = self.model.native, self.native
-        if model.opt.timestep != self.world.time_step:
+        step, now = self._options.timestep, self._now
+        if step != self._time_step:
             self._make_world()
-        if not np.array_equal(model.opt.gravity, self.world.gravity):
-            self.world.gravity = model.opt.gravity
-        self._put()
-        self._mapping.command(native)
-        before = native.qvel.copy()
-        self.world.step()
-        self._mapping.get_state(native.qpos, native.qvel)
-        self._keep()
-        native.time += model.opt.timestep
-        native.qacc[:] = (native.qvel - before) / model.opt.timestep
-        _forward(self.model, self)
-        self._contact = None
-        self._mapping.get_efforts(native)
-        self._mapping.get_sensors(native)
+        self._mapping.step()
+        now["time"] += step
+        now["_contact"] = None
+        self._renew()
+
+
+def _references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
+    """Return how many references there are to each array: views of it have one too."""
+    return [sys.getrefcount(array) for _, array in lent]
 
 
 _control: list[Callable[[MjModel, MjData], object] | None] = [None]
@@ -271,20 +339,19 @@ def mj_forward(m: MjModel, d: MjData) -> None:
 
 def mj_resetData(m: MjModel, d: MjData) -> None:
     """Return to qpos0, at rest, at time 0."""
-    _package().mj_resetData(m.native, d.native)
+    _package().mj_resetData(m.native, d._native)
     _begin_anew(m, d)
 
 
 def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
     """Return to a keyframe."""
-    _package().mj_resetDataKeyframe(m.native, d.native, key)
+    _package().mj_resetDataKeyframe(m.native, d._native, key)
     _begin_anew(m, d)
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
     """Update kinematics and their sensors to qpos and qvel."""
     d._put()
-    _forward(m, d)
 
 
 mj_comPos = mj_comVel = mj_camlight = mj_fwdPosition = mj_fwdVelocity = mj_kinematics
@@ -303,25 +370,29 @@ def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
 
 def _begin_anew(m: MjModel, d: MjData) -> None:
     d.world.reset()
-    d._known[:] = np.nan
+    d.time = d._native.time
+    d._mapping.known[0][:] = np.nan
+    d._mapping.mark_unread()
     d._contact = Contacts()
     d._put()
 
 
-def _forward(m: MjModel, d: MjData) -> None:
-    """Compute positions, velocities and their sensors by MuJoCo; no contacts, no forces."""
-    mujoco, model, data = _package(), m.native, d.native
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_camlight(model, data)
-    mujoco.mj_tendon(model, data)
-    mujoco.mj_transmission(model, data)
-    getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
-    mujoco.mj_factorM(model, data)
-    mujoco.mj_sensorPos(model, data)
-    mujoco.mj_comVel(model, data)
-    mujoco.mj_passive(model, data)
-    mujoco.mj_rne(model, data, 0, data.qfrc_bias)
-    mujoco.mj_subtreeVel(model, data)
-    mujoco.mj_sensorVel(model, data)
-    d._mapping.mark_unread(data.sensordata)
+def _forward(model, data, current: int, need: int) -> None:
+    """Compute by MuJoCo what is needed beyond what is current; no contacts, no forces."""
+    mujoco = _package()
+    if current < POSES <= need:
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_camlight(model, data)
+        mujoco.mj_tendon(model, data)
+        mujoco.mj_transmission(model, data)
+    if current < VELOCITIES <= need:
+        mujoco.mj_sensorPos(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_subtreeVel(model, data)
+        mujoco.mj_sensorVel(model, data)
+    if current < DYNAMICS <= need:
+        getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
+        mujoco.mj_factorM(model, data)
+        mujoco.mj_passive(model, data)
+        mujoco.mj_rne(model, data, 0, data.qfrc_bias)

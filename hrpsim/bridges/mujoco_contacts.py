@@ -63,20 +63,15 @@ class ContactGeoms:
 
     def contacts(self, world: World) -> Contacts:
         """Return the contacts of the last step."""
-        found, count = world.contact_arrays(), 0
-        count = len(found)
-        records = world.reader.contacts.whole.contacts[:count]
+        found = world.contact_arrays()
+        records = world.reader.contacts.whole.contacts[: len(found)]
         on, by = self._geoms[records["shape_a"]], self._geoms[records["shape_b"]]
-        contacts = Contacts()
-        for k in range(count):
-            first, second, sign = int(by[k]), int(on[k]), 1.0  # forces and normals: on the second
-            if second < first:
-                first, second, sign = second, first, -1.0
-            frame = _frame_along(sign * found.normals[k])
-            force = frame @ (sign * found.forces[k])
-            place = found.points[k], frame.ravel(), force
-            contacts.append(MjContact(first, second, float(found.gaps[k]), *place))
-        return contacts
+        sign = np.where(on < by, -1.0, 1.0)[:, None]  # forces and normals: on the second
+        frames = _frames_along(sign * found.normals)
+        forces = np.einsum("nij,nj->ni", frames, sign * found.forces)
+        columns = found.points, frames.reshape(-1, 9), forces
+        pairs = np.minimum(on, by).tolist(), np.maximum(on, by).tolist()
+        return Contacts(map(MjContact, *pairs, found.gaps.tolist(), *columns))
 
     def external_wrenches(self, contacts: Contacts, native) -> np.ndarray:
         """Return the wrench of contacts and xfrc_applied on each body, as MuJoCo's cfrc_ext (n, 6).
@@ -85,12 +80,13 @@ class ContactGeoms:
         """
         wrenches = np.zeros((len(self._root), 6))
         centres = native.subtree_com[self._root]
-        for contact in contacts:
-            force = contact.frame.reshape(3, 3).T @ contact.force
-            for geom, sign in ((contact.geom1, -1.0), (contact.geom2, 1.0)):
-                body = self._body_of_geom[geom]
-                wrenches[body, :3] += sign * np.cross(contact.pos - centres[body], force)
-                wrenches[body, 3:] += sign * force
+        if contacts:
+            frames, points = contacts.frame.reshape(-1, 3, 3), contacts.pos
+            forces = np.einsum("nij,ni->nj", frames, contacts.force)
+            for geoms, sign in ((contacts.geom1, -1.0), (contacts.geom2, 1.0)):
+                bodies = self._body_of_geom[geoms]
+                moments = np.cross(points - centres[bodies], forces)
+                np.add.at(wrenches, bodies, sign * np.hstack([moments, forces]))
         for body in np.flatnonzero(native.xfrc_applied.any(axis=1)):
             force, torque = native.xfrc_applied[body, :3], native.xfrc_applied[body, 3:]
             wrenches[body, :3] += torque + np.cross(native.xipos[body] - centres[body], force)
@@ -114,9 +110,10 @@ def _geoms_by_link(m):
     return {link: iter(geoms) for link, geoms in found.items()}
 
 
-def _frame_along(normal: np.ndarray) -> np.ndarray:
-    """Return a frame (3, 3) whose first row is a unit vector."""
-    other = np.array([0.0, 1.0, 0.0] if abs(normal[1]) < 0.5 else [0.0, 0.0, 1.0])
-    first = other - (other @ normal) * normal
-    first /= np.linalg.norm(first)
-    return np.stack([normal, first, np.cross(normal, first)])
+def _frames_along(normals: np.ndarray) -> np.ndarray:
+    """Return frames (n, 3, 3) whose first rows are unit vectors (n, 3)."""
+    steep = np.abs(normals[:, 1]) >= 0.5
+    others = np.where(steep[:, None], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0])
+    first = others - np.sum(others * normals, axis=1, keepdims=True) * normals
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    return np.stack([normals, first, np.cross(normals, first)], axis=1)

@@ -9,19 +9,40 @@ x y z w, and both velocities are along the body's axes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError
+from hrpsim.bridges.mujoco_exchange import (
+    ACTUATOR,
+    BASE,
+    CHANGED,
+    COORDINATE,
+    DELIVERED,
+    INVALID,
+    PUSHED,
+    READING,
+    Exchange,
+    read_controls,
+    write_results,
+)
+from hrpsim.errors import HrpsimError, StateError
+from hrpsim.jit.compiled import entry_point
+from hrpsim.jit.reference import Reference
 from hrpsim.model.mjcf.free_motion import FreeMotion
 from hrpsim.model.mjcf.tree import rotation_of
 from hrpsim.model.system import FREE
+from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
 _XYZW = [1, 2, 3, 0]  # indices of x y z w in MuJoCo's quaternion
 _WXYZ = [3, 0, 1, 2]
+_OF_DATA = ("qpos", "qvel", "qacc", "ctrl", "qfrc_applied", "xfrc_applied", "qfrc_actuator")
+_OF_DATA += ("actuator_force", "sensordata")
+_Kernels = tuple[Callable[[], int], Callable[[], int]]
 
 
 class FreeBase(NamedTuple):
@@ -32,187 +53,195 @@ class FreeBase(NamedTuple):
     q: int
     v: int
 
-
-class Actuator(NamedTuple):
-    """An affine actuator: the joint's command is `scale` ctrl + `offset`."""
-
-    number: int
-    joint: int  # index of the robot's joint
-    field: int  # 0 position, 1 velocity, 2 effort
-    scale: float
-    offset: float
-    low: float
-    high: float
+    def record(self) -> tuple:
+        """Return its values of BASE."""
+        motion = self.motion
+        first = motion.qpos, self.q, motion.qvel, self.v
+        return (*first, motion.axes, motion.anchor, motion.origin, motion.turn)
 
 
-class Delivered(NamedTuple):
-    """An entry of sensordata: what a joint's actuators deliver, over a gear ratio."""
+class RobotMapping:
+    """One robot of the world, and the maps between its arrays and those of a mujoco.MjData."""
 
-    place: int
-    dof: int  # in qvel
-    gear: float
+    def __init__(self, m, data, robot: Robot, joints: dict[str, int], mapped: set[int]):
+        self._data, self.robot = data, robot
+        self._bases: list[FreeBase] = []
+        names, coordinates = robot.joint_names, []
+        joint_qvel = np.full(len(names), -1)
+        for joint in robot.model.joints:
+            if joint.joint_type == FREE:
+                body = _free_body(m, robot, joint.name)
+                link = m.body(body).name or robot.model.base_link
+                base = FreeBase(FreeMotion(m, body), link, joint.q_index, joint.v_index)
+                self._bases.append(base)
+                mapped.update(_joints_of(m, body))
+            elif (number := joints.get(joint.name)) is not None:
+                qvel = int(m.jnt_dofadr[number])
+                mapped.add(number)
+                coordinates.append((m.jnt_qposadr[number], joint.q_index, qvel, joint.v_index))
+                joint_qvel[names.index(joint.name)] = qvel
+        self._bodies = [
+            (body, m.body(body).name, np.array(m.body_ipos[body]))
+            for body in range(1, m.nbody)
+            if m.body(body).name in robot.model.frames
+        ]
+        actuator_forces, force_sensors = _delivered(m, set(joint_qvel))
+        readings = _readings(m, robot)
+        self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
+        self._maps = {
+            "joint_qvel": joint_qvel,
+            "coordinates": np.array(coordinates, dtype=COORDINATE),
+            "bases": np.array([base.record() for base in self._bases], dtype=BASE),
+            "actuators": np.array(_actuators(m, robot), dtype=ACTUATOR),
+            "bodies": np.array([number for number, *_ in self._bodies], dtype=int),
+            "readings": np.array(readings, dtype=READING),
+            "actuator_forces": np.array(actuator_forces, dtype=DELIVERED),
+            "force_sensors": np.array(force_sensors, dtype=DELIVERED),
+            "commands": np.empty((3, len(names))),
+        }
 
+    def kernels_for(self, scene: Scene, **shared: np.ndarray) -> _Kernels:
+        """Return `read_controls` and `write_results` for a scene; shared: fields of Exchange."""
+        robot, actuators = self.robot, self.robot.access.actuators.whole
+        first, v = robot.world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
+        exchange = Reference(
+            Exchange(
+                settings=scene.settings,
+                velocity=scene.velocity[v],
+                sensors=scene.sensors[first : first + len(robot.model.sensors)],
+                q=actuators.q,
+                control=actuators.control,
+                joint_v=actuators.joint_v,
+                kp=actuators.kp,
+                kd=actuators.kd,
+                **{name: getattr(self._data, name) for name in _OF_DATA},
+                **self._maps,
+                **shared,
+            )
+        )
+        kernels = (entry_point(kernel, exchange) for kernel in (read_controls, write_results))
+        read, write = (partial(kernel, exchange) for kernel in kernels)
+        return read, write
 
-class Reading(NamedTuple):
-    """Three entries of sensordata: `sign` times a part of a sensor's reading."""
+    def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Set the robot to MuJoCo's qpos (nq,) and qvel (nv,)."""
+        robot, coordinates = self.robot, self._maps["coordinates"]
+        q, v = robot.q.copy(), robot.v.copy()
+        q[coordinates["q"]] = qpos[coordinates["qpos"]]
+        v[coordinates["v"]] = qvel[coordinates["qvel"]]
+        for base in self._bases:
+            position, turn = base.motion.pose(qpos)
+            linear, spin = base.motion.velocity(turn, qvel)
+            q[base.q : base.q + 3], q[base.q + 3 : base.q + 7] = position, turn[_XYZW]
+            v[base.v : base.v + 3] = rotation_of(turn).T @ linear
+            v[base.v + 3 : base.v + 6] = spin
+        robot.q, robot.v = q, v
 
-    place: slice
-    sensor: str
-    part: slice
-    sign: float  # MuJoCo: the parent's force on the child; hrpsim: the reaction
-
-
-class RobotMapping(NamedTuple):
-    """One robot of the world; arrays pair MuJoCo's indices with the robot's."""
-
-    robot: Robot
-    bases: list[FreeBase]
-    qpos: np.ndarray
-    q: np.ndarray
-    qvel: np.ndarray
-    v: np.ndarray
-    dofs: np.ndarray  # in qvel, of the robot's joints, -1 where MuJoCo has none (n,)
-    actuators: list[Actuator]
-    bodies: list[tuple[int, str, np.ndarray]]  # number, link, centre of mass in the body
-    readings: list[Reading]
+    def push(self) -> None:
+        """Push by qfrc_applied of the base and xfrc_applied."""
+        robot, data = self.robot, self._data
+        for base in self._bases:
+            motion = base.motion
+            force = data.qfrc_applied[motion.qvel : motion.qvel + 6]
+            if force.any():
+                torque = rotation_of(robot.q[base.q + 3 : base.q + 7][_WXYZ]) @ force[3:]
+                robot.apply_wrench(base.link, motion.axes @ force[:3], torque, motion.anchor)
+        for body, link, centre in self._bodies:
+            wrench = data.xfrc_applied[body]
+            if wrench.any():
+                robot.apply_wrench(link, wrench[:3], wrench[3:], centre)
 
 
 class Mapping:
     """State, commands and readings of all robots of a world."""
 
-    def __init__(self, robots: list[RobotMapping], m):
-        self._robots = robots
-        self._alone = _alone_on_joint(m)
-        self._delivered, self._unread = _sensors_of_forces(m, robots, self._alone)
+    def __init__(self, robots: list[RobotMapping], m, data, world: World):
+        self._robots, self._data, self._world = robots, data, world
+        self._scene: Scene | None = None
+        self._kernels: list[_Kernels] = []
+        self._gravity = m.opt.gravity
+        self.known = np.full(m.nq, np.nan), np.full(m.nv, np.nan)  # the world's state
+        self._unread = _unread(m, robots)
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)
             if int(m.sensor_adr[k]) in self._unread
         ]
 
-    def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
-        """Set the world to MuJoCo's qpos (nq,) and qvel (nv,)."""
+    def is_changed(self) -> bool:
+        """Return whether qpos or qvel are not those of the world."""
+        data, (qpos, qvel) = self._data, self.known
+        return not (np.array_equal(data.qpos, qpos) and np.array_equal(data.qvel, qvel))
+
+    def put_state(self) -> None:
+        """Set the world to qpos and qvel."""
+        data, (qpos, qvel) = self._data, self.known
         for one in self._robots:
-            q, v = one.robot.q.copy(), one.robot.v.copy()
-            q[one.q], v[one.v] = qpos[one.qpos], qvel[one.qvel]
-            for base in one.bases:
-                position, turn = base.motion.pose(qpos)
-                linear, spin = base.motion.velocity(turn, qvel)
-                q[base.q : base.q + 3], q[base.q + 3 : base.q + 7] = position, turn[_XYZW]
-                v[base.v : base.v + 3] = rotation_of(turn).T @ linear
-                v[base.v + 3 : base.v + 6] = spin
-            one.robot.q, one.robot.v = q, v
+            one.put_state(data.qpos, data.qvel)
+        qpos[:], qvel[:] = data.qpos, data.qvel
 
-    def get_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
-        """Write qpos (nq,) and qvel (nv,)."""
-        for one in self._robots:
-            q, v = one.robot.q, one.robot.v
-            qpos[one.qpos], qvel[one.qvel] = q[one.q], v[one.v]
-            for base in one.bases:
-                turn = q[base.q + 3 : base.q + 7][_WXYZ]
-                base.motion.put_pose(q[base.q : base.q + 3], turn, qpos)
-                linear = rotation_of(turn) @ v[base.v : base.v + 3]
-                base.motion.put_velocity(turn, linear, v[base.v + 3 : base.v + 6], qvel)
+    def step(self) -> None:
+        """Do a step of the world: read the controls before, write the results after it."""
+        self._refer()
+        for k, (read, _) in enumerate(self._kernels):
+            if found := read():
+                self._meet(found, k)
+        self._world.step()
+        self._refer()
+        for _, write in self._kernels:
+            write()
 
-    def command(self, data) -> None:
-        """Command the joints by data.ctrl and push by qfrc_applied and xfrc_applied."""
-        for one in self._robots:
-            robot = one.robot
-            values = np.full((3, len(one.dofs)), np.nan)
-            for a in one.actuators:
-                ctrl = min(max(float(data.ctrl[a.number]), a.low), a.high)
-                target = a.scale * ctrl + a.offset
-                before = values[a.field, a.joint]
-                values[a.field, a.joint] = target if np.isnan(before) else before + target
-            pushed = np.where(one.dofs >= 0, data.qfrc_applied[one.dofs], 0.0)
-            at = np.flatnonzero(pushed)
-            values[2, at] = np.where(np.isnan(values[2, at]), 0.0, values[2, at]) + pushed[at]
-            robot.command(*values, nan_holds=True)
-            for base in one.bases:
-                motion = base.motion
-                force = data.qfrc_applied[motion.qvel : motion.qvel + 6]
-                if force.any():
-                    torque = rotation_of(robot.q[base.q + 3 : base.q + 7][_WXYZ]) @ force[3:]
-                    robot.apply_wrench(base.link, motion.axes @ force[:3], torque, motion.anchor)
-            if data.xfrc_applied.any():
-                for body, link, centre in one.bodies:
-                    wrench = data.xfrc_applied[body]
-                    if wrench.any():
-                        robot.apply_wrench(link, wrench[:3], wrench[3:], centre)
+    def _refer(self) -> None:
+        if self._scene is None or self._scene is not self._world.present_scene:
+            self._scene = self._world.scene
+            shared = dict(zip(("known_qpos", "known_qvel"), self.known), gravity=self._gravity)
+            self._kernels = [one.kernels_for(self._scene, **shared) for one in self._robots]
 
-    def get_sensors(self, data) -> None:
-        """Write force, torque and accelerometer sensors, and those of actuators."""
-        for one in self._robots:
-            for place, name, part, sign in one.readings:
-                sensor = one.robot.sensors[name]
-                is_imu = sensor.description.kind == "imu"
-                values = sensor.linear_acceleration if is_imu else sensor.wrench[part]
-                data.sensordata[place] = sign * values
-        for place, dof, gear in self._delivered:
-            data.sensordata[place] = data.qfrc_actuator[dof] / gear
+    def _meet(self, found: int, k: int) -> None:
+        """Do what `read_controls` of a robot requests."""
+        if found == CHANGED:
+            self._world.gravity = self._gravity
+            if self.is_changed():
+                self.put_state()
+            self._refer()
+            found = self._kernels[k][0]()
+        if found == INVALID:
+            self._refuse()
+        elif found == PUSHED:
+            self._robots[k].push()
 
-    def mark_unread(self, sensordata: np.ndarray) -> None:
-        """Write NaN for sensors of which hrpsim has no reading."""
-        sensordata[self._unread] = np.nan
+    def _refuse(self) -> None:
+        for name in ("ctrl", "qfrc_applied"):
+            values = getattr(self._data, name)
+            if not np.isfinite(values).all():
+                k = int(np.flatnonzero(~np.isfinite(values))[0])
+                raise StateError(f"{name}[{k}] is {values[k]}, it must be finite")
 
-    def get_efforts(self, data) -> None:
-        """Write the efforts of joints, without applied forces, and of their actuators.
+    def mark_unread(self) -> None:
+        """Write NaN for sensors of which hrpsim has no reading, and for forces of actuators.
 
-        NaN for actuators that share a joint with others.
+        The forces follow in each step, except of actuators that share a joint with others.
         """
-        for one in self._robots:
-            there = one.dofs >= 0
-            dofs = one.dofs[there]
-            efforts = one.robot.joint_efforts[there]
-            data.qfrc_actuator[dofs] = efforts - data.qfrc_applied[dofs]
-        data.actuator_force[:] = np.nan
-        for number, (dof, gear) in self._alone.items():
-            data.actuator_force[number] = data.qfrc_actuator[dof] / gear
+        self._data.sensordata[self._unread] = np.nan
+        self._data.actuator_force[:] = np.nan
 
 
-def map_world(m, world: World) -> Mapping:
-    """Return the mapping of a mujoco.MjModel to the world of the same file.
+def map_world(m, data, world: World) -> Mapping:
+    """Return the mapping of a mujoco.MjModel and MjData to the world of the same file.
 
     Raises HrpsimError for a joint that the world does not have: a ball joint, or one that
     `load_world` left out.
     """
     joints = {m.joint(j).name: j for j in range(m.njnt)}
     mapped: set[int] = set()
-    robots = [_map_robot(m, robot, joints, mapped) for robot in world.robots.values()]
+    robots = [RobotMapping(m, data, robot, joints, mapped) for robot in world.robots.values()]
     lacking = [m.joint(j).name or f"joint {j}" for j in range(m.njnt) if j not in mapped]
     if lacking:
         raise HrpsimError(
             f"no degree of freedom in hrpsim's world stands for {', '.join(lacking[:5])}: ball "
             "joints, and joints without a name, have none"
         )
-    return Mapping(robots, m)
-
-
-def _map_robot(m, robot: Robot, joints: dict[str, int], mapped: set[int]) -> RobotMapping:
-    pairs: list[tuple[int, int, int, int]] = []
-    bases, names = [], robot.joint_names
-    dofs = np.full(len(names), -1)
-    for joint in robot.model.joints:
-        if joint.joint_type == FREE:
-            body = _free_body(m, robot, joint.name)
-            link = m.body(body).name or robot.model.base_link
-            bases.append(FreeBase(FreeMotion(m, body), link, joint.q_index, joint.v_index))
-            mapped.update(_joints_of(m, body))
-        elif (number := joints.get(joint.name)) is not None:
-            qvel = int(m.jnt_dofadr[number])
-            mapped.add(number)
-            pairs.append((int(m.jnt_qposadr[number]), joint.q_index, qvel, joint.v_index))
-            dofs[names.index(joint.name)] = qvel
-    table = np.array(pairs, dtype=int).reshape(-1, 4)
-    links = robot.model.frames
-    bodies = [
-        (body, m.body(body).name, np.array(m.body_ipos[body]))
-        for body in range(1, m.nbody)
-        if m.body(body).name in links
-    ]
-    return RobotMapping(
-        robot, bases, *table.T, dofs, _actuators(m, robot), bodies, _readings(m, robot)
-    )
+    return Mapping(robots, m, data, world)
 
 
 def _free_body(m, robot: Robot, name: str) -> int:
@@ -229,8 +258,8 @@ def _joints_of(m, body: int) -> range:
     return range(int(m.body_jntadr[body]), int(m.body_jntadr[body] + m.body_jntnum[body]))
 
 
-def _actuators(m, robot: Robot) -> list[Actuator]:
-    """Return the actuators of a robot's joints as hrpsim has them: servos, dampers, motors."""
+def _actuators(m, robot: Robot) -> list[tuple]:
+    """Return ACTUATOR values of a robot's joints as hrpsim has them: servos, dampers, motors."""
     found, names = [], robot.joint_names
     for k in range(m.nu):
         name = m.joint(int(m.actuator_trnid[k][0])).name if m.actuator_trntype[k] == 0 else ""
@@ -250,27 +279,31 @@ def _actuators(m, robot: Robot) -> list[Actuator]:
         bounded = bool(m.actuator_ctrllimited[k])
         low, high = m.actuator_ctrlrange[k] if bounded else (-np.inf, np.inf)
         scale, offset = gain * gear / unit, b0 * gear / unit
-        found.append(Actuator(k, names.index(name), field, scale, offset, float(low), float(high)))
+        found.append((k, names.index(name), field, scale, offset, low, high))
     return found
 
 
-def _readings(m, robot: Robot) -> list[Reading]:
-    """Return the sensors of MuJoCo read from hrpsim's: those at sites of the same name."""
+def _readings(m, robot: Robot) -> list[tuple]:
+    """Return READING values of MuJoCo's sensors at sites of which hrpsim has a sensor.
+
+    MuJoCo has the parent's force on the child, hrpsim the reaction.
+    """
     import mujoco
 
     sorts = mujoco.mjtSensor
     parts = {
-        int(sorts.mjSENS_FORCE): slice(0, 3),
-        int(sorts.mjSENS_TORQUE): slice(3, 6),
-        int(sorts.mjSENS_ACCELEROMETER): slice(3, 6),
+        int(sorts.mjSENS_FORCE): 0,
+        int(sorts.mjSENS_TORQUE): 3,
+        int(sorts.mjSENS_ACCELEROMETER): 3,
     }
     found = []
     for k in range(m.nsensor):
         part = parts.get(int(m.sensor_type[k]))
-        site = m.site(int(m.sensor_objid[k])).name if part else ""
-        if part and site in robot.sensors:
-            at, is_imu = int(m.sensor_adr[k]), robot.sensors[site].description.kind == "imu"
-            found.append(Reading(slice(at, at + 3), site, part, 1.0 if is_imu else -1.0))
+        site = "" if part is None else m.site(int(m.sensor_objid[k])).name
+        if part is not None and site in robot.sensors:
+            sensor = robot.sensors[site]
+            sign = 1.0 if sensor.description.kind == "imu" else -1.0
+            found.append((int(m.sensor_adr[k]), sensor.index, part, sign))
     return found
 
 
@@ -286,20 +319,30 @@ def _alone_on_joint(m) -> dict[int, tuple[int, float]]:
     }
 
 
-def _sensors_of_forces(m, robots: list[RobotMapping], alone) -> tuple[list[Delivered], np.ndarray]:
-    """Return the actuator force sensors, and the indices of those without a reading."""
+def _delivered(m, dofs: set[int]) -> tuple[list[tuple], list[tuple]]:
+    """Return DELIVERED values of the actuators, and of the sensors, of joints with these dofs."""
     import mujoco
 
-    sorts = mujoco.mjtSensor
-    delivered: list[Delivered] = []
-    read = {one.place.start for robot in robots for one in robot.readings}
+    sorts, alone = mujoco.mjtSensor, _alone_on_joint(m)
+    forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
+    sensors = []
+    for k in range(m.nsensor):
+        sort, of = m.sensor_type[k], int(m.sensor_objid[k])
+        if sort == sorts.mjSENS_JOINTACTFRC:
+            sensors.append((int(m.sensor_adr[k]), int(m.jnt_dofadr[of]), 1.0))
+        elif sort == sorts.mjSENS_ACTUATORFRC and of in alone:
+            sensors.append((int(m.sensor_adr[k]), *alone[of]))
+    return forces, [one for one in sensors if one[1] in dofs]
+
+
+def _unread(m, robots: list[RobotMapping]) -> np.ndarray:
+    """Return the indices in sensordata of sensors of forces that no robot has."""
+    import mujoco
+
+    read = {place for robot in robots for place in robot.sensors_read}
     unread: list[int] = []
     for k in range(m.nsensor):
-        at, sort, of = int(m.sensor_adr[k]), m.sensor_type[k], int(m.sensor_objid[k])
-        if sort == sorts.mjSENS_JOINTACTFRC:
-            delivered.append(Delivered(at, int(m.jnt_dofadr[of]), 1.0))
-        elif sort == sorts.mjSENS_ACTUATORFRC and of in alone:
-            delivered.append(Delivered(at, *alone[of]))
-        elif m.sensor_needstage[k] == mujoco.mjtStage.mjSTAGE_ACC and at not in read:
+        at = int(m.sensor_adr[k])
+        if m.sensor_needstage[k] == mujoco.mjtStage.mjSTAGE_ACC and at not in read:
             unread += range(at, at + int(m.sensor_dim[k]))
-    return delivered, np.array(unread, dtype=int)
+    return np.array(unread, dtype=int)

@@ -26,21 +26,35 @@ FUNCTIONS = frozenset(
         *("mj_loadPluginLibrary", "mj_defaultOption", "mj_defaultVisual", "mj_defaultSolRefImp"),
     )
 )
-# Fields of MjData that are valid after each step.
-FIELDS = frozenset(
-    (
+# What a field of MjData needs computed of qpos and qvel; what needs more includes what needs less.
+STATE, POSES, VELOCITIES, DYNAMICS = 0, 1, 2, 3
+_BY_NEED = {
+    STATE: (
         *("time", "qpos", "qvel", "qacc", "ctrl", "qfrc_applied", "xfrc_applied", "userdata"),
+        *("actuator_force", "qfrc_actuator"),
+    ),
+    POSES: (
         *("xpos", "xquat", "xmat", "xipos", "ximat", "xanchor", "xaxis", "geom_xpos", "geom_xmat"),
         *("site_xpos", "site_xmat", "cam_xpos", "cam_xmat", "light_xpos", "light_xdir"),
-        *("subtree_com", "subtree_linvel", "subtree_angmom", "cdof", "cdof_dot", "cinert", "cvel"),
-        *("crb", "qM", "M", "ten_length", "ten_J", "ten_wrapadr", "ten_wrapnum", "wrap_xpos"),
-        *("actuator_length", "actuator_moment", "moment_colind", "moment_rowadr", "moment_rownnz"),
-        *("actuator_force", "qfrc_actuator", "qfrc_bias", "qfrc_passive", "qfrc_spring"),
-        *("qfrc_damper", "qfrc_gravcomp", "cfrc_ext", "sensordata"),
+        *("subtree_com", "cdof", "cinert", "ten_length", "ten_J", "ten_wrapadr", "ten_wrapnum"),
+        *("wrap_xpos", "actuator_length", "actuator_moment", "moment_colind", "moment_rowadr"),
+        *("moment_rownnz", "cfrc_ext"),
+    ),
+    VELOCITIES: ("subtree_linvel", "subtree_angmom", "cdof_dot", "cvel", "sensordata"),
+    DYNAMICS: (
+        *("crb", "qM", "M", "qfrc_bias", "qfrc_passive", "qfrc_spring", "qfrc_damper"),
+        "qfrc_gravcomp",
+    ),
+}
+NEEDS = {name: need for need, names in _BY_NEED.items() for name in names}
+# Methods of MjData that return the fields of an object of a name or number.
+OBJECTS = frozenset(
+    (
         *("actuator", "body", "cam", "camera", "geom", "jnt", "joint", "light", "sensor", "site"),
         *("ten", "tendon"),
     )
 )
+FIELDS = OBJECTS.union(NEEDS)  # of MjData, valid after each step
 
 
 class MissingNameError(HrpsimError, AttributeError):
@@ -55,14 +69,36 @@ def missing(name: str, cure: str) -> MissingNameError:
 def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of MuJoCo that also takes the facade's models and data."""
 
+    def native(value):
+        return value.for_mujoco() if hasattr(value, "for_mujoco") else value
+
     def call(*arguments, **named):
         return function(
-            *(getattr(value, "native", value) for value in arguments),
-            **{name: getattr(value, "native", value) for name, value in named.items()},
+            *map(native, arguments), **{name: native(value) for name, value in named.items()}
         )
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
     return call
+
+
+class NamedObject:
+    """The fields of one object, as `data.body(name)` returns them, computed when they are read."""
+
+    def __init__(self, view: Any, lend: Callable[[int, Any], Any]):
+        vars(self).update(_view=view, _lend=lend)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a field of the object; `data` is a sensor's."""
+        need = NEEDS.get(name, VELOCITIES if name == "data" else STATE)
+        return self._lend(need, getattr(self._view, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Write a field of the object."""
+        setattr(self._view, name, value)
+
+    def __repr__(self) -> str:
+        self._lend(DYNAMICS, None)
+        return repr(self._view)
 
 
 class FixedArray(np.ndarray):

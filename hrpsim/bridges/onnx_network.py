@@ -17,6 +17,7 @@ from hrpsim.control.framework.controller import ControllerError
 _MOST_MEMORY = 10_000_000  # numbers
 _FLOAT = ("tensor(float)",)
 _FLOATS = (*_FLOAT, "tensor(double)", "tensor(float16)")
+_REPEATING = (b"Loop", b"Scan")  # operators of networks that may compute without end
 _NO_LOG = 4  # but fatal errors: all others are raised
 
 
@@ -70,21 +71,27 @@ class Network:
                 f"{str(path)!r}: the network's inputs after the first must be its memory, of fixed "
                 f"shapes, which the outputs after the first answer; it has {names}"
             )
-        self._worker = ThreadPoolExecutor(1, "onnx")
+        self._worker = None
+        if any(operator in path.read_bytes() for operator in _REPEATING):
+            self._worker = ThreadPoolExecutor(1, "onnx")
 
     def evaluate(self, observation: np.ndarray, memory: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the action (n,) and the new memory.
 
-        It runs in another thread: this one can then be interrupted, which ends the evaluation, of
-        a loop without end too.
+        A network with loops runs in another thread: this one can then be interrupted, which ends
+        the evaluation, of a loop without end too.
         """
         values = [observation.astype(np.float32)[None], *memory]
         given = {one.name: value for one, value in zip(self.inputs, values)}
         options = self._options()
         options.log_severity_level = _NO_LOG
-        answer = self._worker.submit(self._session.run, None, given, options)
+        run = self._session.run
         try:
-            action, *memory = answer.result()[: len(values)]
+            if self._worker is not None:
+                answer = self._worker.submit(run, None, given, options).result()
+            else:
+                answer = run(None, given, options)
+            action, *memory = answer[: len(values)]
             return [np.asarray(action, dtype=float).ravel(), *memory]
         except Exception as error:
             raise self._error("cannot be evaluated", error) from error
@@ -93,8 +100,9 @@ class Network:
             raise
 
     def close(self) -> None:
-        """End the thread."""
-        self._worker.shutdown(wait=False)
+        """End the thread, if there is one."""
+        if self._worker is not None:
+            self._worker.shutdown(wait=False)
 
     def _error(self, what: str, error: Exception) -> ControllerError:
         return ControllerError(f"{str(self._path)!r} {what}: {' '.join(str(error).split())[:200]}")

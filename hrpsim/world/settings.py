@@ -17,6 +17,7 @@ from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 STOPPING_RULES = ("residual", "relative_change")
+ACCURACIES = {"fast": 1e-3, "standard": 1e-6, "exact": 1e-8}  # tolerances of the residual
 USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
 _LONG = 0.05  # a step [s]
 _SKIN = 0.05  # see SETTINGS
@@ -54,10 +55,7 @@ def new_settings(options: dict) -> np.ndarray:
     if options["sweep_limit"] is not None:
         limits = (whole("sweep_limit", options["sweep_limit"], 1, SWEEPS),) * 2
     record["sweep_limit"], record["cold_sweep_limit"] = limits
-    tolerance, by_residual = (
-        setting("tolerance", options["tolerance"]),
-        options["stop"] == "residual",
-    )
+    tolerance, by_residual = _tolerance(options), options["stop"] == "residual"
     record["tolerance"] = (tolerance if by_residual else _TOLERANCE) * STANDARD_GRAVITY * time_step
     record["relative_tolerance"] = 0.0 if by_residual else tolerance
     record["friction_model"] = FRICTION_MODELS[options["friction_model"]]
@@ -73,3 +71,17 @@ def new_settings(options: dict) -> np.ndarray:
             usual = share * gained  # with less a ball bounces for good
         record[name] = usual if options[name] is None else setting(name, options[name])
     return record
+
+
+def _tolerance(options: dict) -> float:
+    """Return the tolerance of the options, given as a number or as a level of accuracy."""
+    tolerance, accuracy = options["tolerance"], options["accuracy"]
+    if accuracy is None:
+        return setting("tolerance", ACCURACIES["standard"] if tolerance is None else tolerance)
+    if not isinstance(accuracy, str) or accuracy not in ACCURACIES:
+        raise WorldError(unknown_name("accuracy", str(accuracy), ACCURACIES))
+    if tolerance is not None:
+        raise WorldError(f"give only one of tolerance={tolerance!r} and accuracy={accuracy!r}")
+    if options["stop"] != "residual":
+        raise WorldError(f"accuracy={accuracy!r} is a residual [m/s]: stop must be 'residual'")
+    return ACCURACIES[accuracy]

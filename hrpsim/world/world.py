@@ -46,7 +46,10 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         integrator: "semi_implicit" (second order: drift, kick in the middle of the step, drift;
             joint springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force
             solved once a step) or "euler".
-        tolerance: see `stop`.
+        accuracy: the residual at which the solver stops, by name: at a step of 1 ms "fast" is
+            1e-5 m/s, "standard" 1e-8 m/s (the default), "exact" 1e-10 m/s, and in proportion at
+            other steps. It is a tolerance of 1e-3, 1e-6 or 1e-8 with stop "residual".
+        tolerance: the same as a number, see `stop`; 1e-6 unless given.
         sweep_limit: largest number of sweeps over the constraints of each island for the motion of
             a step, and as many each for impacts of rk4 and for the correction of penetration. None
             means 120, and up to 1200 in an island with contacts that begin, as long as that is not
@@ -90,7 +93,8 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         gravity: ArrayLike = (0.0, 0.0, -STANDARD_GRAVITY),
         integrator: str = "semi_implicit",
         *,
-        tolerance: float = 1e-6,
+        accuracy: str | None = None,
+        tolerance: float | None = None,
         sweep_limit: int | None = None,
         contact_margin: float = 2e-3,
         correction_rate: float = 0.2,

@@ -91,6 +91,60 @@ def test_another_time_step_after_the_data_is_taken(path):
     assert data.qpos[0] == pytest.approx(0.3, abs=0.01)
 
 
+def test_arrays_that_the_script_has_follow_each_step(path):
+    """Law: a field, a part of it, one object's and those read anew are MuJoCo's of the state."""
+    model = ours.MjModel.from_xml_path(path)
+    data = ours.MjData(model)
+    ours.mj_resetDataKeyframe(model, data, 0)
+    low, speeds = model.body("low").id, data.cvel
+    part, own, box = data.xpos[low], data.body("low").xpos, data.body("box")
+    for _ in range(3):
+        ours.mj_step(model, data, 50)
+        truth = native.MjData(model.native)
+        truth.qpos[:], truth.qvel[:] = data.qpos, data.qvel
+        native.mj_forward(model.native, truth)
+        for mine in (part, own, data.xpos[low], data.body(low).xpos):
+            assert mine.tolist() == truth.xpos[low].tolist()
+        assert speeds.tolist() == truth.cvel.tolist()
+        assert box.xquat.tolist() == truth.body("box").xquat.tolist()
+        assert data.sensor(4).data.tolist() == truth.sensor(4).data.tolist()
+        assert data.qfrc_bias.tolist() == truth.qfrc_bias.tolist()
+        data.qpos[0] += 0.1  # does not move what was computed of the step's state
+        assert data.subtree_com.tolist() == truth.subtree_com.tolist()
+        ours.mj_forward(model, data)
+        assert np.abs(part - truth.xpos[low]).max() > 1e-3
+
+
+def test_a_push_of_a_passive_joint_ends_when_it_is_taken_back():
+    """Law: without forces the rate of a free hinge is constant; with 1 Nm for t it is t / I."""
+    text = """<mujoco><option gravity="0 0 0" timestep="0.001"/><worldbody><body>
+    <joint axis="0 0 1" name="j"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 0.5"/></body>
+    </worldbody></mujoco>"""
+    model = ours.MjModel.from_xml_string(text)
+    data = ours.MjData(model)
+    data.qfrc_applied[0] = 1.0
+    ours.mj_step(model, data, 100)
+    data.qfrc_applied[0] = 0.0
+    ours.mj_step(model, data, 100)
+    assert data.qvel[0] == pytest.approx(0.1 / 0.5, rel=1e-9)
+    data.ctrl = data.ctrl  # no entries
+    model.opt.gravity[2] = -1.0
+    ours.mj_step(model, data)
+    assert data.world.gravity.tolist() == [0.0, 0.0, -1.0]
+
+
+def test_controls_that_are_not_finite_are_named(path):
+    model = ours.MjModel.from_xml_path(path)
+    data = ours.MjData(model)
+    for name in ("ctrl", "qfrc_applied"):
+        getattr(data, name)[1] = np.nan
+        with pytest.raises(HrpsimError, match=rf"{name}\[1\] is nan"):
+            ours.mj_step(model, data)
+        getattr(data, name)[1] = 0.0
+    assert data.time == 0.0
+    ours.mj_step(model, data)
+
+
 def test_accelerations_forces_and_the_mass_matrix_are_mujoco_s(path):
     """Law: M qacc + bias = actuator + passive + applied, in either, up to O(step)."""
     a, b = run(ours, path, 1), run(native, path, 1)

@@ -284,6 +284,22 @@ def test_bad_values_are_refused_and_say_what_is_allowed(bench, name, value):
     assert present() == before
 
 
+def test_a_tolerance_is_given_by_number_or_by_name(bench):
+    """Law: one of them at a time; a name is one of the levels."""
+    change = bench.listener.set_parameter
+    assert "'exact'" in change("solver_accuracy", "good").reason
+    assert change("solver_accuracy", "fast").successful
+    try:
+        assert "only one of" in change("solver_tolerance", 1e-3).reason
+    finally:
+        assert change("solver_accuracy", "").successful
+    assert change("solver_tolerance", 1e-3).successful
+    try:
+        assert "only one of" in change("solver_accuracy", "fast").reason
+    finally:
+        assert change("solver_tolerance", 0.0).successful
+
+
 def test_the_solver_can_be_told_to_stop_early(bench):
     diagnostics = bench.listener.collect("diagnostic_msgs/msg/DiagnosticArray", "/diagnostics")
     bench.send("joint_commands", JointState(name=["CHEST_JOINT1"], position=[0.3]))

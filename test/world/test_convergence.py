@@ -28,6 +28,21 @@ def landing(**options):
     return world
 
 
+@pytest.mark.parametrize("accuracy, residual", [("fast", 1e-5), (None, 1e-8), ("exact", 1e-10)])
+def test_a_level_of_accuracy_bounds_the_residual(accuracy, residual):
+    """Law: sweeps end once the residual is within the documented speed, and not far below it."""
+    world = World(gravity=(0.0, 0.0, -9.80665), accuracy=accuracy, sleeping=False)
+    world.add_ground()
+    for k in range(5):
+        world.add_body(Box((0.1, 0.1, 0.1)), 1.0, position=(0.02 * k, 0.0, 0.05 + 0.1 * k))
+    residuals = []
+    for _ in range(100):
+        world.step()
+        residuals.append(world.stats.residual)
+    assert max(residuals) <= residual
+    assert max(residuals) > 1e-4 * residual
+
+
 def test_a_call_tells_about_all_its_steps():
     """The counts of a call are those of its steps one by one, which move alike, bit for bit."""
     world, one_by_one = landing(), landing()

@@ -277,14 +277,15 @@ class ControllerHost:
     def _mixed(self, command: Command) -> Command:
         """Return a command by modes with NaN where a joint is not given a value."""
         modes = np.asarray(command.modes)
-        if modes.shape != (len(self.joint_names),) or not np.isin(modes, list(MODES)).all():
+        chosen = [modes == mode for mode in MODES]
+        if modes.shape != (len(self.joint_names),) or not np.logical_or.reduce(chosen).all():
             raise ControllerError(
                 f"{self.name}: modes must be {len(self.joint_names)} of POSITION, VELOCITY, EFFORT"
             )
         fields = []
-        for mode, what, mine in zip(MODES, Command._fields, used_by(modes)):
+        rows = zip(MODES, Command._fields, chosen, used_by(modes), strict=False)
+        for mode, what, needed, mine in rows:
             values = command[mode]
-            needed = modes == mode
             if values is None and needed.any():
                 joint = self.joint_names[int(np.argmax(needed))]
                 raise ControllerError(

@@ -22,20 +22,20 @@ class FreeMotion:
     def __init__(self, m, body: int):
         first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
         self.qpos, self.qvel = int(m.jnt_qposadr[first]), int(m.jnt_dofadr[first])
-        self.axes, self._turn = np.eye(3), _UNTURNED
-        self._origin = self.anchor = np.zeros(3)
+        self.axes, self.turn = np.eye(3), _UNTURNED
+        self.origin = self.anchor = np.zeros(3)
         if count > 1:
-            self._turn = np.array(m.body_quat[body])
-            R = rotation_of(self._turn)
+            self.turn = np.array(m.body_quat[body])
+            R = rotation_of(self.turn)
             self.axes = R @ np.transpose(m.jnt_axis[first : first + 3])
             self.anchor = np.array(m.jnt_pos[first + 3])  # of the ball, in the body
             start = self.axes @ m.qpos0[self.qpos : self.qpos + 3]
-            self._origin = m.body_pos[body] + R @ self.anchor - start
+            self.origin = m.body_pos[body] + R @ self.anchor - start
 
     def pose(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return position (3,) [m] and quaternion w x y z (4,) of the body at qpos (nq,)."""
-        turn = _product(self._turn, qpos[self.qpos + 3 : self.qpos + 7])
-        moved = self._origin + self.axes @ qpos[self.qpos : self.qpos + 3]
+        turn = _product(self.turn, qpos[self.qpos + 3 : self.qpos + 7])
+        moved = self.origin + self.axes @ qpos[self.qpos : self.qpos + 3]
         return moved - rotation_of(turn) @ self.anchor, turn
 
     def velocity(self, turn: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -45,19 +45,6 @@ class FreeMotion:
         """
         spin, R = qvel[self.qvel + 3 : self.qvel + 6], rotation_of(turn)
         return self.axes @ qvel[self.qvel : self.qvel + 3] - R @ np.cross(spin, self.anchor), spin
-
-    def put_pose(self, position: np.ndarray, turn: np.ndarray, qpos: np.ndarray) -> None:
-        """Write a pose, as `pose` returns it, to qpos (nq,)."""
-        moved = position + rotation_of(turn) @ self.anchor - self._origin
-        qpos[self.qpos : self.qpos + 3] = self.axes.T @ moved
-        back = self._turn * (1.0, -1.0, -1.0, -1.0)
-        qpos[self.qpos + 3 : self.qpos + 7] = _product(back, turn)
-
-    def put_velocity(self, turn: np.ndarray, linear, spin, qvel: np.ndarray) -> None:
-        """Write a velocity, as `velocity` returns it, to qvel (nv,)."""
-        arm = rotation_of(turn) @ np.cross(spin, self.anchor)
-        qvel[self.qvel : self.qvel + 3] = self.axes.T @ (linear + arm)
-        qvel[self.qvel + 3 : self.qvel + 6] = spin
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from rclpy.parameter import Parameter
 
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.limits import PARAMETER_TEXT
+from hrpsim.world.settings import ACCURACIES
 from hrpsim.yaml_text import read_yaml
 
 _SHOWN = 5  # nodes of a file of parameters, in a warning
@@ -186,6 +187,12 @@ SPECIFICATIONS = dict(
         "Tolerance at which the contact solver stops, as World has it; 0 takes the world file's",
         0.0,
         1.0,
+    ),
+    solver_accuracy=Specification(
+        "",
+        "Tolerance by name, as World has it; empty takes solver_tolerance, or the world file's",
+        choices=("", *ACCURACIES),
+        read_only=False,
     ),
     entity_limit=_live(
         1000, "Maximum number of entities in the world; ~/spawn_entity refuses more", 0, 1_000_000
@@ -357,7 +364,8 @@ def on_change(
             if length > PARAMETER_TEXT:
                 problem = f"{name}: {length} characters, {PARAMETER_TEXT} at most (PARAMETER_TEXT)"
             else:
-                problem = (declared.problem if declared else check)(name, value)
+                problem = declared.problem(name, value) if declared else ""
+                problem = problem or check(name, value)
             if problem:
                 return SetParametersResult(successful=False, reason=problem)
         return SetParametersResult(successful=True)

@@ -11,6 +11,7 @@ import time
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.world.parts.results import Convergence, Unmet
+from hrpsim.world.settings import ACCURACIES
 
 
 class SolverSettings:
@@ -25,11 +26,22 @@ class SolverSettings:
         }
         self.sweep_limit = 0
         self.tolerance = 0.0
+        self.accuracy = ""  # a level of ACCURACIES, in place of the tolerance
+
+    def problem(self, name: str, value) -> str:
+        """Return why one of the settings cannot have a value, or ""."""
+        given = {"tolerance": self.tolerance, "accuracy": self.accuracy, name: value}
+        if given["tolerance"] and given["accuracy"]:
+            return "only one of solver_tolerance and solver_accuracy may be given"
+        if given["accuracy"] and self._original["relative_tolerance"] > 0.0:
+            return "solver_accuracy is a residual [m/s]: the world's `stop` must be 'residual'"
+        return ""
 
     def of(self, world) -> SolverSettings:
         """Return the same settings for another world, applied to it."""
         other = SolverSettings(world)
         other.sweep_limit, other.tolerance = self.sweep_limit, self.tolerance
+        other.accuracy = self.accuracy
         other.apply()
         return other
 
@@ -42,7 +54,8 @@ class SolverSettings:
         relative = self._original["relative_tolerance"] > 0.0
         name = "relative_tolerance" if relative else "tolerance"
         unit = 1.0 if relative else STANDARD_GRAVITY * self._world.time_step
-        settings[name] = self.tolerance * unit or self._original[name]
+        tolerance = self.tolerance or ACCURACIES.get(self.accuracy, 0.0)
+        settings[name] = tolerance * unit or self._original[name]
 
 
 class StepAccount:

@@ -35,6 +35,7 @@ _WORD_PERIOD = 10.0  # between two log entries about it [s, wall]
 _CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
 _RATES = ("publish_rate", "tf_rate", "marker_rate", "contact_rate")
 _SOLVER = {"solver_sweep_limit": "sweep_limit", "solver_tolerance": "tolerance"}
+_SOLVER["solver_accuracy"] = "accuracy"
 _WRENCH = {"wrench_duration": "duration", "wrench_ramp": "ramp"}
 _LIMITS = {
     "entity_limit": "entities",
@@ -235,10 +236,14 @@ class LiveParameters:
         self._limits = limits
         self._noise = noise
         for name in (*_NOISE, *_SOLVER, *_LIMITS, "state_limit"):
+            if problem := self._problem(name, parameters.value_of(node, name)):
+                raise parameters.ParameterError(problem)
             self._react(name, parameters.value_of(node, name))
         parameters.on_change(node, self._problem, self._react)
 
     def _problem(self, name: str, value: Any) -> str:
+        if name in _SOLVER:
+            return self._simulation.solver.problem(_SOLVER[name], value)
         for robot in self._simulation.robots:
             for held in (robot.gains, robot.modes, robot.rates):
                 if held.knows(name):

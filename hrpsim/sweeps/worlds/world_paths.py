@@ -36,7 +36,7 @@ _ARGUMENT = re.compile(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)")
 # Settings of a world that a file may leave out but a study may vary.
 _SETTINGS = ("time_step", "tolerance", "contact_margin", "correction_rate", "correction_speed")
 _SETTINGS += ("slop", "slip_threshold", "restitution_threshold")
-_SETTINGS += ("integrator", "solver", "sweep_limit", "friction_model", "impact_law")
+_SETTINGS += ("accuracy", "integrator", "solver", "sweep_limit", "friction_model", "impact_law")
 _FACTOR = numeric(Range(1e-3, 1e3))
 ROBOT_FACTORS = {
     "mass_factor": Parameter(_FACTOR),  # masses and inertias of all links

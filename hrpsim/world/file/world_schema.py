@@ -37,7 +37,7 @@ from hrpsim.schema import (
 from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS
 from hrpsim.world.objects.materials import IMPACT_LAWS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, NAMES
-from hrpsim.world.settings import FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
+from hrpsim.world.settings import ACCURACIES, FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
 
 CATEGORIES = ("object", "robot", "human", "dynamic_object", "static_object")
 SHAPES = (
@@ -91,6 +91,7 @@ _WORLD = mapping(
         "impact_law": one_of("impact_law", IMPACT_LAWS),
         "friction_model": one_of("friction_model", FRICTION_MODELS),
         "stop": one_of("stop", STOPPING_RULES),
+        "accuracy": null_or(one_of("accuracy", ACCURACIES)),
         "solver": null_or(_solver),
         **{key: flag for key in ("position_projection", "continuous", "sleeping")},
     }

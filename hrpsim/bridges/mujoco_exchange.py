@@ -1,0 +1,221 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Kernels between the arrays of mujoco.MjData and those of one robot in an hrpsim scene."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.jit.compiled import inlined_kernel, kernel
+from hrpsim.spatial.rotation import rotated
+
+INVALID, CHANGED, PUSHED = 1, 2, 3  # results of `read_controls`
+
+COORDINATE = np.dtype([("qpos", "i8"), ("q", "i8"), ("qvel", "i8"), ("v", "i8")])
+# a body that moves freely: hrpsim/model/mjcf/free_motion.py
+BASE = np.dtype(
+    [
+        *COORDINATE.descr,  # the first of each
+        ("axes", "f8", (3, 3)),
+        ("anchor", "f8", (3,)),  # [m]
+        ("origin", "f8", (3,)),  # [m]
+        ("turn", "f8", (4,)),  # w x y z
+    ]
+)
+# an affine actuator: the joint's command is `scale` ctrl + `offset`
+ACTUATOR = np.dtype(
+    [
+        ("number", "i8"),
+        ("joint", "i8"),  # index of the robot's joint
+        ("field", "i8"),  # 0 position, 1 velocity, 2 effort
+        ("scale", "f8"),
+        ("offset", "f8"),
+        ("low", "f8"),
+        ("high", "f8"),
+    ]
+)
+# an entry of sensordata or actuator_force: what a joint's actuators deliver, over a gear ratio
+DELIVERED = np.dtype([("place", "i8"), ("qvel", "i8"), ("gear", "f8")])
+# three entries of sensordata: `sign` times those of a sensor's reading from `part` on
+READING = np.dtype([("place", "i8"), ("sensor", "i8"), ("part", "i8"), ("sign", "f8")])
+
+
+class Exchange(NamedTuple):
+    """Arrays of a robot with n joints, of the model and of the maps between them."""
+
+    settings: np.ndarray  # (1,) SETTINGS
+    q: np.ndarray  # (nq,)
+    velocity: np.ndarray  # (nv,) kernels' layout
+    control: np.ndarray  # (nv,) CONTROL
+    joint_v: np.ndarray  # (n,) indices of the joints in control
+    kp: np.ndarray  # (n,)
+    kd: np.ndarray  # (n,)
+    sensors: np.ndarray  # SENSOR, of the robot
+    qpos: np.ndarray
+    qvel: np.ndarray
+    qacc: np.ndarray
+    ctrl: np.ndarray
+    qfrc_applied: np.ndarray
+    xfrc_applied: np.ndarray
+    qfrc_actuator: np.ndarray
+    actuator_force: np.ndarray
+    sensordata: np.ndarray
+    gravity: np.ndarray  # (3,) of the model [m/s^2]
+    known_qpos: np.ndarray  # of the world's state
+    known_qvel: np.ndarray
+    joint_qvel: np.ndarray  # (n,) indices of the joints in qvel, -1 where MuJoCo has none
+    coordinates: np.ndarray  # COORDINATE
+    bases: np.ndarray  # BASE
+    actuators: np.ndarray  # ACTUATOR
+    bodies: np.ndarray  # numbers of the robot's bodies
+    readings: np.ndarray  # READING
+    actuator_forces: np.ndarray  # DELIVERED, in actuator_force
+    force_sensors: np.ndarray  # DELIVERED, in sensordata
+    commands: np.ndarray  # (3, n) positions, velocities, efforts, work
+
+
+@kernel
+def read_controls(s):
+    """Command the joints by ctrl and qfrc_applied.
+
+    Returns CHANGED, and changes nothing, where qpos, qvel or gravity are not those of the world;
+    INVALID for a value that is not finite; PUSHED where a body has a wrench or the base a force.
+    """
+    if _differs(s):
+        return CHANGED
+    commands = s.commands
+    commands[:] = np.nan
+    for k in range(s.actuators.shape[0]):
+        a = s.actuators[k]
+        target = a.scale * min(max(s.ctrl[a.number], a.low), a.high) + a.offset
+        if not np.isfinite(target):
+            return INVALID
+        before = commands[a.field, a.joint]
+        commands[a.field, a.joint] = target if np.isnan(before) else before + target
+    for k in range(s.joint_qvel.shape[0]):
+        effort = 0.0 if np.isnan(commands[2, k]) else commands[2, k]
+        if s.joint_qvel[k] >= 0:
+            effort += s.qfrc_applied[s.joint_qvel[k]]
+        if not np.isfinite(effort):
+            return INVALID
+        commands[2, k] = effort
+    for k in range(s.joint_qvel.shape[0]):
+        _command(s, k, commands[0, k], commands[1, k], commands[2, k])
+    for k in range(s.bodies.shape[0]):
+        for r in range(6):
+            if s.xfrc_applied[s.bodies[k], r] != 0.0:
+                return PUSHED
+    for k in range(s.bases.shape[0]):
+        for r in range(6):
+            if s.qfrc_applied[s.bases[k].qvel + r] != 0.0:
+                return PUSHED
+    return 0
+
+
+@inlined_kernel
+def _command(s, k, position, rate, effort):
+    """Command a joint at once, as `Robot.command` does; position and rate may be NaN: not given."""
+    law = s.control[s.joint_v[k]]
+    held, damped = not np.isnan(position), not np.isnan(rate)
+    law.target_position = position if held else 0.0
+    law.target_velocity = rate if damped else 0.0
+    law.kp = s.kp[k] if held else 0.0
+    law.kd = s.kd[k] if held or damped else 0.0
+    law.effort = effort
+    law.ramp, law.ramp_steps, law.ahead = 0.0, 0, 0.0
+
+
+@inlined_kernel
+def _differs(s):
+    """Return whether the script has changed gravity, or qpos or qvel of the robot."""
+    for r in range(3):
+        if s.gravity[r] != s.settings[0].gravity[r]:
+            return True
+    for k in range(s.coordinates.shape[0]):
+        i, j = s.coordinates[k].qpos, s.coordinates[k].qvel
+        if s.qpos[i] != s.known_qpos[i] or s.qvel[j] != s.known_qvel[j]:
+            return True
+    for k in range(s.bases.shape[0]):
+        i, j = s.bases[k].qpos, s.bases[k].qvel
+        for r in range(7):
+            if s.qpos[i + r] != s.known_qpos[i + r]:
+                return True
+        for r in range(6):
+            if s.qvel[j + r] != s.known_qvel[j + r]:
+                return True
+    return False
+
+
+@kernel
+def write_results(s):
+    """Write qpos, qvel and qacc, efforts without applied forces, and sensors of forces."""
+    for k in range(s.coordinates.shape[0]):
+        c = s.coordinates[k]
+        _write_position(s, c.qpos, s.q[c.q])
+        _write_rate(s, c.qvel, s.velocity[c.v])
+    for k in range(s.bases.shape[0]):
+        _write_base(s, s.bases[k])
+    for k in range(s.joint_qvel.shape[0]):
+        at = s.joint_qvel[k]
+        if at >= 0:
+            s.qfrc_actuator[at] = s.control[s.joint_v[k]].applied - s.qfrc_applied[at]
+    for k in range(s.actuator_forces.shape[0]):
+        one = s.actuator_forces[k]
+        s.actuator_force[one.place] = s.qfrc_actuator[one.qvel] / one.gear
+    for k in range(s.force_sensors.shape[0]):
+        one = s.force_sensors[k]
+        s.sensordata[one.place] = s.qfrc_actuator[one.qvel] / one.gear
+    for k in range(s.readings.shape[0]):
+        reading = s.readings[k]
+        for r in range(3):
+            value = s.sensors[reading.sensor].reading[reading.part + r]
+            s.sensordata[reading.place + r] = reading.sign * value
+    return 0
+
+
+@inlined_kernel
+def _write_position(s, at, position):
+    s.qpos[at] = position
+    s.known_qpos[at] = position
+
+
+@inlined_kernel
+def _write_rate(s, at, rate):
+    """Write a velocity, and the mean acceleration since the one before."""
+    s.qacc[at] = (rate - s.qvel[at]) / s.settings[0].time_step
+    s.qvel[at] = rate
+    s.known_qvel[at] = rate
+
+
+@inlined_kernel
+def _write_base(s, base):
+    """Write a free body's pose and velocity in MuJoCo's coordinates: the anchor moves by its axes.
+
+    The anchor's velocity is that of the origin, u, and omega x (R anchor); the rotation has its
+    rates in the body.
+    """
+    q, v, axes, anchor = base.q, base.v, base.axes, base.anchor
+    x, y, z, w = s.q[q + 3], s.q[q + 4], s.q[q + 5], s.q[q + 6]
+    wx, wy, wz = s.velocity[v], s.velocity[v + 1], s.velocity[v + 2]
+    ax, ay, az = rotated(x, y, z, w, anchor[0], anchor[1], anchor[2])
+    px = s.q[q] + ax - base.origin[0]
+    py = s.q[q + 1] + ay - base.origin[1]
+    pz = s.q[q + 2] + az - base.origin[2]
+    ux = s.velocity[v + 3] + wy * az - wz * ay
+    uy = s.velocity[v + 4] + wz * ax - wx * az
+    uz = s.velocity[v + 5] + wx * ay - wy * ax
+    for r in range(3):
+        _write_position(s, base.qpos + r, axes[0, r] * px + axes[1, r] * py + axes[2, r] * pz)
+        _write_rate(s, base.qvel + r, axes[0, r] * ux + axes[1, r] * uy + axes[2, r] * uz)
+    wx, wy, wz = rotated(-x, -y, -z, w, wx, wy, wz)
+    _write_rate(s, base.qvel + 3, wx)
+    _write_rate(s, base.qvel + 4, wy)
+    _write_rate(s, base.qvel + 5, wz)
+    aw, ax, ay, az = base.turn[0], -base.turn[1], -base.turn[2], -base.turn[3]
+    _write_position(s, base.qpos + 3, aw * w - ax * x - ay * y - az * z)
+    _write_position(s, base.qpos + 4, aw * x + ax * w + ay * z - az * y)
+    _write_position(s, base.qpos + 5, aw * y + ay * w + az * x - ax * z)
+    _write_position(s, base.qpos + 6, aw * z + az * w + ax * y - ay * x)
