@@ -10,10 +10,11 @@ moment, in the link's frame and about its origin.
 
 from __future__ import annotations
 
+import math
 import threading
 import weakref
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,17 +69,24 @@ _update_velocities = prepared(update_velocities)
 _velocity_to_kernel = prepared(velocity_to_kernel)
 DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
 LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
+_Work = TypeVar("_Work")
 _local = threading.local()
 
 
-def _workspace(model: Model) -> Workspace:
-    spaces = getattr(_local, "spaces", None)
-    if spaces is None:
-        spaces = _local.spaces = weakref.WeakKeyDictionary()
-    space = spaces.get(model)
-    if space is None:
-        space = spaces[model] = new_workspace(model)
-    return space
+def work_of_thread(model: Model, new: Callable[[Model], _Work]) -> _Work:
+    """Return what `new` made for `model` in this thread; it is made when it is first needed."""
+    kept = vars(_local).get(new.__name__)
+    if kept is None:
+        kept = vars(_local)[new.__name__] = weakref.WeakKeyDictionary()
+    work = kept.get(model)
+    if work is None:
+        work = kept[model] = new(model)
+    return work
+
+
+def workspace_of(model: Model) -> Workspace:
+    """Return the work arrays of `model` for this thread."""
+    return work_of_thread(model, new_workspace)
 
 
 def checked_vector(name: str, values, length: int) -> np.ndarray:
@@ -89,7 +97,7 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
         raise StateError(f"{name} must be {length} numbers, got {values!r:.80}") from cause
     if vector.shape != (length,):
         raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
-    if not np.isfinite(vector).all():
+    if not is_finite(vector):
         at = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise StateError(f"{name}[{at}] is {vector[at]}: every entry must be finite")
     if not (vector.flags.writeable and vector.flags.aligned):
@@ -97,21 +105,26 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
     return vector
 
 
+def is_finite(numbers: np.ndarray) -> bool:
+    """Return whether all are finite; only where their sum is not, they are examined each."""
+    return math.isfinite(np.add.reduce(numbers, None)) or bool(np.isfinite(numbers).all())
+
+
 def checked_configuration(model: Model, q) -> np.ndarray:
     """Return q checked for shape, finiteness and a quaternion that can be normalised."""
     q = checked_vector("q", q, model.nq)
-    for joint in model.joints:
-        if joint.joint_type == FREE:
-            quaternion = q[joint.q_index + 3 : joint.q_index + 7]
-            if not 1e-6 < np.linalg.norm(quaternion) < 1e6:
-                raise StateError(
-                    f"q[{joint.q_index + 3}:{joint.q_index + 7}], the quaternion x y z w of joint "
-                    f"{joint.name!r}, has length {np.linalg.norm(quaternion):g}; it should be 1"
-                )
+    for joint in model.free_joints:
+        first = joint.q_index + 3
+        length = math.hypot(*q[first : first + 4].tolist())
+        if not 1e-6 < length < 1e6:
+            raise StateError(
+                f"q[{first}:{first + 4}], the quaternion x y z w of joint "
+                f"{joint.name!r}, has length {length:g}; it should be 1"
+            )
     return q
 
 
-def _apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
+def apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
     """Write the records' `external`; poses must be current."""
     space.articulated["external"] = 0.0
     if link_wrenches is None:
@@ -185,29 +198,30 @@ def forward_dynamics(
     v = checked_vector("v", v, model.nv)
     tau = checked_vector("tau", tau, model.nv)
     gravity = checked_vector("gravity", gravity, 3)
-    space = _workspace(model)
+    space = workspace_of(model)
     forest, kinematics, articulated = space.forest, space.kinematics, space.articulated
     _update(space, q, v)
-    _apply_wrenches(model, space, link_wrenches)
+    apply_wrenches(model, space, link_wrenches)
     _apply_base_wrench(model, space, tau)
     _start_bodies(forest, kinematics, articulated)
     singular = _factorise(forest, kinematics, space.rotor_inertia, tau, articulated)
     if singular >= 0:
-        raise ModelError(_singular_message(model, singular))
+        raise ModelError(singular_message(model, singular))
     _accelerations(forest, kinematics, gravity, articulated, space.acceleration)
     dv = np.empty(model.nv)
     _acceleration_from_kernel(forest, q, space.velocity, space.acceleration, dv)
-    return _finite("acceleration", dv)
+    return finite("acceleration", dv)
 
 
-def _finite(name: str, result):
+def finite(name: str, result):
     """Return `result`; raise StateError where it overflowed from finite arguments."""
-    if not np.isfinite(result).all():
+    if not is_finite(np.asarray(result)):
         raise StateError(f"the {name} would not be finite: the numbers given are too large")
     return result
 
 
-def _singular_message(model: Model, body: int) -> str:
+def singular_message(model: Model, body: int) -> str:
+    """Return the text of the error where the joint of a body moves no positive inertia."""
     names = [joint.name for joint in model.joints if joint.body == body]
     joint = names[0] if names else "the free base"
     return (
@@ -244,11 +258,11 @@ def inverse_dynamics(
     v = checked_vector("v", v, model.nv)
     dv = checked_vector("dv", dv, model.nv)
     gravity = checked_vector("gravity", gravity, 3)
-    space = _workspace(model)
+    space = workspace_of(model)
     forest, kinematics = space.forest, space.kinematics
     _update(space, q, v)
     _acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
-    _apply_wrenches(model, space, link_wrenches)
+    apply_wrenches(model, space, link_wrenches)
     _place_inertias(forest, kinematics, space.articulated)
     _newton_euler(forest, kinematics, space.acceleration, gravity, space.articulated, space.effort)
     tau = space.effort + space.rotor_inertia * space.acceleration
@@ -256,7 +270,7 @@ def inverse_dynamics(
         k, R = model.system.v_index[i], kinematics[i]["R"]
         moment, force = space.effort[k : k + 3], space.effort[k + 3 : k + 6]
         tau[k : k + 3], tau[k + 3 : k + 6] = R.T @ force, R.T @ moment
-    return _finite("generalised force", tau)
+    return finite("generalised force", tau)
 
 
 def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
@@ -267,7 +281,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
         q: configuration (nq,).
     """
     q = checked_configuration(model, q)
-    space = _workspace(model)
+    space = workspace_of(model)
     _update(space, q)
     M = np.empty((model.nv, model.nv))
     _place_inertias(space.forest, space.kinematics, space.articulated)
@@ -279,7 +293,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
         T[3:, :3] = R
         M[k : k + 6, :] = T.T @ M[k : k + 6, :]
         M[:, k : k + 6] = M[:, k : k + 6] @ T
-    return _finite("mass matrix", M)
+    return finite("mass matrix", M)
 
 
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
@@ -295,7 +309,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     q = checked_configuration(model, q)
     if not model.mass > 0.0:
         raise ModelError(f"{model.source}: nothing that moves has mass, so it has no centre")
-    space = _workspace(model)
+    space = workspace_of(model)
     _update_poses(space.forest, q, space.kinematics)
     return _moment_of_mass(model, space) / model.mass
 
@@ -319,7 +333,7 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
     frame = model.frame(link)
     if frame.body < 0:
         return frame.p.copy(), frame.R.copy()
-    space = _workspace(model)
+    space = workspace_of(model)
     _update_poses(space.forest, q, space.kinematics)
     here = space.kinematics[frame.body]
     origin = space.kinematics[model.system.root[frame.body]]["origin"]
@@ -341,7 +355,7 @@ def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
     J = np.zeros((6, model.nv))
     if frame.body < 0:
         return J
-    space = _workspace(model)
+    space = workspace_of(model)
     _update_poses(space.forest, q, space.kinematics)
     kinematics = space.kinematics
     here = kinematics[frame.body]
@@ -377,7 +391,7 @@ def energy(
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     gravity = checked_vector("gravity", gravity, 3)
-    space = _workspace(model)
+    space = workspace_of(model)
     _update(space, q, v)
     _place_inertias(space.forest, space.kinematics, space.articulated)
     kinetic = _kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)
@@ -388,7 +402,7 @@ def energy(
             k = joint.v_index
             stretch = q[joint.q_index] - system.rest[k]
             potential += 0.5 * system.stiffness[k] * stretch * stretch
-    return _finite("energy", (float(kinetic), float(potential)))
+    return finite("energy", (float(kinetic), float(potential)))
 
 
 def new_workspace(model: Model) -> Workspace:
