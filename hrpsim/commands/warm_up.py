@@ -208,9 +208,14 @@ def compile_part(part: str) -> None:
 
 def _compile_dynamics(model, q, v) -> None:
     """Compile the kernels that a model's functions call."""
+    from hrpsim.dynamics.derivatives import (
+        forward_dynamics_derivatives,
+        inverse_dynamics_derivatives,
+    )
     from hrpsim.dynamics.functions import energy, forward_dynamics, inverse_dynamics, mass_matrix
 
     inverse_dynamics(model, q, v, forward_dynamics(model, q, v, v))
+    forward_dynamics_derivatives(model, q, v, v), inverse_dynamics_derivatives(model, q, v, v)
     mass_matrix(model, q), energy(model, q, v)
 
 

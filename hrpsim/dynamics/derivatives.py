@@ -19,14 +19,11 @@ from numpy.typing import ArrayLike
 from hrpsim.dynamics.functions import (
     DOWNWARD_GRAVITY,
     LinkWrenches,
-    Workspace,
     apply_wrenches,
     checked_configuration,
     checked_vector,
     finite,
-    new_workspace,
     singular_message,
-    work_of_thread,
 )
 from hrpsim.dynamics.motion_derivatives import (
     DOF_MOTION,
@@ -35,6 +32,7 @@ from hrpsim.dynamics.motion_derivatives import (
     forward_derivatives,
     inverse_derivatives,
 )
+from hrpsim.dynamics.workspace import Workspace, new_workspace, work_of_thread
 from hrpsim.errors import ModelError
 from hrpsim.jit.compiled import prepared
 from hrpsim.jit.reference import Reference

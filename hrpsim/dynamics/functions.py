@@ -11,10 +11,8 @@ moment, in the link's frame and about its origin.
 from __future__ import annotations
 
 import math
-import threading
-import weakref
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,15 +21,14 @@ from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.dynamics.articulated import (
     accelerations,
     factorise,
-    new_articulated,
     place_inertias,
     start_bodies,
 )
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
+from hrpsim.dynamics.workspace import Workspace, workspace_of
 from hrpsim.errors import ModelError, StateError, unknown_name
 from hrpsim.jit.compiled import prepared
-from hrpsim.kinematics.forest import Forest, forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.kinematics.layout import (
     acceleration_from_kernel,
     acceleration_to_kernel,
@@ -39,20 +36,6 @@ from hrpsim.kinematics.layout import (
 )
 from hrpsim.model.model import Model
 from hrpsim.model.system import FIXED, FREE
-
-
-class Workspace(NamedTuple):
-    """Work arrays of the algorithms; `n` bodies."""
-
-    forest: Forest
-    kinematics: np.ndarray  # (n,) KINEMATICS
-    articulated: np.ndarray  # (n,) ARTICULATED
-    velocity: np.ndarray  # (nv,)
-    acceleration: np.ndarray  # (nv,)
-    effort: np.ndarray  # (nv,)
-    rotor_inertia: np.ndarray  # (nv,)
-    composite: np.ndarray  # (n, 10)
-
 
 # The arguments are checked, and of one kind each.
 _acceleration_from_kernel = prepared(acceleration_from_kernel)
@@ -69,24 +52,6 @@ _update_velocities = prepared(update_velocities)
 _velocity_to_kernel = prepared(velocity_to_kernel)
 DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
 LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
-_Work = TypeVar("_Work")
-_local = threading.local()
-
-
-def work_of_thread(model: Model, new: Callable[[Model], _Work]) -> _Work:
-    """Return what `new` made for `model` in this thread; it is made when it is first needed."""
-    kept = vars(_local).get(new.__name__)
-    if kept is None:
-        kept = vars(_local)[new.__name__] = weakref.WeakKeyDictionary()
-    work = kept.get(model)
-    if work is None:
-        work = kept[model] = new(model)
-    return work
-
-
-def workspace_of(model: Model) -> Workspace:
-    """Return the work arrays of `model` for this thread."""
-    return work_of_thread(model, new_workspace)
 
 
 def checked_vector(name: str, values, length: int) -> np.ndarray:
@@ -106,8 +71,9 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
 
 
 def is_finite(numbers: np.ndarray) -> bool:
-    """Return whether all are finite; only where their sum is not, they are examined each."""
-    return math.isfinite(np.add.reduce(numbers, None)) or bool(np.isfinite(numbers).all())
+    """Return whether all are finite; each is examined only where the sum of squares is not."""
+    flat = numbers.ravel()
+    return math.isfinite(flat.dot(flat)) or bool(np.isfinite(flat).all())
 
 
 def checked_configuration(model: Model, q) -> np.ndarray:
@@ -403,18 +369,3 @@ def energy(
             stretch = q[joint.q_index] - system.rest[k]
             potential += 0.5 * system.stiffness[k] * stretch * stretch
     return finite("energy", (float(kinetic), float(potential)))
-
-
-def new_workspace(model: Model) -> Workspace:
-    """Return room for one state of `model`."""
-    n, nv = model.body_count, model.nv
-    return Workspace(
-        forest=forest_of(model.system),
-        kinematics=new_kinematics(n),
-        articulated=new_articulated(n),
-        velocity=np.zeros(nv),
-        acceleration=np.zeros(nv),
-        effort=np.zeros(nv),
-        rotor_inertia=np.array(model.system.rotor_inertia),
-        composite=np.zeros((n, 10)),
-    )
