@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Articulated-body and recursive Newton-Euler algorithms, response to wrenches, momentum.
+"""Articulated-body and recursive Newton-Euler algorithms, derivatives, response, momentum.
 
 Imports kinematics, spatial, model and jit.
 """
