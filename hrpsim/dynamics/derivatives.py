@@ -26,6 +26,7 @@ from hrpsim.dynamics.functions import (
     singular_message,
 )
 from hrpsim.dynamics.motion_derivatives import (
+    DOF_FORCES,
     DOF_MOTION,
     PANEL,
     SUBTREE_MOTION,
@@ -47,6 +48,7 @@ class DerivativeWorkspace(NamedTuple):
     state: Workspace
     above: np.ndarray  # (nv,) next degree of freedom on the path to the root, -1 at its end
     dofs: np.ndarray  # (nv,) DOF_MOTION
+    forces: np.ndarray  # (1,) DOF_FORCES
     subtrees: np.ndarray  # (n,) SUBTREE_MOTION
     factor: np.ndarray  # (nv, nv)
 
@@ -66,8 +68,14 @@ def new_derivative_workspace(model: Model) -> DerivativeWorkspace:
         last[i] = system.v_index[i] + count - 1 if count else last[parent]
     first = {system.v_index[i]: last[system.parent[i]] for i in set(system.dof_body.tolist())}
     above = np.array([first.get(k, k - 1) for k in range(nv)], dtype=np.int64)
-    subtrees = np.zeros(model.body_count, SUBTREE_MOTION)
-    return DerivativeWorkspace(new_workspace(model), above, dofs, subtrees, np.zeros((nv, nv)))
+    return DerivativeWorkspace(
+        new_workspace(model),
+        above,
+        dofs,
+        np.zeros(1, DOF_FORCES),
+        np.zeros(model.body_count, SUBTREE_MOTION),
+        np.zeros((nv, nv)),
+    )
 
 
 def new_columns(model: Model) -> np.ndarray:

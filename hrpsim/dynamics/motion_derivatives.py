@@ -41,12 +41,18 @@ DOF_MOTION = np.dtype(
         ("v_q", "f8", (6,)),  # v_parent x S: derivative of velocity by q, less the rotation
         ("a_q", "f8", (6,)),  # the same of acceleration, less v x v_q
         ("a_v", "f8", (6,)),  # derivative of acceleration by the rate, less v x S
-        ("force_M", "f8", (6,)),  # I S, of the subtree as all that follow
-        ("force_q", "f8", (6,)),  # derivative of the wrench through the joint by q
-        ("force_v", "f8", (6,)),  # the same by the rate
-        ("moment_v", "f8", (6,)),  # C^T S
         ("motions", "f8", (6, LANES)),  # columns a_q, a_v, v_q, S, S, S, S
-        ("forces", "f8", (6, LANES)),  # columns that `motions` of degrees above are multiplied by
+    ]
+)
+
+# Of one degree of freedom at a time, which leaves room in the processor's cache.
+DOF_FORCES = np.dtype(
+    [
+        ("by_M", "f8", (6,)),  # I S, of the subtree as all that follow
+        ("by_q", "f8", (6,)),  # derivative of the wrench through the joint by q
+        ("by_v", "f8", (6,)),  # the same by the rate
+        ("moment", "f8", (6,)),  # C^T S
+        ("forces", "f8", (6, LANES)),  # columns that `motions` on the path are multiplied by
         ("products", "f8", (LANES,)),
     ]
 )
@@ -105,9 +111,14 @@ def _differentiate(w, gravity, columns_out):
     newton_euler(s.forest, s.kinematics, s.acceleration, gravity, s.articulated, s.effort)
     _write_motions(s.forest, s.kinematics, s.articulated, gravity, w.dofs)
     _sum_subtrees(s.forest, s.kinematics, s.articulated, w.subtrees)
-    for k in range(w.dofs.shape[0]):
-        _write_forces(s.forest, s.articulated, w.subtrees, w.dofs[k])
-    _multiply(w.dofs, w.above, s.rotor_inertia, columns_out)
+    nv = w.dofs.shape[0]
+    for k in range(nv):
+        for r in range(columns_out.shape[1]):
+            columns_out[k, r] = 0.0
+    for k in range(nv):
+        _write_forces(s.forest, s.articulated, w.subtrees, w.dofs[k], w.forces[0])
+        _multiply(k, w.forces[0], w.dofs, w.above, columns_out)
+        columns_out[k, 2 * nv + k] += s.rotor_inertia[k]
 
 
 @inner_kernel
@@ -204,15 +215,15 @@ def _sum_subtrees(forest, kinematics, articulated, subtrees_out):
 
 
 @inner_kernel
-def _write_forces(forest, articulated, subtrees, dof_out):
+def _write_forces(forest, articulated, subtrees, dof, forces_out):
     """Write the derivatives of the wrench through the joint of a degree of freedom."""
-    body, carried = forest.bodies[dof_out.body], subtrees[dof_out.body]
-    S, f = dof_out.S, articulated[dof_out.body].p_A
-    by_q, by_v, moment = dof_out.force_q, dof_out.force_v, dof_out.moment_v
-    apply_inertia(carried.inertia, S, dof_out.force_M)
-    apply_inertia(carried.inertia, dof_out.a_q, by_q)
-    apply_inertia(carried.inertia, dof_out.a_v, by_v)
-    _add_coriolis(carried, dof_out.v_q, by_q)
+    body, carried = forest.bodies[dof.body], subtrees[dof.body]
+    S, f = dof.S, articulated[dof.body].p_A
+    by_q, by_v, moment = forces_out.by_q, forces_out.by_v, forces_out.moment
+    apply_inertia(carried.inertia, S, forces_out.by_M)
+    apply_inertia(carried.inertia, dof.a_q, by_q)
+    apply_inertia(carried.inertia, dof.a_v, by_v)
+    _add_coriolis(carried, dof.v_q, by_q)
     _add_coriolis(carried, S, by_v)
     if body.joint_type != FREE:  # whose own columns see no rotation of the wrench
         by_q[0] += S[1] * f[2] - S[2] * f[1] + S[4] * f[5] - S[5] * f[4]
@@ -230,8 +241,8 @@ def _write_forces(forest, articulated, subtrees, dof_out):
     moment[1] = 2.0 * (moment[1] + p[2] * S[3] - p[0] * S[5])
     moment[2] = 2.0 * (moment[2] + p[0] * S[4] - p[1] * S[3])
     for r in range(6):
-        row = dof_out.forces[r]
-        row[0] = row[1] = row[6] = dof_out.force_M[r]
+        row = forces_out.forces[r]
+        row[0] = row[1] = row[6] = forces_out.by_M[r]
         row[2] = row[3] = moment[r]
         row[4], row[5] = by_q[r], by_v[r]
 
@@ -251,29 +262,23 @@ def _add_coriolis(carried, m, force_out):
 
 
 @inner_kernel
-def _multiply(dofs, above, rotor_inertia, columns_out):
-    """Multiply forces and motions of each pair on a path, seven products at once."""
-    nv = dofs.shape[0]
-    for k in range(nv):
-        for r in range(columns_out.shape[1]):
-            columns_out[k, r] = 0.0
-    for k in range(nv):
-        forces, found = dofs[k].forces, dofs[k].products
-        f0, f1, f2 = load(forces, 0), load(forces, LANES), load(forces, 2 * LANES)
-        f3, f4, f5 = load(forces, 3 * LANES), load(forces, 4 * LANES), load(forces, 5 * LANES)
-        j = k
-        while j >= 0:
-            moved = dofs[j].motions
-            total = plus_product(product(f0, load(moved, 0)), f1, load(moved, LANES))
-            total = plus_product(total, f2, load(moved, 2 * LANES))
-            total = plus_product(total, f3, load(moved, 3 * LANES))
-            total = plus_product(total, f4, load(moved, 4 * LANES))
-            store(found, 0, plus_product(total, f5, load(moved, 5 * LANES)))
-            columns_out[j, k], columns_out[j, nv + k] = found[4], found[5]
-            columns_out[k, j], columns_out[k, nv + j] = found[0] + found[2], found[1] + found[3]
-            columns_out[j, 2 * nv + k] = columns_out[k, 2 * nv + j] = found[6]
-            j = above[j]
-        columns_out[k, 2 * nv + k] += rotor_inertia[k]
+def _multiply(k, forces, dofs, above, columns_out):
+    """Write products of forces and motions of all pairs of `k` and its path, seven at once."""
+    nv, rows, found = dofs.shape[0], forces.forces, forces.products
+    f0, f1, f2 = load(rows, 0), load(rows, LANES), load(rows, 2 * LANES)
+    f3, f4, f5 = load(rows, 3 * LANES), load(rows, 4 * LANES), load(rows, 5 * LANES)
+    j = k
+    while j >= 0:
+        moved = dofs[j].motions
+        total = plus_product(product(f0, load(moved, 0)), f1, load(moved, LANES))
+        total = plus_product(total, f2, load(moved, 2 * LANES))
+        total = plus_product(total, f3, load(moved, 3 * LANES))
+        total = plus_product(total, f4, load(moved, 4 * LANES))
+        store(found, 0, plus_product(total, f5, load(moved, 5 * LANES)))
+        columns_out[j, k], columns_out[j, nv + k] = found[4], found[5]
+        columns_out[k, j], columns_out[k, nv + j] = found[0] + found[2], found[1] + found[3]
+        columns_out[j, 2 * nv + k] = columns_out[k, 2 * nv + j] = found[6]
+        j = above[j]
 
 
 @inner_kernel
