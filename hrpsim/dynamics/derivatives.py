@@ -21,6 +21,7 @@ from hrpsim.dynamics.functions import (
     LinkWrenches,
     apply_wrenches,
     checked_configuration,
+    checked_gravity,
     checked_vector,
     finite,
     singular_message,
@@ -121,7 +122,7 @@ def forward_dynamics_derivatives(
         checked_configuration(model, q),
         checked_vector("v", v, model.nv),
         checked_vector("tau", tau, model.nv),
-        checked_vector("gravity", gravity, 3),
+        checked_gravity(gravity),
     )
     columns = new_columns(model)
     work = _with_wrenches(model, numbers[0], link_wrenches)
@@ -163,7 +164,7 @@ def inverse_dynamics_derivatives(
         checked_configuration(model, q),
         checked_vector("v", v, model.nv),
         checked_vector("dv", dv, model.nv),
-        checked_vector("gravity", gravity, 3),
+        checked_gravity(gravity),
     )
     columns = new_columns(model)
     _inverse_derivatives(_with_wrenches(model, numbers[0], link_wrenches), *numbers, columns)

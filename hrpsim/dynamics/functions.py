@@ -51,6 +51,7 @@ _update_poses = prepared(update_poses)
 _update_velocities = prepared(update_velocities)
 _velocity_to_kernel = prepared(velocity_to_kernel)
 DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
+_DOWNWARD = np.array(DOWNWARD_GRAVITY)
 LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
 
 
@@ -65,9 +66,14 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
     if not is_finite(vector):
         at = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise StateError(f"{name}[{at}] is {vector[at]}: every entry must be finite")
-    if not (vector.flags.writeable and vector.flags.aligned):
+    if not vector.flags.carray:
         vector = vector.copy()
     return vector
+
+
+def checked_gravity(gravity: ArrayLike) -> np.ndarray:
+    """Return gravity (3,), checked unless it is the default."""
+    return _DOWNWARD if gravity is DOWNWARD_GRAVITY else checked_vector("gravity", gravity, 3)
 
 
 def is_finite(numbers: np.ndarray) -> bool:
@@ -163,7 +169,7 @@ def forward_dynamics(
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     tau = checked_vector("tau", tau, model.nv)
-    gravity = checked_vector("gravity", gravity, 3)
+    gravity = checked_gravity(gravity)
     space = workspace_of(model)
     forest, kinematics, articulated = space.forest, space.kinematics, space.articulated
     _update(space, q, v)
@@ -223,7 +229,7 @@ def inverse_dynamics(
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     dv = checked_vector("dv", dv, model.nv)
-    gravity = checked_vector("gravity", gravity, 3)
+    gravity = checked_gravity(gravity)
     space = workspace_of(model)
     forest, kinematics = space.forest, space.kinematics
     _update(space, q, v)
@@ -356,7 +362,7 @@ def energy(
     """
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
-    gravity = checked_vector("gravity", gravity, 3)
+    gravity = checked_gravity(gravity)
     space = workspace_of(model)
     _update(space, q, v)
     _place_inertias(space.forest, space.kinematics, space.articulated)
