@@ -15,7 +15,7 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.robots import bare_model, named_robots
 from benchmarks.timing import Effort, Subject, interleave
-from hrpsim.dynamics.derivatives import new_columns, new_derivative_workspace
+from hrpsim.dynamics.derivatives import new_columns
 from hrpsim.dynamics.workspace import new_workspace
 from hrpsim.experiments.framework.experiment import mujoco_module, pinocchio_module
 from hrpsim.jit.reference import Reference
@@ -41,8 +41,8 @@ class Ours:
         self.tau[:, :6] = 0.0
         self.out = np.zeros((STATES, model.nv))
         self.M = np.zeros((model.nv, model.nv))
-        self.derivatives = Reference(new_derivative_workspace(model))
-        self.columns = new_columns(model)
+        self.derivatives = Reference(self.space)
+        self.columns = new_columns(model.nv)
 
     def subject(self, algorithm: str) -> Subject:
         """Return the loop of an algorithm."""

@@ -11,7 +11,7 @@ the frame of the base, keep their numbers.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,66 +26,20 @@ from hrpsim.dynamics.functions import (
     finite,
     singular_message,
 )
-from hrpsim.dynamics.motion_derivatives import (
-    DOF_FORCES,
-    DOF_MOTION,
-    PANEL,
-    SUBTREE_MOTION,
-    forward_derivatives,
-    inverse_derivatives,
-)
-from hrpsim.dynamics.workspace import Workspace, new_workspace, work_of_thread
+from hrpsim.dynamics.motion_derivatives import PANEL, forward_derivatives, inverse_derivatives
+from hrpsim.dynamics.workspace import workspace_of
 from hrpsim.errors import ModelError
 from hrpsim.jit.compiled import prepared
-from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.model import Model
-from hrpsim.model.system import JOINT_NV
-
-
-class DerivativeWorkspace(NamedTuple):
-    """Work arrays of the derivatives; `n` bodies."""
-
-    state: Workspace
-    above: np.ndarray  # (nv,) next degree of freedom on the path to the root, -1 at its end
-    dofs: np.ndarray  # (nv,) DOF_MOTION
-    forces: np.ndarray  # (1,) DOF_FORCES
-    subtrees: np.ndarray  # (n,) SUBTREE_MOTION
-    factor: np.ndarray  # (nv, nv)
-
 
 _forward_derivatives = prepared(forward_derivatives)
 _inverse_derivatives = prepared(inverse_derivatives)
 
 
-def new_derivative_workspace(model: Model) -> DerivativeWorkspace:
-    """Return room for the derivatives at one state of `model`."""
-    system, nv = model.system, model.nv
-    dofs = np.zeros(nv, DOF_MOTION)
-    dofs["body"] = system.dof_body
-    last = {-1: -1}  # degree of freedom of each body, or of the next body above that moves
-    for i, parent in enumerate(system.parent.tolist()):
-        count = JOINT_NV[system.joint_type[i]]
-        last[i] = system.v_index[i] + count - 1 if count else last[parent]
-    first = {system.v_index[i]: last[system.parent[i]] for i in set(system.dof_body.tolist())}
-    above = np.array([first.get(k, k - 1) for k in range(nv)], dtype=np.int64)
-    return DerivativeWorkspace(
-        new_workspace(model),
-        above,
-        dofs,
-        np.zeros(1, DOF_FORCES),
-        np.zeros(model.body_count, SUBTREE_MOTION),
-        np.zeros((nv, nv)),
-    )
-
-
-def new_columns(model: Model) -> np.ndarray:
+def new_columns(nv: int) -> np.ndarray:
     """Return room for three matrices (nv, nv) side by side, and columns to spare."""
-    return np.empty((model.nv, -(-3 * model.nv // PANEL) * PANEL))
-
-
-def _reference_to_new(model: Model) -> Reference:
-    return Reference(new_derivative_workspace(model))
+    return np.empty((nv, -(-3 * nv // PANEL) * PANEL))
 
 
 def forward_dynamics_derivatives(
@@ -118,18 +72,8 @@ def forward_dynamics_derivatives(
         StateError: on wrong shapes or values that are not finite.
         ModelError: where a joint has no positive inertia.
     """
-    numbers = (
-        checked_configuration(model, q),
-        checked_vector("v", v, model.nv),
-        checked_vector("tau", tau, model.nv),
-        checked_gravity(gravity),
-    )
-    columns = new_columns(model)
-    work = _with_wrenches(model, numbers[0], link_wrenches)
-    singular = _forward_derivatives(work, *numbers, columns)
-    if singular >= 0:
-        raise ModelError(singular_message(model, singular))
-    return _matrices(columns, "derivative of the acceleration")
+    tau = checked_vector("tau", tau, model.nv)
+    return _derivatives(_forward_derivatives, model, (q, v, tau), link_wrenches, gravity)
 
 
 def inverse_dynamics_derivatives(
@@ -160,28 +104,21 @@ def inverse_dynamics_derivatives(
     Raises:
         StateError: on wrong shapes or values that are not finite.
     """
-    numbers = (
-        checked_configuration(model, q),
-        checked_vector("v", v, model.nv),
-        checked_vector("dv", dv, model.nv),
-        checked_gravity(gravity),
-    )
-    columns = new_columns(model)
-    _inverse_derivatives(_with_wrenches(model, numbers[0], link_wrenches), *numbers, columns)
-    return _matrices(columns, "derivative of the generalised force")
+    dv = checked_vector("dv", dv, model.nv)
+    return _derivatives(_inverse_derivatives, model, (q, v, dv), link_wrenches, gravity)
 
 
-def _with_wrenches(model: Model, q: np.ndarray, link_wrenches: LinkWrenches) -> Reference:
-    """Return the work of this thread, with the wrenches of links in its state."""
-    work = work_of_thread(model, _reference_to_new)
-    space = work.whole.state
+def _derivatives(kernel: Callable, model: Model, state: tuple, link_wrenches, gravity):
+    """Return the matrices that `kernel` writes side by side for (q, v, tau or dv), as views."""
+    q, v, last = state
+    q, v = checked_configuration(model, q), checked_vector("v", v, model.nv)
+    work, gravity, nv = workspace_of(model), checked_gravity(gravity), model.nv
     if link_wrenches is not None:
-        update_poses(space.forest, q, space.kinematics)
-    apply_wrenches(model, space, link_wrenches)
-    return work
-
-
-def _matrices(columns: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the three matrices that lie side by side, as views."""
-    nv = len(finite(name, columns))
+        update_poses(work.whole.forest, q, work.whole.kinematics)
+    apply_wrenches(model, work.whole, link_wrenches)
+    columns = new_columns(nv)
+    singular = kernel(work, q, v, last, gravity, columns)
+    if singular >= 0:
+        raise ModelError(singular_message(model, singular))
+    finite("derivative", columns)
     return columns[:, :nv], columns[:, nv : 2 * nv], columns[:, 2 * nv : 3 * nv]

@@ -170,7 +170,7 @@ def forward_dynamics(
     v = checked_vector("v", v, model.nv)
     tau = checked_vector("tau", tau, model.nv)
     gravity = checked_gravity(gravity)
-    space = workspace_of(model)
+    space = workspace_of(model).whole
     forest, kinematics, articulated = space.forest, space.kinematics, space.articulated
     _update(space, q, v)
     apply_wrenches(model, space, link_wrenches)
@@ -230,7 +230,7 @@ def inverse_dynamics(
     v = checked_vector("v", v, model.nv)
     dv = checked_vector("dv", dv, model.nv)
     gravity = checked_gravity(gravity)
-    space = workspace_of(model)
+    space = workspace_of(model).whole
     forest, kinematics = space.forest, space.kinematics
     _update(space, q, v)
     _acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
@@ -253,7 +253,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
         q: configuration (nq,).
     """
     q = checked_configuration(model, q)
-    space = workspace_of(model)
+    space = workspace_of(model).whole
     _update(space, q)
     M = np.empty((model.nv, model.nv))
     _place_inertias(space.forest, space.kinematics, space.articulated)
@@ -281,7 +281,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     q = checked_configuration(model, q)
     if not model.mass > 0.0:
         raise ModelError(f"{model.source}: nothing that moves has mass, so it has no centre")
-    space = workspace_of(model)
+    space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     return _moment_of_mass(model, space) / model.mass
 
@@ -305,7 +305,7 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
     frame = model.frame(link)
     if frame.body < 0:
         return frame.p.copy(), frame.R.copy()
-    space = workspace_of(model)
+    space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     here = space.kinematics[frame.body]
     origin = space.kinematics[model.system.root[frame.body]]["origin"]
@@ -327,7 +327,7 @@ def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
     J = np.zeros((6, model.nv))
     if frame.body < 0:
         return J
-    space = workspace_of(model)
+    space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     kinematics = space.kinematics
     here = kinematics[frame.body]
@@ -363,7 +363,7 @@ def energy(
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     gravity = checked_gravity(gravity)
-    space = workspace_of(model)
+    space = workspace_of(model).whole
     _update(space, q, v)
     _place_inertias(space.forest, space.kinematics, space.articulated)
     kinetic = _kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)

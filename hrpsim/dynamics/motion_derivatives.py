@@ -30,13 +30,11 @@ from hrpsim.spatial.simd import (
     store,
     times,
 )
-from hrpsim.spatial.vector import dot_spatial
 
 PANEL = 2 * LANES  # the width of `columns` is a multiple of it
 
 DOF_MOTION = np.dtype(
     [
-        ("body", "i8"),
         ("S", "f8", (6,)),  # motion of a unit rate
         ("v_q", "f8", (6,)),  # v_parent x S: derivative of velocity by q, less the rotation
         ("a_q", "f8", (6,)),  # the same of acceleration, less v x v_q
@@ -68,14 +66,17 @@ SUBTREE_MOTION = np.dtype(
 
 @kernel
 def inverse_derivatives(w, q, v, dv, gravity, columns_out):
-    """Write the derivatives of tau by q and v, and M; the records' `external` is current."""
-    s = w.state
-    update_poses(s.forest, q, s.kinematics)
-    velocity_to_kernel(s.forest, q, v, s.velocity)
-    update_velocities(s.forest, s.velocity, s.kinematics)
-    acceleration_to_kernel(s.forest, q, s.velocity, dv, s.acceleration)
-    place_inertias(s.forest, s.kinematics, s.articulated)
+    """Write the derivatives of tau by q and v, and M; the records' `external` is current.
+
+    Returns -1, as `forward_derivatives` where it succeeds.
+    """
+    update_poses(w.forest, q, w.kinematics)
+    velocity_to_kernel(w.forest, q, v, w.velocity)
+    update_velocities(w.forest, w.velocity, w.kinematics)
+    acceleration_to_kernel(w.forest, q, w.velocity, dv, w.acceleration)
+    place_inertias(w.forest, w.kinematics, w.articulated)
     _differentiate(w, gravity, columns_out)
+    return -1
 
 
 @kernel
@@ -84,48 +85,48 @@ def forward_derivatives(w, q, v, tau, gravity, columns_out):
 
     Returns -1, or a body whose joint sees no positive inertia.
     """
-    s = w.state
-    update_poses(s.forest, q, s.kinematics)
-    velocity_to_kernel(s.forest, q, v, s.velocity)
-    update_velocities(s.forest, s.velocity, s.kinematics)
-    _apply_base_wrench(w.dofs, s.forest, s.kinematics, tau, s.articulated)
-    start_bodies(s.forest, s.kinematics, s.articulated)
-    singular = factorise(s.forest, s.kinematics, s.rotor_inertia, tau, s.articulated)
+    update_poses(w.forest, q, w.kinematics)
+    velocity_to_kernel(w.forest, q, v, w.velocity)
+    update_velocities(w.forest, w.velocity, w.kinematics)
+    _apply_base_wrench(w.forest, w.kinematics, tau, w.articulated)
+    start_bodies(w.forest, w.kinematics, w.articulated)
+    singular = factorise(w.forest, w.kinematics, w.rotor_inertia, tau, w.articulated)
     if singular >= 0:
         return singular
-    accelerations(s.forest, s.kinematics, gravity, s.articulated, s.acceleration)
+    accelerations(w.forest, w.kinematics, gravity, w.articulated, w.acceleration)
     _differentiate(w, gravity, columns_out)
     nv = tau.shape[0]
     for k in range(nv):
         for r in range(nv):
-            columns_out[k, 2 * nv + r] = 0.0
-        columns_out[k, 2 * nv + k] = -1.0
-    _write_factor(s.forest, s.articulated, w.dofs, w.above, w.factor)
+            w.factor[k, r] = columns_out[k, 2 * nv + r]
+            columns_out[k, 2 * nv + r] = -1.0 if r == k else 0.0
+    _factorise(w.above, w.factor)
     _solve_negative(w.above, w.factor, columns_out)
     return -1
 
 
 @inner_kernel
 def _differentiate(w, gravity, columns_out):
-    s = w.state
-    newton_euler(s.forest, s.kinematics, s.acceleration, gravity, s.articulated, s.effort)
-    _write_motions(s.forest, s.kinematics, s.articulated, gravity, w.dofs)
-    _sum_subtrees(s.forest, s.kinematics, s.articulated, w.subtrees)
+    newton_euler(w.forest, w.kinematics, w.acceleration, gravity, w.articulated, w.effort)
+    _write_motions(w.forest, w.kinematics, w.articulated, gravity, w.dofs)
+    _sum_subtrees(w.forest, w.kinematics, w.articulated, w.subtrees)
     nv = w.dofs.shape[0]
     for k in range(nv):
         for r in range(columns_out.shape[1]):
             columns_out[k, r] = 0.0
     for k in range(nv):
-        _write_forces(s.forest, s.articulated, w.subtrees, w.dofs[k], w.forces[0])
+        i = w.forest.dofs[k].body
+        joint_type, wrench = w.forest.bodies[i].joint_type, w.articulated[i].p_A
+        _write_forces(joint_type, wrench, w.subtrees[i], w.dofs[k], w.forces[0])
         _multiply(k, w.forces[0], w.dofs, w.above, columns_out)
-        columns_out[k, 2 * nv + k] += s.rotor_inertia[k]
+        columns_out[k, 2 * nv + k] += w.rotor_inertia[k]
 
 
 @inner_kernel
-def _apply_base_wrench(dofs, forest, kinematics, tau, articulated):
+def _apply_base_wrench(forest, kinematics, tau, articulated):
     """Add the public generalised force of a FREE body to its `external`."""
-    for k in range(dofs.shape[0]):
-        i = dofs[k].body
+    for k in range(tau.shape[0]):
+        i = forest.dofs[k].body
         body = forest.bodies[i]
         if body.joint_type == FREE:
             axis = k - body.v_index
@@ -138,8 +139,8 @@ def _apply_base_wrench(dofs, forest, kinematics, tau, articulated):
 def _write_motions(forest, kinematics, articulated, gravity, dofs_out):
     """Write S, v_q, a_q, a_v and `motions`; velocities and accelerations must be current."""
     for k in range(dofs_out.shape[0]):
-        here = dofs_out[k]
-        body, moving = forest.bodies[here.body], kinematics[here.body]
+        here, i = dofs_out[k], forest.dofs[k].body
+        body, moving = forest.bodies[i], kinematics[i]
         S, v_q, a_q, a_v = here.S, here.v_q, here.a_q, here.a_v
         axis = k - body.v_index
         for r in range(6):
@@ -215,17 +216,15 @@ def _sum_subtrees(forest, kinematics, articulated, subtrees_out):
 
 
 @inner_kernel
-def _write_forces(forest, articulated, subtrees, dof, forces_out):
-    """Write the derivatives of the wrench through the joint of a degree of freedom."""
-    body, carried = forest.bodies[dof.body], subtrees[dof.body]
-    S, f = dof.S, articulated[dof.body].p_A
-    by_q, by_v, moment = forces_out.by_q, forces_out.by_v, forces_out.moment
+def _write_forces(joint_type, f, carried, dof, forces_out):
+    """Write the derivatives of the wrench `f` through the joint of a degree of freedom."""
+    S, by_q, by_v, moment = dof.S, forces_out.by_q, forces_out.by_v, forces_out.moment
     apply_inertia(carried.inertia, S, forces_out.by_M)
     apply_inertia(carried.inertia, dof.a_q, by_q)
     apply_inertia(carried.inertia, dof.a_v, by_v)
     _add_coriolis(carried, dof.v_q, by_q)
     _add_coriolis(carried, S, by_v)
-    if body.joint_type != FREE:  # whose own columns see no rotation of the wrench
+    if joint_type != FREE:  # whose own columns see no rotation of the wrench
         by_q[0] += S[1] * f[2] - S[2] * f[1] + S[4] * f[5] - S[5] * f[4]
         by_q[1] += S[2] * f[0] - S[0] * f[2] + S[5] * f[3] - S[3] * f[5]
         by_q[2] += S[0] * f[1] - S[1] * f[0] + S[3] * f[4] - S[4] * f[3]
@@ -282,41 +281,18 @@ def _multiply(k, forces, dofs, above, columns_out):
 
 
 @inner_kernel
-def _write_factor(forest, articulated, dofs, above, factor_out):
-    """Write L of M = L^T D L, and D^-1 on its diagonal, which in L is one (RBDA section 6.3).
-
-    L_kj = S_j . U_k / D_k, with U and D of the articulated bodies.
-    """
-    for k in range(dofs.shape[0]):
-        body, here = forest.bodies[dofs[k].body], articulated[dofs[k].body]
-        if body.joint_type == FREE:
-            if k == body.v_index:
-                _factorise_base(here.I_A, dofs, k, factor_out)
-            continue
-        factor_out[k, k] = here.D_inverse
-        j = above[k]
-        while j >= 0:
-            factor_out[k, j] = dot_spatial(dofs[j].S, here.U) * here.D_inverse
-            j = above[j]
-
-
-@inner_kernel
-def _factorise_base(I_A, dofs, first, factor_out):
-    """Write the same for the six degrees of freedom of a FREE body, by elimination."""
-    for k in range(first, first + 6):
-        for j in range(first, k + 1):
-            total = 0.0
-            for r in range(6):
-                for c in range(6):
-                    total += dofs[k].S[r] * I_A[r, c] * dofs[j].S[c]
-            factor_out[k, j] = total
-    for k in range(first + 5, first - 1, -1):
-        factor_out[k, k] = 1.0 / factor_out[k, k]
-        for i in range(k - 1, first - 1, -1):
-            share = factor_out[k, i] * factor_out[k, k]
-            for j in range(first, i + 1):
-                factor_out[i, j] -= share * factor_out[k, j]
-            factor_out[k, i] = share
+def _factorise(above, M):
+    """Write L below the diagonal of M = L^T D L, and D^-1 on it (RBDA Table 6.3)."""
+    for k in range(M.shape[0] - 1, -1, -1):
+        M[k, k] = 1.0 / M[k, k]
+        i = above[k]
+        while i >= 0:
+            share, j = M[k, i] * M[k, k], i
+            while j >= 0:
+                M[i, j] -= share * M[k, j]
+                j = above[j]
+            M[k, i] = share
+            i = above[i]
 
 
 @inner_kernel

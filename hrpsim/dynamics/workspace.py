@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.dynamics.articulated import new_articulated
+from hrpsim.dynamics.motion_derivatives import DOF_FORCES, DOF_MOTION, SUBTREE_MOTION
+from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.model.model import Model
+from hrpsim.model.system import JOINT_NV, System
 
-_Work = TypeVar("_Work")
 _local = threading.local()
 
 
@@ -32,6 +33,11 @@ class Workspace(NamedTuple):
     effort: np.ndarray  # (nv,)
     rotor_inertia: np.ndarray  # (nv,)
     composite: np.ndarray  # (n, 10)
+    above: np.ndarray  # (nv,) next degree of freedom on the path to the root, -1 at its end
+    dofs: np.ndarray  # (nv,) DOF_MOTION
+    forces: np.ndarray  # (1,) DOF_FORCES
+    subtrees: np.ndarray  # (n,) SUBTREE_MOTION
+    factor: np.ndarray  # (nv, nv)
 
 
 def new_workspace(model: Model) -> Workspace:
@@ -46,20 +52,29 @@ def new_workspace(model: Model) -> Workspace:
         effort=np.zeros(nv),
         rotor_inertia=np.array(model.system.rotor_inertia),
         composite=np.zeros((n, 10)),
+        above=_next_above(model.system),
+        dofs=np.zeros(nv, DOF_MOTION),
+        forces=np.zeros(1, DOF_FORCES),
+        subtrees=np.zeros(n, SUBTREE_MOTION),
+        factor=np.zeros((nv, nv)),
     )
 
 
-def work_of_thread(model: Model, new: Callable[[Model], _Work]) -> _Work:
-    """Return what `new` made for `model` in this thread; it is made when it is first needed."""
-    kept = vars(_local).get(new.__name__)
-    if kept is None:
-        kept = vars(_local)[new.__name__] = weakref.WeakKeyDictionary()
-    work = kept.get(model)
-    if work is None:
-        work = kept[model] = new(model)
-    return work
+def _next_above(system: System) -> np.ndarray:
+    above, last = np.arange(len(system.dof_body)) - 1, {-1: -1}
+    for i, parent in enumerate(system.parent.tolist()):
+        first, count = system.v_index[i], JOINT_NV[system.joint_type[i]]
+        last[i] = first + count - 1 if count else last[parent]
+        above[first : first + min(count, 1)] = last[parent]
+    return above
 
 
-def workspace_of(model: Model) -> Workspace:
-    """Return the work arrays of `model` for this thread."""
-    return work_of_thread(model, new_workspace)
+def workspace_of(model: Model) -> Reference:
+    """Return a reference to the work arrays of `model` for this thread."""
+    references = getattr(_local, "references", None)
+    if references is None:
+        references = _local.references = weakref.WeakKeyDictionary()
+    reference = references.get(model)
+    if reference is None:
+        reference = references[model] = Reference(new_workspace(model))
+    return reference

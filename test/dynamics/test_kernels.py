@@ -110,7 +110,7 @@ def test_each_kernel_has_one_signature_after_everything_ran():
 def test_the_workspace_holds_c_contiguous_records():
     model = hrpsim.load_model(HRP2_LIKE)
     hrpsim.mass_matrix(model, model.neutral())
-    space = workspace_of(model)
+    space = workspace_of(model).whole
     arrays = [*space.forest, *(x for x in space if isinstance(x, np.ndarray))]
     assert len(arrays) == len(space) + len(space.forest) - 1
     for array in arrays:
