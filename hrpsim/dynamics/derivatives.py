@@ -1,13 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of forward and inverse dynamics of one model, as plain functions.
-
-Derivatives by q are in the tangent space: column k is the rate of change while q moves with the
-public velocity whose k-th entry is 1 and all others are 0. The first three columns of a free base
-are displacements along its own axes, the next three turns about them; v, dv and tau, which are in
-the frame of the base, keep their numbers.
-"""
+"""Derivatives of forward and inverse dynamics of one model as plain functions."""
 
 from __future__ import annotations
 
@@ -21,7 +15,6 @@ from hrpsim.dynamics.functions import (
     LinkWrenches,
     apply_wrenches,
     checked_configuration,
-    checked_gravity,
     checked_vector,
     finite,
     singular_message,
@@ -73,7 +66,7 @@ def forward_dynamics_derivatives(
         ModelError: where a joint has no positive inertia.
     """
     tau = checked_vector("tau", tau, model.nv)
-    return _derivatives(_forward_derivatives, model, (q, v, tau), link_wrenches, gravity)
+    return _derivatives(_forward_derivatives, model, q, v, tau, link_wrenches, gravity)
 
 
 def inverse_dynamics_derivatives(
@@ -105,14 +98,13 @@ def inverse_dynamics_derivatives(
         StateError: on wrong shapes or values that are not finite.
     """
     dv = checked_vector("dv", dv, model.nv)
-    return _derivatives(_inverse_derivatives, model, (q, v, dv), link_wrenches, gravity)
+    return _derivatives(_inverse_derivatives, model, q, v, dv, link_wrenches, gravity)
 
 
-def _derivatives(kernel: Callable, model: Model, state: tuple, link_wrenches, gravity):
-    """Return the matrices that `kernel` writes side by side for (q, v, tau or dv), as views."""
-    q, v, last = state
+def _derivatives(kernel: Callable, model: Model, q, v, last, link_wrenches, gravity):
+    """Return the matrices that `kernel` writes side by side, as views; `last` is tau or dv."""
     q, v = checked_configuration(model, q), checked_vector("v", v, model.nv)
-    work, gravity, nv = workspace_of(model), checked_gravity(gravity), model.nv
+    gravity, work, nv = checked_vector("gravity", gravity, 3), workspace_of(model), model.nv
     if link_wrenches is not None:
         update_poses(work.whole.forest, q, work.whole.kinematics)
     apply_wrenches(model, work.whole, link_wrenches)

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.dynamics.articulated import (
     accelerations,
+    apply_base_wrench,
     factorise,
     place_inertias,
     start_bodies,
@@ -41,6 +42,7 @@ from hrpsim.model.system import FIXED, FREE
 _acceleration_from_kernel = prepared(acceleration_from_kernel)
 _acceleration_to_kernel = prepared(acceleration_to_kernel)
 _accelerations = prepared(accelerations)
+_apply_base_wrench = prepared(apply_base_wrench)
 _composite_inertia = prepared(composite_inertia)
 _factorise = prepared(factorise)
 _kinetic_energy = prepared(kinetic_energy)
@@ -51,7 +53,6 @@ _update_poses = prepared(update_poses)
 _update_velocities = prepared(update_velocities)
 _velocity_to_kernel = prepared(velocity_to_kernel)
 DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
-_DOWNWARD = np.array(DOWNWARD_GRAVITY)
 LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
 
 
@@ -69,11 +70,6 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
     if not vector.flags.carray:
         vector = vector.copy()
     return vector
-
-
-def checked_gravity(gravity: ArrayLike) -> np.ndarray:
-    """Return gravity (3,), checked unless it is the default."""
-    return _DOWNWARD if gravity is DOWNWARD_GRAVITY else checked_vector("gravity", gravity, 3)
 
 
 def is_finite(numbers: np.ndarray) -> bool:
@@ -124,14 +120,6 @@ def apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
         external[3:] += force
 
 
-def _apply_base_wrench(model: Model, space: Workspace, tau: np.ndarray) -> None:
-    for i in np.flatnonzero(model.system.joint_type == FREE):
-        k, R = model.system.v_index[i], space.kinematics[i]["R"]
-        external = space.articulated[i]["external"]
-        external[:3] += R @ tau[k + 3 : k + 6]
-        external[3:] += R @ tau[k : k + 3]
-
-
 def _update(space: Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
     """Bring poses and, with `v`, velocities up to date."""
     _update_poses(space.forest, q, space.kinematics)
@@ -169,12 +157,12 @@ def forward_dynamics(
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     tau = checked_vector("tau", tau, model.nv)
-    gravity = checked_gravity(gravity)
+    gravity = checked_vector("gravity", gravity, 3)
     space = workspace_of(model).whole
     forest, kinematics, articulated = space.forest, space.kinematics, space.articulated
     _update(space, q, v)
     apply_wrenches(model, space, link_wrenches)
-    _apply_base_wrench(model, space, tau)
+    _apply_base_wrench(forest, kinematics, tau, articulated)
     _start_bodies(forest, kinematics, articulated)
     singular = _factorise(forest, kinematics, space.rotor_inertia, tau, articulated)
     if singular >= 0:
@@ -229,7 +217,7 @@ def inverse_dynamics(
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     dv = checked_vector("dv", dv, model.nv)
-    gravity = checked_gravity(gravity)
+    gravity = checked_vector("gravity", gravity, 3)
     space = workspace_of(model).whole
     forest, kinematics = space.forest, space.kinematics
     _update(space, q, v)
@@ -362,7 +350,7 @@ def energy(
     """
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
-    gravity = checked_gravity(gravity)
+    gravity = checked_vector("gravity", gravity, 3)
     space = workspace_of(model).whole
     _update(space, q, v)
     _place_inertias(space.forest, space.kinematics, space.articulated)

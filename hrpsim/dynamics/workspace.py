@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.dynamics.articulated import new_articulated
-from hrpsim.dynamics.motion_derivatives import DOF_FORCES, DOF_MOTION, SUBTREE_MOTION
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.model.model import Model
 from hrpsim.model.system import JOINT_NV, System
+from hrpsim.spatial.simd import LANES
 
 _local = threading.local()
 
@@ -33,10 +33,10 @@ class Workspace(NamedTuple):
     effort: np.ndarray  # (nv,)
     rotor_inertia: np.ndarray  # (nv,)
     composite: np.ndarray  # (n, 10)
-    above: np.ndarray  # (nv,) next degree of freedom on the path to the root, -1 at its end
-    dofs: np.ndarray  # (nv,) DOF_MOTION
-    forces: np.ndarray  # (1,) DOF_FORCES
-    subtrees: np.ndarray  # (n,) SUBTREE_MOTION
+    above: np.ndarray  # (nv,) and the rest: hrpsim.dynamics.motion_derivatives
+    motions: np.ndarray  # (nv, 6, LANES)
+    forces: np.ndarray  # (7, LANES)
+    subtrees: np.ndarray  # (n, 22)
     factor: np.ndarray  # (nv, nv)
 
 
@@ -53,14 +53,15 @@ def new_workspace(model: Model) -> Workspace:
         rotor_inertia=np.array(model.system.rotor_inertia),
         composite=np.zeros((n, 10)),
         above=_next_above(model.system),
-        dofs=np.zeros(nv, DOF_MOTION),
-        forces=np.zeros(1, DOF_FORCES),
-        subtrees=np.zeros(n, SUBTREE_MOTION),
+        motions=np.zeros((nv, 6, LANES)),
+        forces=np.zeros((7, LANES)),
+        subtrees=np.zeros((n, 22)),
         factor=np.zeros((nv, nv)),
     )
 
 
 def _next_above(system: System) -> np.ndarray:
+    """Return the next degree of freedom on the path to the root (nv,), -1 at its end."""
     above, last = np.arange(len(system.dof_body)) - 1, {-1: -1}
     for i, parent in enumerate(system.parent.tolist()):
         first, count = system.v_index[i], JOINT_NV[system.joint_type[i]]
