@@ -62,7 +62,7 @@ def new_workspace(model: Model) -> Workspace:
 
 def _next_above(system: System) -> np.ndarray:
     """Return the next degree of freedom on the path to the root (nv,), -1 at its end."""
-    above, last = np.arange(len(system.dof_body)) - 1, {-1: -1}
+    above, last = np.arange(-1, len(system.dof_body) - 1, dtype=np.int64), {-1: -1}
     for i, parent in enumerate(system.parent.tolist()):
         first, count = system.v_index[i], JOINT_NV[system.joint_type[i]]
         last[i] = first + count - 1 if count else last[parent]
@@ -70,7 +70,7 @@ def _next_above(system: System) -> np.ndarray:
     return above
 
 
-def workspace_of(model: Model) -> Reference:
+def workspace_of(model: Model) -> Reference[Workspace]:
     """Return a reference to the work arrays of `model` for this thread."""
     references = getattr(_local, "references", None)
     if references is None:
