@@ -14,6 +14,12 @@ from hrpsim.lazy_names import lazy_names
 from hrpsim.moved import redirect
 
 if TYPE_CHECKING:
+    from hrpsim.dynamics.derivatives import (
+        forward_dynamics_derivatives as forward_dynamics_derivatives,
+    )
+    from hrpsim.dynamics.derivatives import (
+        inverse_dynamics_derivatives as inverse_dynamics_derivatives,
+    )
     from hrpsim.dynamics.functions import center_of_mass as center_of_mass
     from hrpsim.dynamics.functions import energy as energy
     from hrpsim.dynamics.functions import forward_dynamics as forward_dynamics

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinematics, forward and inverse dynamics, mass matrix; Pinocchio's C++, MuJoCo's C."""
+"""Kinematics, forward and inverse dynamics, mass matrix, derivatives; Pinocchio and MuJoCo."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.robots import bare_model, named_robots
 from benchmarks.timing import Effort, Subject, interleave
-from hrpsim.dynamics.functions import new_workspace
+from hrpsim.dynamics.derivatives import new_columns
+from hrpsim.dynamics.workspace import new_workspace
 from hrpsim.experiments.framework.engines import mujoco_module, pinocchio_module
+from hrpsim.jit.reference import Reference
 from hrpsim.model.system import FREE
 
 STATES = 256
 OURS = "hrpsim"
-ALGORITHMS = ("kinematics", "ABA", "RNEA", "CRBA")
+ALGORITHMS = ("kinematics", "ABA", "RNEA", "CRBA", "ABA derivatives", "RNEA derivatives")
 
 
 class Ours:
@@ -39,15 +41,21 @@ class Ours:
         self.tau[:, :6] = 0.0
         self.out = np.zeros((STATES, model.nv))
         self.M = np.zeros((model.nv, model.nv))
+        self.derivatives = Reference(self.space)
+        self.columns = new_columns(model.nv)
 
     def subject(self, algorithm: str) -> Subject:
         """Return the loop of an algorithm."""
-        s, q, v = self.space, self.q, self.v
+        s, q, v, d, columns = self.space, self.q, self.v, self.derivatives, self.columns
         run = {
             "kinematics": lambda n: kernels.run_kinematics(s, q, v, n),
             "ABA": lambda n: kernels.run_aba(s, q, v, self.tau, n, self.out),
             "RNEA": lambda n: kernels.run_rnea(s, q, v, self.dv, n, self.out),
             "CRBA": lambda n: kernels.run_crba(s, q, n, self.M),
+            "ABA derivatives": lambda n: kernels.run_aba_derivatives(d, q, v, self.tau, n, columns),
+            "RNEA derivatives": lambda n: kernels.run_rnea_derivatives(
+                d, q, v, self.dv, n, columns
+            ),
         }[algorithm]
         return Subject(OURS, run, ours=True)
 
@@ -59,6 +67,8 @@ class Ours:
             return here["p"] + here["origin"][self.model.system.root]
         if algorithm == "ABA":
             return self.out[-1]
+        if algorithm.endswith("derivatives"):
+            return self.columns[:, : 3 * self.model.nv]
         x, y, z, w = self.q[-1, 3:7]
         R = np.array(
             [
@@ -103,10 +113,12 @@ def run(result: CaseResult, effort: Effort) -> None:
         f"{STATES} random states in turn, the same for hrpsim and pinocchio, in compiled loops "
         "(pinocchio's ABA and RNEA: abaInParallel and rneaInParallel on one thread)",
         "what has no such loop is called from Python, and the time of the same calls for a model "
-        "of one joint is taken off: pinocchio's kinematics, CRBA and WORLD convention, mujoco",
+        "of one joint is taken off: pinocchio's kinematics, CRBA, derivatives and WORLD "
+        "convention, mujoco",
         "pinocchio as its wheel has it, for any x86-64 processor; ours is compiled for this one",
         "all begin with poses and velocities (CRBA: poses); results in the public layout, but for "
         "the base's wrench and rows, which ours has along the world's axes",
+        "derivatives: three matrices, analytic; mujoco has none",
         "mujoco at one state; ABA is its M, factorised and solved once (mj_makeM, mj_factorM, "
         "mj_rne, mj_solveM), so it costs more than a step that uses M again",
     ]

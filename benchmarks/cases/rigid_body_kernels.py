@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.dynamics.articulated import accelerations, factorise, place_inertias, start_bodies
+from hrpsim.dynamics.motion_derivatives import forward_derivatives, inverse_derivatives
 from hrpsim.dynamics.recursive import composite_inertia, newton_euler
 from hrpsim.jit.compiled import kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
@@ -70,3 +71,19 @@ def run_crba(s, q, count, M_out):
         update_poses(s.forest, q[i], s.kinematics)
         place_inertias(s.forest, s.kinematics, s.articulated)
         composite_inertia(s.forest, s.kinematics, s.articulated, s.composite, M_out)
+
+
+@kernel
+def run_aba_derivatives(w, q, v, tau, count, columns_out):
+    """Differentiate forward dynamics at `count` states; the base takes no generalised force."""
+    for k in range(count):
+        i = k % q.shape[0]
+        forward_derivatives(w, q[i], v[i], tau[i], GRAVITY, columns_out)
+
+
+@kernel
+def run_rnea_derivatives(w, q, v, dv, count, columns_out):
+    """Differentiate inverse dynamics at `count` states."""
+    for k in range(count):
+        i = k % q.shape[0]
+        inverse_derivatives(w, q[i], v[i], dv[i], GRAVITY, columns_out)

@@ -61,7 +61,8 @@ class PinocchioAlgorithms:
         each = len(self.q)
         if algorithm == "RNEA":
             return [Subject(LOOP, rnea, each=each)]
-        call = self._calls(algorithm, self.model, self.q, self.v, self.tau)
+        last = self.dv if algorithm == "RNEA derivatives" else self.tau
+        call = self._calls(algorithm, self.model, self.q, self.v, last)
         if algorithm == "ABA":
             return [Subject(LOOP, aba, each=each), Subject(WORLD, call)]
         return [Subject(LOOP, call)]
@@ -83,7 +84,25 @@ class PinocchioAlgorithms:
             for k in range(n):
                 pin.crba(model, data, q[k % states], world)
 
-        return {"kinematics": kinematics, "ABA": aba, "CRBA": crba}[algorithm]
+        def aba_derivatives(n):
+            for k in range(n):
+                pin.computeABADerivatives(
+                    model, data, q[k % states], v[k % states], tau[k % states]
+                )
+
+        def rnea_derivatives(n):
+            for k in range(n):
+                pin.computeRNEADerivatives(
+                    model, data, q[k % states], v[k % states], tau[k % states]
+                )
+
+        return {
+            "kinematics": kinematics,
+            "ABA": aba,
+            "CRBA": crba,
+            "ABA derivatives": aba_derivatives,
+            "RNEA derivatives": rnea_derivatives,
+        }[algorithm]
 
     def overhead(self, effort: Effort) -> dict[tuple[str, str], float]:
         """Return the seconds of calls with a model of one joint, by subject and algorithm."""
@@ -93,7 +112,7 @@ class PinocchioAlgorithms:
         x = np.zeros((4, 1))
         calls = {
             (WORLD if name == "ABA" else LOOP, name): self._calls(name, small, x, x, x)
-            for name in ("kinematics", "ABA", "CRBA")
+            for name in ("kinematics", "ABA", "CRBA", "ABA derivatives", "RNEA derivatives")
         }
         times = interleave([Subject(key, call) for key, call in calls.items()], effort)
         return {key: float(values.min()) for key, values in times.items()}
@@ -109,6 +128,19 @@ class PinocchioAlgorithms:
             truth = pin.aba(model, data, q, v, self.tau[-1])
         elif algorithm == "RNEA":
             truth = pin.rnea(model, data, q, v, self.dv[-1])
+        elif algorithm.endswith("derivatives"):
+            truth = self._derivatives(algorithm, data, q, v)
         else:
             truth = pin.crba(model, data, q)
         return float(np.abs(numbers - truth).max() / np.abs(truth).max())
+
+    def _derivatives(self, algorithm: str, data, q, v) -> np.ndarray:
+        """Return the derivatives for the last state, the three matrices side by side."""
+        if algorithm == "ABA derivatives":
+            self.pin.computeABADerivatives(self.model, data, q, v, self.tau[-1])
+            found = [data.ddq_dq, data.ddq_dv, data.Minv]
+        else:
+            self.pin.computeRNEADerivatives(self.model, data, q, v, self.dv[-1])
+            found = [data.dtau_dq, data.dtau_dv, data.M]
+        upper = np.triu(found[2])
+        return np.hstack([*found[:2], upper + np.triu(upper, 1).T])

@@ -208,10 +208,12 @@ def compile_part(part: str) -> None:
 
 def _compile_dynamics(model, q, v) -> None:
     """Compile the kernels that a model's functions call."""
-    from hrpsim.dynamics.functions import energy, forward_dynamics, inverse_dynamics, mass_matrix
+    from hrpsim import dynamics
 
-    inverse_dynamics(model, q, v, forward_dynamics(model, q, v, v))
-    mass_matrix(model, q), energy(model, q, v)
+    dynamics.inverse_dynamics(model, q, v, dynamics.forward_dynamics(model, q, v, v))
+    dynamics.forward_dynamics_derivatives(model, q, v, v)
+    dynamics.inverse_dynamics_derivatives(model, q, v, v)
+    dynamics.mass_matrix(model, q), dynamics.energy(model, q, v)
 
 
 def _compile_walk() -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Articulated-body and recursive Newton-Euler algorithms, response to wrenches, momentum.
+"""Articulated-body and recursive Newton-Euler algorithms, derivatives, response, momentum.
 
 Imports kinematics, spatial, model and jit.
 """
@@ -13,6 +13,12 @@ from typing import TYPE_CHECKING
 from hrpsim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from hrpsim.dynamics.derivatives import (
+        forward_dynamics_derivatives as forward_dynamics_derivatives,
+    )
+    from hrpsim.dynamics.derivatives import (
+        inverse_dynamics_derivatives as inverse_dynamics_derivatives,
+    )
     from hrpsim.dynamics.functions import center_of_mass as center_of_mass
     from hrpsim.dynamics.functions import energy as energy
     from hrpsim.dynamics.functions import forward_dynamics as forward_dynamics

@@ -67,6 +67,18 @@ def place_inertias(forest, kinematics, articulated_out):
 
 
 @kernel
+def apply_base_wrench(forest, kinematics, tau, articulated):
+    """Add the public generalised force `tau` (nv,) of FREE bodies to their `external`."""
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            k, R, external = forest.bodies[i].v_index, kinematics[i].R, articulated[i].external
+            for r in range(3):
+                for c in range(3):
+                    external[r] += R[r, c] * tau[k + 3 + c]
+                    external[3 + r] += R[r, c] * tau[k + c]
+
+
+@kernel
 def start_bodies(forest, kinematics, articulated_out):
     """Write each body's own contribution: inertia, I_A, a_vp and p_A.
 

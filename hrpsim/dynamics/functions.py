@@ -10,10 +10,9 @@ moment, in the link's frame and about its origin.
 
 from __future__ import annotations
 
-import threading
-import weakref
+import math
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,16 +20,16 @@ from numpy.typing import ArrayLike
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.dynamics.articulated import (
     accelerations,
+    apply_base_wrench,
     factorise,
-    new_articulated,
     place_inertias,
     start_bodies,
 )
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
+from hrpsim.dynamics.workspace import Workspace, workspace_of
 from hrpsim.errors import ModelError, StateError, unknown_name
 from hrpsim.jit.compiled import prepared
-from hrpsim.kinematics.forest import Forest, forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.kinematics.layout import (
     acceleration_from_kernel,
     acceleration_to_kernel,
@@ -39,24 +38,11 @@ from hrpsim.kinematics.layout import (
 from hrpsim.model.model import Model
 from hrpsim.model.system import FIXED, FREE
 
-
-class Workspace(NamedTuple):
-    """Work arrays of the algorithms; `n` bodies."""
-
-    forest: Forest
-    kinematics: np.ndarray  # (n,) KINEMATICS
-    articulated: np.ndarray  # (n,) ARTICULATED
-    velocity: np.ndarray  # (nv,)
-    acceleration: np.ndarray  # (nv,)
-    effort: np.ndarray  # (nv,)
-    rotor_inertia: np.ndarray  # (nv,)
-    composite: np.ndarray  # (n, 10)
-
-
 # The arguments are checked, and of one kind each.
 _acceleration_from_kernel = prepared(acceleration_from_kernel)
 _acceleration_to_kernel = prepared(acceleration_to_kernel)
 _accelerations = prepared(accelerations)
+_apply_base_wrench = prepared(apply_base_wrench)
 _composite_inertia = prepared(composite_inertia)
 _factorise = prepared(factorise)
 _kinetic_energy = prepared(kinetic_energy)
@@ -68,17 +54,6 @@ _update_velocities = prepared(update_velocities)
 _velocity_to_kernel = prepared(velocity_to_kernel)
 DOWNWARD_GRAVITY = (0.0, 0.0, -STANDARD_GRAVITY)
 LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
-_local = threading.local()
-
-
-def _workspace(model: Model) -> Workspace:
-    spaces = getattr(_local, "spaces", None)
-    if spaces is None:
-        spaces = _local.spaces = weakref.WeakKeyDictionary()
-    space = spaces.get(model)
-    if space is None:
-        space = spaces[model] = new_workspace(model)
-    return space
 
 
 def checked_vector(name: str, values, length: int) -> np.ndarray:
@@ -89,29 +64,35 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
         raise StateError(f"{name} must be {length} numbers, got {values!r:.80}") from cause
     if vector.shape != (length,):
         raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
-    if not np.isfinite(vector).all():
+    if not is_finite(vector):
         at = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise StateError(f"{name}[{at}] is {vector[at]}: every entry must be finite")
-    if not (vector.flags.writeable and vector.flags.aligned):
+    if not vector.flags.carray:
         vector = vector.copy()
     return vector
+
+
+def is_finite(numbers: np.ndarray) -> bool:
+    """Return whether all are finite; each is examined only where the sum of squares is not."""
+    flat = numbers.ravel()
+    return math.isfinite(flat.dot(flat)) or bool(np.isfinite(flat).all())
 
 
 def checked_configuration(model: Model, q) -> np.ndarray:
     """Return q checked for shape, finiteness and a quaternion that can be normalised."""
     q = checked_vector("q", q, model.nq)
-    for joint in model.joints:
-        if joint.joint_type == FREE:
-            quaternion = q[joint.q_index + 3 : joint.q_index + 7]
-            if not 1e-6 < np.linalg.norm(quaternion) < 1e6:
-                raise StateError(
-                    f"q[{joint.q_index + 3}:{joint.q_index + 7}], the quaternion x y z w of joint "
-                    f"{joint.name!r}, has length {np.linalg.norm(quaternion):g}; it should be 1"
-                )
+    for joint in model.free_joints:
+        first = joint.q_index + 3
+        length = math.hypot(*q[first : first + 4].tolist())
+        if not 1e-6 < length < 1e6:
+            raise StateError(
+                f"q[{first}:{first + 4}], the quaternion x y z w of joint "
+                f"{joint.name!r}, has length {length:g}; it should be 1"
+            )
     return q
 
 
-def _apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
+def apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
     """Write the records' `external`; poses must be current."""
     space.articulated["external"] = 0.0
     if link_wrenches is None:
@@ -137,14 +118,6 @@ def _apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
         external = space.articulated[frame.body]["external"]
         external[:3] += moment + np.cross(here["p"] + here["R"] @ frame.p, force)
         external[3:] += force
-
-
-def _apply_base_wrench(model: Model, space: Workspace, tau: np.ndarray) -> None:
-    for i in np.flatnonzero(model.system.joint_type == FREE):
-        k, R = model.system.v_index[i], space.kinematics[i]["R"]
-        external = space.articulated[i]["external"]
-        external[:3] += R @ tau[k + 3 : k + 6]
-        external[3:] += R @ tau[k : k + 3]
 
 
 def _update(space: Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
@@ -185,29 +158,30 @@ def forward_dynamics(
     v = checked_vector("v", v, model.nv)
     tau = checked_vector("tau", tau, model.nv)
     gravity = checked_vector("gravity", gravity, 3)
-    space = _workspace(model)
+    space = workspace_of(model).whole
     forest, kinematics, articulated = space.forest, space.kinematics, space.articulated
     _update(space, q, v)
-    _apply_wrenches(model, space, link_wrenches)
-    _apply_base_wrench(model, space, tau)
+    apply_wrenches(model, space, link_wrenches)
+    _apply_base_wrench(forest, kinematics, tau, articulated)
     _start_bodies(forest, kinematics, articulated)
     singular = _factorise(forest, kinematics, space.rotor_inertia, tau, articulated)
     if singular >= 0:
-        raise ModelError(_singular_message(model, singular))
+        raise ModelError(singular_message(model, singular))
     _accelerations(forest, kinematics, gravity, articulated, space.acceleration)
     dv = np.empty(model.nv)
     _acceleration_from_kernel(forest, q, space.velocity, space.acceleration, dv)
-    return _finite("acceleration", dv)
+    return finite("acceleration", dv)
 
 
-def _finite(name: str, result):
+def finite(name: str, result):
     """Return `result`; raise StateError where it overflowed from finite arguments."""
-    if not np.isfinite(result).all():
+    if not is_finite(np.asarray(result)):
         raise StateError(f"the {name} would not be finite: the numbers given are too large")
     return result
 
 
-def _singular_message(model: Model, body: int) -> str:
+def singular_message(model: Model, body: int) -> str:
+    """Return the text of the error where the joint of a body moves no positive inertia."""
     names = [joint.name for joint in model.joints if joint.body == body]
     joint = names[0] if names else "the free base"
     return (
@@ -244,11 +218,11 @@ def inverse_dynamics(
     v = checked_vector("v", v, model.nv)
     dv = checked_vector("dv", dv, model.nv)
     gravity = checked_vector("gravity", gravity, 3)
-    space = _workspace(model)
+    space = workspace_of(model).whole
     forest, kinematics = space.forest, space.kinematics
     _update(space, q, v)
     _acceleration_to_kernel(forest, q, space.velocity, dv, space.acceleration)
-    _apply_wrenches(model, space, link_wrenches)
+    apply_wrenches(model, space, link_wrenches)
     _place_inertias(forest, kinematics, space.articulated)
     _newton_euler(forest, kinematics, space.acceleration, gravity, space.articulated, space.effort)
     tau = space.effort + space.rotor_inertia * space.acceleration
@@ -256,7 +230,7 @@ def inverse_dynamics(
         k, R = model.system.v_index[i], kinematics[i]["R"]
         moment, force = space.effort[k : k + 3], space.effort[k + 3 : k + 6]
         tau[k : k + 3], tau[k + 3 : k + 6] = R.T @ force, R.T @ moment
-    return _finite("generalised force", tau)
+    return finite("generalised force", tau)
 
 
 def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
@@ -267,7 +241,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
         q: configuration (nq,).
     """
     q = checked_configuration(model, q)
-    space = _workspace(model)
+    space = workspace_of(model).whole
     _update(space, q)
     M = np.empty((model.nv, model.nv))
     _place_inertias(space.forest, space.kinematics, space.articulated)
@@ -279,7 +253,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
         T[3:, :3] = R
         M[k : k + 6, :] = T.T @ M[k : k + 6, :]
         M[:, k : k + 6] = M[:, k : k + 6] @ T
-    return _finite("mass matrix", M)
+    return finite("mass matrix", M)
 
 
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
@@ -295,7 +269,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     q = checked_configuration(model, q)
     if not model.mass > 0.0:
         raise ModelError(f"{model.source}: nothing that moves has mass, so it has no centre")
-    space = _workspace(model)
+    space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     return _moment_of_mass(model, space) / model.mass
 
@@ -319,7 +293,7 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
     frame = model.frame(link)
     if frame.body < 0:
         return frame.p.copy(), frame.R.copy()
-    space = _workspace(model)
+    space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     here = space.kinematics[frame.body]
     origin = space.kinematics[model.system.root[frame.body]]["origin"]
@@ -341,7 +315,7 @@ def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
     J = np.zeros((6, model.nv))
     if frame.body < 0:
         return J
-    space = _workspace(model)
+    space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     kinematics = space.kinematics
     here = kinematics[frame.body]
@@ -377,7 +351,7 @@ def energy(
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
     gravity = checked_vector("gravity", gravity, 3)
-    space = _workspace(model)
+    space = workspace_of(model).whole
     _update(space, q, v)
     _place_inertias(space.forest, space.kinematics, space.articulated)
     kinetic = _kinetic_energy(space.forest, space.kinematics, space.articulated, space.velocity)
@@ -388,19 +362,4 @@ def energy(
             k = joint.v_index
             stretch = q[joint.q_index] - system.rest[k]
             potential += 0.5 * system.stiffness[k] * stretch * stretch
-    return _finite("energy", (float(kinetic), float(potential)))
-
-
-def new_workspace(model: Model) -> Workspace:
-    """Return room for one state of `model`."""
-    n, nv = model.body_count, model.nv
-    return Workspace(
-        forest=forest_of(model.system),
-        kinematics=new_kinematics(n),
-        articulated=new_articulated(n),
-        velocity=np.zeros(nv),
-        acceleration=np.zeros(nv),
-        effort=np.zeros(nv),
-        rotor_inertia=np.array(model.system.rotor_inertia),
-        composite=np.zeros((n, 10)),
-    )
+    return finite("energy", (float(kinetic), float(potential)))

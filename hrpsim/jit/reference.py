@@ -12,6 +12,7 @@ same words in memory; kernels read the fields that they use, with the syntax of 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -32,13 +33,16 @@ class ReferenceKind:
         return self._text
 
 
-class Reference:
+_Whole = TypeVar("_Whole", bound=tuple)
+
+
+class Reference(Generic[_Whole]):
     """The argument that Python passes to a kernel for a named tuple of arrays, or of such tuples.
 
     It keeps its arrays alive; a tuple with other arrays needs another reference.
     """
 
-    def __init__(self, whole: tuple, previous: Reference | None = None):
+    def __init__(self, whole: _Whole, previous: Reference | None = None):
         """Refer to a tuple; `previous` saves work where most arrays are those of another one."""
         self.whole = whole
         self._arrays = _arrays_of(whole)

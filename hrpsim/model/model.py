@@ -154,6 +154,11 @@ class Model:
         return tuple(self.frames)
 
     @cached_property
+    def free_joints(self) -> tuple[Joint, ...]:
+        """The joints with six degrees of freedom."""
+        return tuple(j for j in self.joints if j.joint_type == FREE)
+
+    @cached_property
     def mass(self) -> float:
         """Mass of everything that moves [kg]."""
         return float(self.system.mass.sum())

@@ -27,7 +27,8 @@ REPRESENTATIVE = (
     "panda_description/panda",
     "iris_description/iris",
 )
-QUANTITIES = ("ABA", "RNEA", "CRBA", "FK", "Jacobian", "CoM", "energy")
+DERIVATIVES = ("ABA derivatives", "RNEA derivatives")
+QUANTITIES = ("ABA", "RNEA", "CRBA", *DERIVATIVES, "FK", "Jacobian", "CoM", "energy")
 
 
 class Pair(NamedTuple):
@@ -110,7 +111,8 @@ def compare(pair: Pair, state_count: int, seed: int) -> dict[str, float]:
     """Return the worst relative error of every quantity over random states.
 
     Each coordinate is measured by its own largest value over the states, lest an error in a finger
-    hide behind the trunk's numbers; M by sqrt(M_ii M_jj), FK and CoM by 1 m beside their size.
+    hide behind the trunk's numbers; M by sqrt(M_ii M_jj), FK and CoM by 1 m beside their size,
+    a matrix of derivatives by its largest entry or 0.1.
     """
     rng = np.random.default_rng(seed)
     pairs = {name: [] for name in QUANTITIES}
@@ -125,6 +127,8 @@ def compare(pair: Pair, state_count: int, seed: int) -> dict[str, float]:
         if name == "CRBA":
             diagonal = np.sqrt(np.maximum(np.diagonal(size), 1e-300))
             size = np.outer(diagonal, diagonal)
+        elif name in DERIVATIVES:
+            size = size.max(axis=(1, 2), keepdims=True, initial=0.1)  # those that vanish
         elif name in ("FK", "Jacobian", "CoM"):
             size = np.maximum(size, 1.0)
         else:
@@ -178,7 +182,32 @@ def _both(pair: Pair, rng) -> dict[str, tuple]:
         [hrpsim.link_jacobian(model, q, link) for link in links],
         [J.reshape(6, model.nv) for J in theirs],  # flat for a robot of one joint
     )
+    numbers["RNEA derivatives"] = (
+        np.array(hrpsim.inverse_dynamics_derivatives(model, q, v, dv, wrenches)),
+        [*rnea_derivatives(pair, q_oracle, v, dv, forces), M],
+    )
+    numbers["ABA derivatives"] = (
+        np.array(hrpsim.forward_dynamics_derivatives(model, q, v, tau, wrenches)),
+        aba_derivatives(pair, q_oracle, v, tau, forces),
+    )
     return numbers
+
+
+def rnea_derivatives(pair: Pair, q, v, dv, forces) -> np.ndarray:
+    """Return Pinocchio's derivatives of tau by q and v (2, nv, nv).
+
+    Its tangent space is ours: a free-flyer moves along and turns about its own axes, and forces on
+    joints turn with the joints.
+    """
+    pinocchio.computeRNEADerivatives(pair.oracle, pair.data, q, v, dv, forces)
+    return np.array([pair.data.dtau_dq, pair.data.dtau_dv])
+
+
+def aba_derivatives(pair: Pair, q, v, tau, forces) -> np.ndarray:
+    """Return Pinocchio's derivatives of the acceleration by q, v and tau (3, nv, nv)."""
+    data = pair.data
+    pinocchio.computeABADerivatives(pair.oracle, data, q, v, tau, forces)
+    return np.array([data.ddq_dq, data.ddq_dv, np.triu(data.Minv) + np.triu(data.Minv, 1).T])
 
 
 def springs(model, q: np.ndarray) -> float:

@@ -45,13 +45,15 @@ def call(function, model, **changed):
     return function(model, *arguments.values(), wrenches, gravity=gravity)
 
 
-both = pytest.mark.parametrize("function", [hrpsim.forward_dynamics, hrpsim.inverse_dynamics])
+FORWARD = (hrpsim.forward_dynamics, hrpsim.forward_dynamics_derivatives)
+INVERSE = (hrpsim.inverse_dynamics, hrpsim.inverse_dynamics_derivatives)
+both = pytest.mark.parametrize("function", [*FORWARD, *INVERSE])
 
 
 @both
 @pytest.mark.parametrize(("argument", "length"), [("q", 8), ("v", 7), ("last", 7), ("gravity", 3)])
 def test_a_wrong_length_is_refused_with_the_right_one(model, function, argument, length):
-    name = {"last": "tau" if function is hrpsim.forward_dynamics else "dv"}.get(argument, argument)
+    name = {"last": "tau" if function in FORWARD else "dv"}.get(argument, argument)
     for wrong in (np.zeros(length + 1), np.zeros(length - 1), np.zeros((length, 1)), 0.0, None):
         with pytest.raises(StateError, match=rf"^{name} must have shape \({length},\), got \("):
             call(function, model, **{argument: wrong})
@@ -63,7 +65,7 @@ def test_a_wrong_length_is_refused_with_the_right_one(model, function, argument,
 def test_a_number_that_is_not_finite_is_refused_with_its_place(
     model, function, argument, length, bad
 ):
-    name = {"last": "tau" if function is hrpsim.forward_dynamics else "dv"}.get(argument, argument)
+    name = {"last": "tau" if function in FORWARD else "dv"}.get(argument, argument)
     values = model.neutral() if argument == "q" else np.zeros(length)
     values[2] = bad
     with pytest.raises(StateError, match=rf"^{name}\[2\] is -?(nan|inf)"):
@@ -125,6 +127,8 @@ def test_numbers_too_large_to_compute_with_are_refused(model):
     for function, name in (
         (hrpsim.forward_dynamics, "acceleration"),
         (hrpsim.inverse_dynamics, "generalised force"),
+        (hrpsim.forward_dynamics_derivatives, "derivative"),
+        (hrpsim.inverse_dynamics_derivatives, "derivative"),
     ):
         with pytest.raises(StateError, match=f"the {name} would not be finite"):
             call(function, model, v=fast)
@@ -170,8 +174,9 @@ def test_a_joint_that_no_inertia_resists_is_named(base, chain):
         if base == "free":
             q[3:7] = rng.normal(size=4)
         v, tau = rng.normal(size=(2, model.nv))
-        with pytest.raises(ModelError, match="joint 'j0' moves no positive inertia here"):
-            hrpsim.forward_dynamics(model, q, v, tau)
+        for function in FORWARD:
+            with pytest.raises(ModelError, match="joint 'j0' moves no positive inertia here"):
+                function(model, q, v, tau)
         assert np.isfinite(hrpsim.inverse_dynamics(model, q, v, tau)).all()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import hrpsim
 from hrpsim.analysis import Analyser, FixedPhase, Observer
-from hrpsim.dynamics import functions
+from hrpsim.dynamics.workspace import workspace_of
 from hrpsim.jit.compiled import Kernel
 from hrpsim.jit.kinds import text_of
 from hrpsim.kinematics.forest import BODY, DOF, forest_of
@@ -45,6 +45,8 @@ def use_everything() -> None:
         for rate in (v, strided, single, frozen, v.tolist()):
             dv = hrpsim.forward_dynamics(model, q, rate, rate)
             hrpsim.inverse_dynamics(model, q, rate, dv[::-1], {model.link_names[0]: np.ones(6)})
+            hrpsim.forward_dynamics_derivatives(model, q, rate, rate)
+            hrpsim.inverse_dynamics_derivatives(model, q, rate, dv[::-1])
             hrpsim.energy(model, q, rate)
         M = hrpsim.mass_matrix(model, q)
         hrpsim.forward_dynamics(model, q, M[:, 0], M[0])
@@ -108,7 +110,7 @@ def test_each_kernel_has_one_signature_after_everything_ran():
 def test_the_workspace_holds_c_contiguous_records():
     model = hrpsim.load_model(HRP2_LIKE)
     hrpsim.mass_matrix(model, model.neutral())
-    space = functions._workspace(model)
+    space = workspace_of(model).whole
     arrays = [*space.forest, *(x for x in space if isinstance(x, np.ndarray))]
     assert len(arrays) == len(space) + len(space.forest) - 1
     for array in arrays:

@@ -16,6 +16,12 @@ from robots import HRP2_LIKE
 CALLS = {
     "forward_dynamics": lambda m, q, v, a, w: hrpsim.forward_dynamics(m, q, v, a, w),
     "inverse_dynamics": lambda m, q, v, a, w: hrpsim.inverse_dynamics(m, q, v, a, w),
+    "forward_dynamics_derivatives": lambda m, q, v, a, w: np.stack(
+        hrpsim.forward_dynamics_derivatives(m, q, v, a, w)
+    ),
+    "inverse_dynamics_derivatives": lambda m, q, v, a, w: np.stack(
+        hrpsim.inverse_dynamics_derivatives(m, q, v, a, w)
+    ),
     "mass_matrix": lambda m, q, v, a, w: hrpsim.mass_matrix(m, q),
     "center_of_mass": lambda m, q, v, a, w: hrpsim.center_of_mass(m, q),
     "link_pose": lambda m, q, v, a, w: np.vstack(hrpsim.link_pose(m, q, m.link_names[-1])),
