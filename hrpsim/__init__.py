@@ -14,12 +14,6 @@ from hrpsim.lazy_names import lazy_names
 from hrpsim.moved import redirect
 
 if TYPE_CHECKING:
-    from hrpsim.dynamics.derivatives import (
-        forward_dynamics_derivatives as forward_dynamics_derivatives,
-    )
-    from hrpsim.dynamics.derivatives import (
-        inverse_dynamics_derivatives as inverse_dynamics_derivatives,
-    )
     from hrpsim.dynamics.functions import center_of_mass as center_of_mass
     from hrpsim.dynamics.functions import energy as energy
     from hrpsim.dynamics.functions import forward_dynamics as forward_dynamics
@@ -27,6 +21,8 @@ if TYPE_CHECKING:
     from hrpsim.dynamics.functions import link_jacobian as link_jacobian
     from hrpsim.dynamics.functions import link_pose as link_pose
     from hrpsim.dynamics.functions import mass_matrix as mass_matrix
+    from hrpsim.dynamics.tangent import forward_dynamics_derivatives as forward_dynamics_derivatives
+    from hrpsim.dynamics.tangent import inverse_dynamics_derivatives as inverse_dynamics_derivatives
     from hrpsim.errors import HrpsimError as HrpsimError
     from hrpsim.errors import ModelError as ModelError
     from hrpsim.errors import ModelWarning as ModelWarning

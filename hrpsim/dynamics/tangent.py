@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of forward and inverse dynamics of one model as plain functions."""
+"""Derivatives of forward and inverse dynamics in the tangent space, as plain functions."""
 
 from __future__ import annotations
 
