@@ -85,7 +85,7 @@ class NamedObject:
     """The fields of one object, as `data.body(name)` returns them, computed when they are read."""
 
     def __init__(self, view: Any, lend: Callable[[int, Any], Any]):
-        vars(self).update(_view=view, _lend=lend)
+        self._view, self._lend = view, lend
 
     def __getattr__(self, name: str) -> Any:
         """Return a field of the object; `data` is a sensor's."""
@@ -94,7 +94,10 @@ class NamedObject:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of the object."""
-        setattr(self._view, name, value)
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+        else:
+            setattr(self._view, name, value)
 
     def __repr__(self) -> str:
         self._lend(DYNAMICS, None)
