@@ -119,7 +119,7 @@ class NumericalLeg:
         if not missed <= _REACHED and not clamp:
             raise UnreachableError(
                 f"the leg of {', '.join(self.joint_names)} misses the foot's place "
-                f"{np.round(np.asarray(position), 4).tolist()} m by {missed:.4f} m"
+                f"{np.round(np.asarray(position), 4).tolist()} m by {missed:.2g} m"
             )
         return angles
 
