@@ -48,7 +48,7 @@ def play(world: Path, time_step: float | None, parameters: Mapping[str, float]) 
             printed = [0] * len(processes.all)
             while not stop() and all(child.exit_code is None for child in processes.all):
                 for k, child in enumerate(processes.all):
-                    for line in child.lines_from(printed[k]):
+                    for line in child.lines[printed[k] :]:
                         print(f"{child.name}: {line}", flush=True)
                         printed[k] += 1
                 time.sleep(_PERIOD)
