@@ -33,7 +33,14 @@ _FILES = {
     "ros": "ros_node_script",
 }
 NAMES = tuple(_FILES)
-LONG = ("ros", "reading", "convergence", "everystep", "oracles")  # run only when they are named
+LONG = (
+    "friction",
+    "ros",
+    "reading",
+    "convergence",
+    "everystep",
+    "oracles",
+)  # run only when they are named
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ CASES = [
     ("zarr", cli("sweep", STUDY, "--store", "s"), "'hrpsim[sweep]'"),
     ("xarray", cli("sweep", STUDY, "--store", "s"), "'hrpsim[sweep]'"),
     ("mujoco", code("import hrpsim.bridges.mujoco as m; m.mjtObj"), "hrpsim[mjcf]"),
-    ("onnxruntime", code("from hrpsim.bridges.onnx_policy import _load; _load(None, 1)"), "[onnx]"),
+    ("onnxruntime", code("import hrpsim.bridges.onnx_network as n; n.Network(None)"), "[onnx]"),
     ("coal", code("import hrpsim.geometry.coal_shapes as c; c.coal_package()"), "[geometry]"),
     ("viser", code("from hrpsim.viewer.viewer import Viewer; Viewer(None)"), "'hrpsim[viewer]'"),
     (
