@@ -152,7 +152,8 @@ def forward_kinematics(s):
 def solve_constraints(s):
     """Find the motion of the step with its constraints.
 
-    Repeated from the same start where it takes actuators to their limits or off them.
+    Repeated from the same start where it takes actuators to their limits or off them, or where
+    dry friction of joints does not act as predicted.
     """
     revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
     if frictions:

@@ -92,7 +92,7 @@ def test_another_time_step_after_the_data_is_taken(path):
 
 
 def test_arrays_that_the_script_has_follow_each_step(path):
-    """Law: a field, a part of it, one object's and those read anew are MuJoCo's of the state."""
+    """Law: a field, a part of it, one object's and those read again are MuJoCo's of the state."""
     model = ours.MjModel.from_xml_path(path)
     data = ours.MjData(model)
     ours.mj_resetDataKeyframe(model, data, 0)

@@ -255,7 +255,7 @@ def test_what_git_lfs_has_in_place_of_a_file_is_named_with_the_cure(tmp_path, ki
 
 @pytest.mark.parametrize("uri", ["Shell.STL", TOY_MESH.replace("shell", "SHELL")])
 def test_a_name_that_differs_by_case_is_named(package, urdf, uri):
-    """File systems of other computers do not tell the two apart."""
+    """File systems of other computers do not distinguish the two."""
     path = urdf(body_with_mesh(uri), "toy-main")
     (path.parent / "shell.stl").write_text(TETRAHEDRON)
     with pytest.raises(ModelError, match=r"there is 'shell\.stl': the case of letters counts"):

@@ -40,7 +40,7 @@ def add_geometric_stiffness(s, horizon):
         if connection.enabled and not _holds_rotation(connection):
             _load_ends(s.forest, s.kinematics, s.work, connection, placed, horizon)
     for i in range(s.work.geometric_stiffness.shape[0]):
-        geometric_stiffness, inertia = (s.work.geometric_stiffness[i], s.articulated[i].inertia)
+        geometric_stiffness, inertia = s.work.geometric_stiffness[i], s.articulated[i].inertia
         size = geometric_stiffness[0] + geometric_stiffness[1] + geometric_stiffness[2]
         own = s.forest.bodies[i].inertia
         least = min(own[0, 0], own[1, 1], own[2, 2])

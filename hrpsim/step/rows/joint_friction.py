@@ -30,7 +30,10 @@ _AHEAD = 2.0  # steps for which a sliding joint must not be about to stop
 
 @lazy_kernel(used=has_joint_friction, brings=("revise_frictions",))
 def predict_frictions(s):
-    """Predict for each joint with dry friction whether it slides or sticks; others have rows."""
+    """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
+
+    A joint that sticks, with a speed within the tolerance, is at rest from here on.
+    """
     settings, frictions = s.settings[0], s.work.friction
     for place in range(s.forest.joints.shape[0]):
         k = s.forest.joints[place]
@@ -101,9 +104,9 @@ def _unlock_touching(forest, contact, frictions):
 def _unlock(forest, root, frictions):
     """Give the locked joints of a tree, -1 for all trees, rows."""
     for k in range(frictions.shape[0]):
-        if frictions[k].mark == STICKS:
-            if root < 0 or forest.bodies[forest.dofs[k].body].root == root:
-                frictions[k].mark = BY_ROW
+        in_tree = root < 0 or forest.bodies[forest.dofs[k].body].root == root
+        if in_tree and frictions[k].mark == STICKS:
+            frictions[k].mark = BY_ROW
 
 
 @lazy_kernel()
@@ -130,7 +133,7 @@ def revise_frictions(s):
 
 @inlined_kernel
 def _holding_effort(s, k):
-    """Return the effort that keeps a locked joint at rest [Nm or N], by its equation of motion."""
+    """Return the effort that keeps a locked joint at rest [Nm or N]: derivations.md, section 5."""
     i = s.forest.dofs[k].body
     here, parent, S = s.articulated[i], s.forest.bodies[i].parent, s.kinematics[i].S
     effort = dot_spatial(S, here.p_A) - dot_spatial(S, here.constraint_wrench)
