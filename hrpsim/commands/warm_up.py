@@ -214,6 +214,7 @@ def _compile_dynamics(model, q, v) -> None:
     dynamics.forward_dynamics_derivatives(model, q, v, v)
     dynamics.inverse_dynamics_derivatives(model, q, v, v)
     dynamics.mass_matrix(model, q), dynamics.energy(model, q, v)
+    dynamics.inverse_dynamics_along(model, [q], [v], [v]), dynamics.centers_of_mass(model, [q])
 
 
 def _compile_walk() -> None:

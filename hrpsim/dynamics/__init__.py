@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from hrpsim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from hrpsim.dynamics.along_motion import centers_of_mass as centers_of_mass
+    from hrpsim.dynamics.along_motion import inverse_dynamics_along as inverse_dynamics_along
     from hrpsim.dynamics.functions import center_of_mass as center_of_mass
     from hrpsim.dynamics.functions import energy as energy
     from hrpsim.dynamics.functions import forward_dynamics as forward_dynamics

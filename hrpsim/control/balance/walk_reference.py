@@ -20,7 +20,8 @@ from hrpsim.control.balance.foot import Foot
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import MotionSequence, rotations_of
 from hrpsim.control.pattern.support_polygon import convex_hull, inset
-from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_jacobian, link_pose
+from hrpsim.dynamics.along_motion import centers_of_mass, inverse_dynamics_along
+from hrpsim.dynamics.functions import link_jacobian, link_pose
 from hrpsim.model.model import Model
 
 
@@ -117,11 +118,9 @@ class WalkReference:
         dv[:, :3] -= np.cross(v[:, 3:6], v[:, :3])
         q[:, :3] = waist_p
         q[:, 3:7] = [_quaternion(R) for R in waist_R]
-        com, effort = np.empty((n, 3)), np.empty((n, model.nv))
+        com, effort = centers_of_mass(model, q), inverse_dynamics_along(model, q, v, dv)
         sole_p, sole_R = np.empty((n, 2, 3)), np.empty((n, 2, 3, 3))
         for k in range(n):
-            effort[k] = inverse_dynamics(model, q[k], v[k], dv[k])
-            com[k] = center_of_mass(model, q[k])
             for side, foot in enumerate(feet):
                 sole_p[k, side], sole_R[k, side] = link_pose(model, q[k], foot.sole)
         force = np.einsum("nij,nj->ni", waist_R, effort[:, :3])

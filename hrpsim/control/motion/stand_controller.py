@@ -32,7 +32,8 @@ from hrpsim.control.framework.controller import (
 from hrpsim.control.framework.plugins import PERIOD, checked
 from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance, why_beyond_limits
-from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
+from hrpsim.dynamics.along_motion import inverse_dynamics_along
+from hrpsim.dynamics.functions import center_of_mass, link_pose
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Joint, Model
 from hrpsim.model.system import FREE
@@ -194,20 +195,18 @@ def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarr
     at_q = [joint.q_index for joint in driven]
     at_v = [joint.v_index for joint in driven]
     kp, kd = np.array([model.gains[joint.name] for joint in driven]).T
-    commands = np.empty((len(times), len(driven)))
-    for k, q in enumerate(motion):
-        v, dv = _without_quaternion(rates[k]), _without_quaternion(accelerations[k])
-        needed = inverse_dynamics(model, q, v, dv)[:6]
-        effort = inverse_dynamics(model, q, v, dv, _borne(model, q, soles, shares[k], needed))
-        commands[k] = q[at_q] + (effort[at_v] + kd * v[at_v]) / kp
-    return commands
+    v, dv = _without_quaternion(rates), _without_quaternion(accelerations)
+    needed = inverse_dynamics_along(model, motion, v, dv)[:, :6]
+    borne = [_borne(model, q, soles, *rest) for q, *rest in zip(motion, shares, needed)]
+    efforts = inverse_dynamics_along(model, motion, v, dv, soles, borne)
+    return motion[:, at_q] + (efforts[:, at_v] + kd * v[:, at_v]) / kp
 
 
-def _without_quaternion(rate: np.ndarray) -> np.ndarray:
-    return np.concatenate([rate[:3], np.zeros(3), rate[7:]])
+def _without_quaternion(rates: np.ndarray) -> np.ndarray:
+    return np.concatenate([rates[:, :3], np.zeros((len(rates), 3)), rates[:, 7:]], axis=1)
 
 
-def _borne(model: Model, q, soles, shares, base_wrench) -> dict[str, np.ndarray]:
+def _borne(model: Model, q, soles, shares, base_wrench) -> list[np.ndarray]:
     """Return wrenches on the soles that add up to `base_wrench`, which acts on the base.
 
     Each bears its share of the force at its origin, and of the moment that is then left.
@@ -217,10 +216,9 @@ def _borne(model: Model, q, soles, shares, base_wrench) -> dict[str, np.ndarray]
     poses = [link_pose(model, q, sole) for sole in soles]
     for share, (p, _) in zip(shares, poses):
         moment = moment - np.cross(p - q[:3], share * force)
-    return {
-        sole: share * np.concatenate([R.T @ force, R.T @ moment])
-        for sole, share, (_, R) in zip(soles, shares, poses)
-    }
+    return [
+        share * np.concatenate([R.T @ force, R.T @ moment]) for share, (_, R) in zip(shares, poses)
+    ]
 
 
 def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:

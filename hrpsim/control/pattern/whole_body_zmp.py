@@ -15,7 +15,8 @@ from hrpsim.control.motion.numerical_leg import leg_of
 from hrpsim.control.motion.stand_controller import HALF_SITTING_LEG
 from hrpsim.control.pattern.footsteps import SIDES, Footstep
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
+from hrpsim.dynamics.along_motion import centers_of_mass, inverse_dynamics_along
+from hrpsim.dynamics.functions import center_of_mass, link_pose
 from hrpsim.errors import ModelError
 from hrpsim.model.model import Model
 
@@ -79,7 +80,7 @@ class WalkingBody:
 
     def center_of_mass(self, motion) -> np.ndarray:
         """Return the centre of mass in configurations `motion` (n, 3) [m]."""
-        return np.array([center_of_mass(self.model, q) for q in motion])
+        return centers_of_mass(self.model, motion)
 
 
 def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +116,7 @@ def floor_wrenches(model: Model, motion, period: float) -> np.ndarray:
     vertical; ModelError where it leans.
     """
     v, dv = rates(model, motion, period)
-    in_base = np.array([inverse_dynamics(model, *now)[:6] for now in zip(motion, v, dv)])
+    in_base = inverse_dynamics_along(model, motion, v, dv)[:, :6]
     wrenches = in_base.copy()
     yaw = 2.0 * np.arctan2(motion[:, 5], motion[:, 6])
     wrenches[:, :2], wrenches[:, 3:5] = turned(in_base[:, :2], yaw), turned(in_base[:, 3:5], yaw)
@@ -149,13 +150,7 @@ def joint_efforts(model: Model, motion, period: float, links, wrenches) -> np.nd
 
     motion: as for floor_wrenches. wrenches (n, k, 6): on the k `links`, in their frames.
     """
-    v, dv = rates(model, motion, period)
-    return np.array(
-        [
-            inverse_dynamics(model, *now, dict(zip(links, on_links)))
-            for *now, on_links in zip(motion, v, dv, wrenches)
-        ]
-    )
+    return inverse_dynamics_along(model, motion, *rates(model, motion, period), links, wrenches)
 
 
 def turned(points, yaw) -> np.ndarray:
