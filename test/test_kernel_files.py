@@ -15,7 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim.jit import kernel_files
-from hrpsim.jit.kernel_files import keep, load_cached, read_whole, remove_abandoned, write_whole
+from hrpsim.jit.kernel_files import (
+    keep,
+    load_cached,
+    made_by_one,
+    read_whole,
+    remove_abandoned,
+    write_whole,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
@@ -100,6 +107,30 @@ def test_what_a_killed_process_left_is_swept_up(tmp_path):
     os.utime(old, (0, 0))
     remove_abandoned(tmp_path)
     assert not old.exists() and new.exists()
+
+
+def test_of_processes_that_need_a_file_one_makes_it(tmp_path):
+    """Law: the others wait until it is there; those that make another file do not."""
+    program = """
+import sys
+from pathlib import Path
+from hrpsim.jit.kernel_files import made_by_one
+path = Path(sys.argv[1])
+print("waits", flush=True)
+with made_by_one(path):
+    print("makes" if not path.exists() else "finds", flush=True)
+"""
+
+    def start(name):
+        command = [sys.executable, "-c", program, str(tmp_path / name)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    with made_by_one(tmp_path / "a"):
+        waiting, other = start("a"), start("b")
+        assert other.communicate(timeout=60)[0] == "waits\nmakes\n"
+        assert waiting.stdout.readline() == "waits\n"
+        (tmp_path / "a").touch()
+    assert waiting.communicate(timeout=60)[0] == "finds\n"
 
 
 class Process:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import gc
 import io
 import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
 from hrpsim.arguments import whole
@@ -40,11 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "kernels", nargs="*", metavar="KERNEL", help="compile these lazily compiled kernels only"
     )
-    parser.add_argument(
-        "--idle",
-        action="store_true",
-        help="at the lowest priority, and when no other process does so",
-    )
+    parser.add_argument("--idle", action="store_true", help="at the lowest priority")
     parser.add_argument(
         "--processes",
         type=whole(1, 1024),
@@ -60,12 +55,9 @@ def run(options: argparse.Namespace) -> int:
     for name in options.kernels:
         if name not in known:
             raise HrpsimError(unknown_name("kernel", name, known))
-    if not options.idle:
-        _compile(options.kernels or known, options.processes)
-    else:
+    if options.idle:
         os.nice(_LOWEST)
-        with _only_one():
-            _compile(options.kernels or known, options.processes)
+    _compile(options.kernels or known, options.processes)
     print(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
     return 0
 
@@ -145,16 +137,6 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def _weight(part: str) -> float:
     return _WEIGHTS.get(part, 1.0)
-
-
-@contextlib.contextmanager
-def _only_one() -> Iterator[None]:
-    """Wait until no background process compiles into this cache."""
-    from hrpsim.jit.kernel_folders import cache_directory
-
-    with (cache_directory / ".idle.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def parts() -> list[str]:

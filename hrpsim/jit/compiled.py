@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hrpsim.jit.kernel_files import keep, load_cached
+from hrpsim.jit.kernel_files import keep, load_cached, made_by_one
 from hrpsim.jit.kernel_folders import (
     HASH_LENGTH,
     PLAIN_COMPILER,
@@ -58,8 +58,13 @@ class Kernel(KernelFunction):
     def _make(self, kinds: tuple, arguments: tuple) -> Any:
         with _one_at_a_time:
             if kinds not in self.codes:
-                self.codes[kinds] = self._load(kinds) or self._compile(kinds, arguments)
+                self.codes[kinds] = self._load(kinds) or self._compile_once(kinds, arguments)
         return self.codes[kinds]
+
+    def _compile_once(self, kinds: tuple, arguments: tuple):
+        *_, path = self._paths(kinds)
+        with made_by_one(path):
+            return self._load(kinds) or self._compile(kinds, arguments)
 
     def _load(self, kinds: tuple):
         """Return the code compiled by an earlier process, or shipped with the package, or None."""

@@ -11,12 +11,14 @@ files are read, with one warning.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pickle
 import struct
 import sys
 import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 VARIABLE = "HRPSIM_CACHE_DIR"
@@ -55,6 +57,19 @@ def write_whole(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             unfinished.unlink()
         raise
+
+
+@contextlib.contextmanager
+def made_by_one(path: Path) -> Iterator[None]:
+    """Wait while another process makes a file; no waiting where locks are not possible.
+
+    Processes that start together would compile every kernel as often as there are processes.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            lock = stack.enter_context((path.parent / ".making.lock").open("wb"))
+            fcntl.lockf(lock, fcntl.LOCK_EX, 1, zlib.crc32(path.name.encode()))
+        yield
 
 
 def remove_abandoned(folder: Path) -> None:
