@@ -18,6 +18,7 @@ def test_the_script_fetches_what_stands_alone(capsys):
     assert report["of"] == 15
 
 
+@pytest.mark.long
 def test_a_grip_too_weak_for_the_box_leaves_it(capsys):
     # 0.5 kg need 2 mu N > m g: more than 4.9 N; the others need less than 3 N.
     assert main(["crane", "--script", "--grip", "4", "--json"]) == 0

@@ -269,6 +269,7 @@ def test_what_is_packed_cannot_fill_the_memory(tmp_path):
         list(messages(file, "text"))
 
 
+@pytest.mark.long
 def test_a_file_that_unpacks_without_end_is_cut(tmp_path):
     (tmp_path / "bag").mkdir()
     file = tmp_path / "bag" / "bag.mcap.zstd"

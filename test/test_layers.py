@@ -4,12 +4,15 @@
 """The layers: a module imports from rooms below its own, never from above or beside."""
 
 import ast
+import functools
+import graphlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("layers")  # one worker reads the sources
 PACKAGE = Path(__file__).resolve().parent.parent / "hrpsim"
 FACADE = "the public names of hrpsim/__init__.py"
 MOST_FILES = 20  # in a room, without __init__.py
@@ -103,8 +106,13 @@ def is_ros(module: str) -> bool:
     return root in ROS_PACKAGES or root.endswith(("_msgs", "_srvs", "_interfaces"))
 
 
+@functools.cache
 def imports(path: Path, module: str):
-    """Yield (line, imported module) of every import in a file, those inside functions included."""
+    """Return (line, imported module) of every import in a file, those inside functions included."""
+    return tuple(_imports(path, module))
+
+
+def _imports(path: Path, module: str):
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
         if isinstance(node, ast.Import):
@@ -149,19 +157,19 @@ def test_no_import_goes_up_or_sideways():
     assert offences(forbidden) == []
 
 
-def circles(prefix):
-    """Return sets of modules below `prefix` that import each other, round about or at once."""
+def circle(prefix):
+    """Return modules below `prefix` that import each other round about, [] where there are none."""
     names = {module for _, module in modules() if module.startswith(prefix)}
     graph = {m: {i for _, i in imports(path, m)} & names - {m} for path, m in modules()}
-    reached = {m: {m} for m in names}
-    for _ in names:
-        reached = {m: set().union(r, *(graph[k] for k in r)) for m, r in reached.items()}
-    round_about = {m: {k for k in r if m in reached[k]} for m, r in reached.items()}
-    return sorted({tuple(sorted(r)) for r in round_about.values() if len(r) > 1})
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
 
 
 def test_no_files_import_each_other():
-    assert circles("hrpsim") == []
+    assert circle("hrpsim") == []
 
 
 def test_no_mix_in_uses_another_s_privates():

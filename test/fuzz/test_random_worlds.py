@@ -62,7 +62,9 @@ def test_what_goes_wrong_in_a_child_is_told():
 # -- what was found, shrunk ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", FOUND)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(f, marks=pytest.mark.long) if f in LONG else f for f in FOUND]
+)
 def test_what_was_found_is_mended(fault):
     assert outcome(FOUND[fault], FEW_STEPS if fault in LONG else STEPS) == ""
 

@@ -28,6 +28,7 @@ def observed(module_simulations, module_listener):
     return observer, heard
 
 
+@pytest.mark.long
 def test_at_rest_it_expects_what_the_foot_sensors_measure(observed, module_listener):
     _, heard = observed
     assert module_listener.call("/hrpsim/step").success
@@ -53,6 +54,7 @@ def at_end(messages, stamp):
     return bool(messages) and nanoseconds(messages[-1]) >= stamp
 
 
+@pytest.mark.long
 def test_a_joint_state_of_another_robot_is_left_out(observed, module_listener):
     from sensor_msgs.msg import JointState
 
@@ -65,6 +67,7 @@ def test_a_joint_state_of_another_robot_is_left_out(observed, module_listener):
     assert len(heard["expected/zmp"]) >= count
 
 
+@pytest.mark.long
 def test_it_ends_at_a_signal(observed):
     observer, _ = observed
     assert observer.stop() == 0

@@ -133,6 +133,7 @@ def wait_for_the_end(pids):
     return left
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("begun", ["starting", "ready"])
 def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
     """Law: whatever kills the walk over ROS, its processes end."""
@@ -151,6 +152,7 @@ def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
     assert wait_for_the_end(found) == []
 
 
+@pytest.mark.long
 def test_a_node_that_dies_while_the_others_start_is_seen(tmp_path):
     """Law: the demonstration names it and ends at once; no process and no shared memory stays."""
     pytest.importorskip("matplotlib", reason="no matplotlib")

@@ -154,6 +154,7 @@ def test_a_command_that_no_step_can_follow_pauses(running):
     running.listener.node.destroy_publisher(publisher)
 
 
+@pytest.mark.long
 def test_a_node_that_was_killed_can_be_started_again(simulations, listener):
     node = simulations.start(namespace="/again")
     states = listener.collect(STATE, "/again/joint_states")
@@ -226,6 +227,7 @@ def stamped(time, position):
 HOLD_PERIOD = 0.25  # [s]: an answer is waited for as long, on the wall, at each tick
 
 
+@pytest.mark.long
 def test_lockstep_can_hold_the_last_command(simulations, listener):
     node = simulations.start(
         namespace="/hold",

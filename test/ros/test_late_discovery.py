@@ -6,6 +6,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from ros.conftest import LIMIT
 from ros.messages import nanoseconds
 
@@ -24,6 +25,7 @@ def start_controller(simulations, namespace):
     )
 
 
+@pytest.mark.long
 def test_in_lockstep_either_side_may_come_late(simulations, listener):
     early_controller = start_controller(simulations, "/late_node")
     early_node = simulations.start(

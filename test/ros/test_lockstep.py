@@ -58,12 +58,11 @@ def in_process(name, parameters, ticks):
     return course
 
 
-OTHERS = "Sway", "Demanding", "Guessing", "Policy", "LSTM"
+OTHERS = "Touching", "Sway", "Demanding", "Guessing", "Policy", "LSTM"
 
 
 @pytest.mark.parametrize(
-    "controller",
-    ["Feedback", "Touching", *(pytest.param(other, marks=pytest.mark.long) for other in OTHERS)],
+    "controller", ["Feedback", *(pytest.param(other, marks=pytest.mark.long) for other in OTHERS)]
 )
 def test_the_same_bits_in_process_and_over_topics(simulations, listener, tmp_path, controller):
     if controller == "Sway":  # the one of the documentation, in a namespace, with states between
@@ -203,6 +202,7 @@ def test_services_in_lockstep(simulations, listener):
     assert answering.reaches(20_000_000)
 
 
+@pytest.mark.long
 def test_a_killed_controller_is_missed_and_another_takes_over(simulations, listener):
     node = simulations.start(lockstep=True, lockstep_timeout=0.5, start_paused=True)
     states = listener.collect(STATE, "joint_states")
@@ -289,6 +289,7 @@ def test_a_controller_of_another_period_is_refused_before_its_first_command(simu
     assert "0 commands accepted, 0 rejected" in node.lines[-1]
 
 
+@pytest.mark.long
 def test_a_controller_that_another_simulation_asks_too_rarely_ends(simulations, listener):
     """One that comes in place of the first is not asked for its period."""
     options = {"lockstep": True, "real_time_factor": 0.0, "publish_rate": 100.0}

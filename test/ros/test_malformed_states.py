@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import pytest
 from ros.conftest import LIMIT
 from sensor_msgs.msg import JointState
 
@@ -14,6 +15,7 @@ CONTROLLER = f"{Path(__file__).with_name('feedback_controller.py')}:Feedback"
 STATE = "sensor_msgs/msg/JointState"
 
 
+@pytest.mark.long
 def test_a_controller_outlives_joint_states_that_are_none(simulations, listener):
     """Law: in lockstep each tick is answered whatever somebody else publishes as joint_states."""
     controller = simulations.start_program(

@@ -97,6 +97,7 @@ def test_a_changed_command_departs_in_the_tick_that_it_acts_in(lockstep_bag):
     assert 1e-6 < comparison.largest["position"] < 1e-2
 
 
+@pytest.mark.long
 def test_stamped_commands_without_lockstep_come_out_the_same(simulations, listener, tmp_path):
     """Law: what is sent ahead of time acts at its stamp, there as here."""
     bag = tmp_path / "bag"

@@ -114,6 +114,7 @@ def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, liste
         assert digests[topic] == str(offer.topic_type_hash)
 
 
+@pytest.mark.long
 def test_namespace_is_all_that_is_recorded(paused_simulation, simulations, bag):
     simulations.start(namespace="/left", remap=["/clock:=clock"], start_paused=True)
     simulations.start(namespace="/right", remap=["/clock:=clock"], start_paused=True)

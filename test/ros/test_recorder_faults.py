@@ -70,6 +70,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 def test_a_full_disk_is_named(simulations, listener, bag, storage, tmp_path):
     """Law: where the disk takes no more the recorder names the file and ends with code 1.

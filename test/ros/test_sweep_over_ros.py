@@ -64,6 +64,7 @@ def ours():
     return [pid for pid in descendants(os.getpid()) if "hrpsim_cell_" in command_line(pid)]
 
 
+@pytest.mark.long
 def test_a_walk_over_ros_has_the_bits_of_one_in_process(tmp_path):
     """Pushes, noise, delay, masses, friction, gains and rough ground; the second robot falls."""
     scenario = WorldScenario(
@@ -110,6 +111,7 @@ def started(monkeypatch):
     return begun
 
 
+@pytest.mark.long
 def test_a_controller_that_finishes_ends_the_cell_after_its_last_command(started):
     """One that asks for the true base, noise and delays, and commands joints by modes.
 
@@ -141,6 +143,7 @@ def faulty(**parameters):
     return standing("faulty_controllers.py:Faulty", parameters={"fault": "none", **parameters})
 
 
+@pytest.mark.long
 def test_what_ends_early_is_an_error_of_its_cell(started):
     """And the next one has processes of its own."""
     faults = ["raises", "killed", "node killed", "none"]
@@ -154,6 +157,7 @@ def test_what_ends_early_is_an_error_of_its_cell(started):
     assert not ours()
 
 
+@pytest.mark.long
 def test_what_hangs_is_an_error_of_its_cell():
     """Whichever of the two is given up first."""
     faults = ["hangs", "node stopped"]
@@ -166,7 +170,13 @@ def test_what_hangs_is_an_error_of_its_cell():
     assert not ours()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGKILL, signal.SIGTERM)),
+    ],
+)
 def test_no_process_outlives_the_sweep_which_goes_on_later(tmp_path, number):
     """Even of a controller that is deaf to signals; finished cells are kept."""
     gate = tmp_path / "gate"

@@ -25,7 +25,9 @@ from hrpsim import Box, Capsule, Sphere, World
 SHAPES = (Box((0.2, 0.15, 0.1)), Sphere(0.08), Capsule(0.06, 0.12), Box((0.3, 0.05, 0.2)))
 ROUNDS = 20_000
 both = pytest.mark.parametrize("solver", ["direct", "newton"])
-counts = pytest.mark.parametrize("count", [100, pytest.param(300, marks=pytest.mark.long)])
+counts = pytest.mark.parametrize(
+    "count", [30, *(pytest.param(n, marks=pytest.mark.long) for n in (100, 300))]
+)
 
 
 def random_world(rng, bodies: int, friction: bool, solver: str) -> World:

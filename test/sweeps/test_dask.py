@@ -82,6 +82,7 @@ def bytes_of(found):
     return {name: np.asarray(found[name].values).tobytes() for name in found.variables}
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_bit(cluster, tmp_path):
     whole = sweep(named(fall), SLOW, seed=5, processes=1)
     first = cluster.add_worker(**HELD)
@@ -100,6 +101,7 @@ def test_a_worker_that_is_killed_and_one_that_comes_late_change_no_bit(cluster, 
     assert bytes_of(open_store(store)) == bytes_of(whole)
 
 
+@pytest.mark.long
 def test_the_end_of_the_scheduler_is_an_error_and_nothing_is_lost(cluster, tmp_path):
     cluster.add_worker(**HELD)
 

@@ -21,6 +21,7 @@ def game():
     loop.stop()
 
 
+@pytest.mark.long
 def test_buttons_and_keys_move_the_crane(game):
     crane = game.world.robots["crane"]
 

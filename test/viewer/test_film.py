@@ -45,6 +45,7 @@ class TestInBrowser:
         assert size[0] > 0.01 and size[1] == pytest.approx(size[0], rel=0.3)
         assert rows[1] > rows[0] + 10  # it fell by 0.31 m
 
+    @pytest.mark.long
     @pytest.mark.skipif(
         importlib.util.find_spec("imageio_ffmpeg") is None, reason="imageio-ffmpeg is not installed"
     )

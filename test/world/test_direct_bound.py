@@ -36,6 +36,7 @@ def work(world):
     return int(world.scene.step_stats[0]["direct_work"])
 
 
+@pytest.mark.long
 def test_a_search_that_does_not_end_is_cut_off():
     """Law: more than the bound is not begun; Newton's method takes over, and the answer says so."""
     world = thrown_together(14, seed=1)

@@ -55,6 +55,7 @@ def test_a_bullet_stops_at_a_thin_plate(shape, integrator, plate):
     assert abs(body.velocity[2]) < 1e-3
 
 
+@pytest.mark.long
 @settings(max_examples=750)
 @given(
     shape=st.sampled_from(sorted(BULLETS)),
@@ -90,7 +91,7 @@ def goes_through(path) -> bool:
     return False
 
 
-@settings(max_examples=250)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6))
 def test_no_mesh_passes_a_loose_mesh(seed):
     """Random hulls shot at a plate of 5 mm that moves and spins: seen from it, on the near side."""

@@ -45,6 +45,7 @@ def with_room(world: World, room: int) -> World:
     return world
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_three_hundred_boxes_fall_alike_however_small_the_arrays_began():
     """Arrays that had to grow in the middle of a step give the same bits as large ones."""
