@@ -177,6 +177,14 @@ def test_knees_that_bend_little_give_a_straighter_posture():
     assert straighter[2] > bent[2]
 
 
+def test_hips_of_little_roll_do_not_straighten_the_knees():
+    """Law: a limit that is as near however the knees bend, to rounding, leaves them their reach."""
+    text = biped().replace('xyz="0 0.08 -0.05"', 'xyz="0 0.0800001 -0.05"')
+    narrow = re.sub(r'(name="left_1".*?upper=)"2.0"', r'\1"0.17"', text, flags=re.DOTALL)
+    assert narrow != text != biped()
+    np.testing.assert_allclose(prepare_biped(narrow).start, prepare_biped(text).start, atol=1e-6)
+
+
 def test_a_finger_that_mimics_is_held():
     finger = (
         '<link name="finger"><inertial><mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4"'

@@ -20,6 +20,7 @@ from hrpsim.model.system import FREE
 # joints would come too near their limits.
 _STRETCHES = (0.906, 0.93, 0.95, 0.97)
 _MARGIN = 0.2  # of the legs' joints to their limits, for stepping [rad]
+_CLEARLY = 0.01  # margin for which straighter legs are worth their shorter reach [rad]
 _LEAST_GAP = 0.08  # between the soles, as part of the leg's length
 _INSIDE = 0.02  # joints that cannot be at zero stay this far from their limits [rad, m]
 _ROUNDS = 30
@@ -42,7 +43,7 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
     gap = 0.5 * _LEAST_GAP * min(leg.longest for leg in legs)
     half = max(0.5 * (positions[0][1] - positions[1][1]), inner + gap)
     middle = float(np.mean([0.5 * (o[:, 0].min() + o[:, 0].max()) for o in outlines]))
-    found: dict[float, np.ndarray] = {}  # by the least margin
+    found, most = None, -np.inf
     for stretch in _STRETCHES:
         height = min(
             stretch * leg.longest + ankle - leg.hip_center[2]
@@ -51,17 +52,17 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
         with contextlib.suppress(UnreachableError):
             q = _balanced(model, legs, height, half, middle, positions)
             margin = _least_margin(model, q, legs)
-            found.setdefault(margin, q)
+            if margin > most + _CLEARLY:
+                found, most = q, margin
             if margin >= _MARGIN:
                 break
-    if not found:
+    if found is None:
         raise UnreachableError(
             f"{model.source}: the legs cannot put the soles level, {2.0 * half:.3f} m apart, with "
             "bent knees"
         )
-    q = found[max(found)]
-    _check_limits(model, q, [name for leg in legs for name in leg.joint_names])
-    return q
+    _check_limits(model, found, [name for leg in legs for name in leg.joint_names])
+    return found
 
 
 def _balanced(model: Model, legs, height: float, half: float, middle: float, positions):
