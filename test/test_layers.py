@@ -41,7 +41,7 @@ LAYERS = [
     {"step.motion"},
     {"step.continuous"},
     {"step.impacts"},
-    {"step"},
+    {"step", "rays"},
     {"world.objects"},
     {"world.arrays"},
     {"world.parts"},
