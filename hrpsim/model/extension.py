@@ -216,9 +216,8 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
     _check_content(description, tag, ("name", "type", *own), children=("origin",))
     first = extension.sensors.get(name) or extension.sampled.get(name)
     if first is not None:
-        document.fail(
-            tag, f"a sensor with this name exists already ({document.where(first.element)})"
-        )
+        where = document.where(first.element)
+        document.fail(tag, f"a sensor with this name exists already ({where})")
     placement = IDENTITY
     origin = document.only(tag, "origin")
     if origin is not None:

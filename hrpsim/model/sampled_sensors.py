@@ -106,10 +106,10 @@ class Lidar:
         _require(low <= high, "azimuth needs two numbers, the least first")
         _require(
             high - low <= _FULL_TURN,
-            f"azimuth: a field of view of {math.degrees(high - low):g} degrees; a full turn has 360",
+            f"azimuth: a field of view of {math.degrees(high - low):g} degrees; 360 is the most",
         )
         _require(
-            self.elevation and max(map(abs, self.elevation)) <= _UPRIGHT,
+            bool(self.elevation) and max(map(abs, self.elevation)) <= _UPRIGHT,
             "elevation: angles from -90 to 90 degrees are needed, in radians",
         )
         _require(
@@ -228,6 +228,11 @@ def settings_of_kind(kind: str) -> tuple[str, ...]:
         raise ModelError(unknown_name("sensor type", kind, SAMPLED_KINDS))
     common = _COMMON[:2] if kind == "contact" else _COMMON
     return (*common, *(field.name for field in fields(_KINDS[kind])))
+
+
+SAMPLED_SETTINGS = tuple(
+    dict.fromkeys(key for kind in SAMPLED_KINDS for key in settings_of_kind(kind))
+)
 
 
 def sampled_sensor(
