@@ -3,10 +3,7 @@
 
 """Robots with sensors for tests: a box, free or on a turntable, with what `sensors` declares."""
 
-import warnings
-
 import hrpsim
-from hrpsim.errors import ModelWarning
 
 _LINK = """
 <link name="{name}"><inertial><mass value="2"/><origin xyz="0 0 0"/>
@@ -37,10 +34,3 @@ def room(world: hrpsim.World, half: float = 2.0) -> None:
     for k, (x, y) in enumerate([(1, 0), (-1, 0), (0, 1), (0, -1)]):
         size = (0.2, 2.0 * half + 2.0, 6.0) if x else (2.0 * half + 2.0, 0.2, 6.0)
         world.add_static(hrpsim.Box(size), ((half + 0.1) * x, (half + 0.1) * y, 0.0), name=f"w{k}")
-
-
-def quiet(function, *arguments):
-    """Return the result of a function that warns of descriptions."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)
-        return function(*arguments)

@@ -27,6 +27,7 @@ class RobotFrames:
 
     def __init__(self, model: Model, odom_frame: str, prefix: str = ""):
         self._model = model
+        self._sensors = [*model.sensors, *model.sampled_sensors]
         self._prefix = prefix
         self.odom = odom_frame
         self.base = self.of_link(model.base_link)
@@ -37,13 +38,13 @@ class RobotFrames:
 
     def of_sensor(self, name: str) -> str:
         """Return the frame of a sensor: a link with the same pose, or its own."""
-        sensor = next(sensor for sensor in self._model.sensors if sensor.name == name)
+        sensor = next(sensor for sensor in self._sensors if sensor.name == name)
         return self._prefix + (self._link_at(sensor) or sensor.name)
 
     def sensor_offsets(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
         """Return (link, sensor, p [m], R) of every sensor that has a frame of its own."""
         offsets = []
-        for sensor in self._model.sensors:
+        for sensor in self._sensors:
             if self._link_at(sensor) is None:
                 link = self._model.frame(sensor.link)
                 p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R
