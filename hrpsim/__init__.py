@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from hrpsim.model.model import MeshUse as MeshUse
     from hrpsim.model.model import Model as Model
     from hrpsim.model.model import Sensor as Sensor
+    from hrpsim.model.sampled_sensors import ContactPad as ContactPad
+    from hrpsim.model.sampled_sensors import HeightScan as HeightScan
+    from hrpsim.model.sampled_sensors import Lidar as Lidar
+    from hrpsim.model.sampled_sensors import SampledSensor as SampledSensor
     from hrpsim.model.shapes.compound import Compound as Compound
     from hrpsim.model.shapes.convex_hull import ConvexHull as ConvexHull
     from hrpsim.model.shapes.geometry import Box as Box
@@ -57,8 +61,11 @@ if TYPE_CHECKING:
     from hrpsim.world.objects.body import Body as Body
     from hrpsim.world.objects.connection import Connection as Connection
     from hrpsim.world.objects.contact_arrays import ContactArrays as ContactArrays
+    from hrpsim.world.objects.contact_view import ContactView as ContactView
     from hrpsim.world.objects.robot import Robot as Robot
+    from hrpsim.world.objects.scan_view import ScanView as ScanView
     from hrpsim.world.objects.sensor_view import SensorView as SensorView
+    from hrpsim.world.parts.rays import RayHits as RayHits
     from hrpsim.world.parts.results import Contact as Contact
     from hrpsim.world.parts.results import Convergence as Convergence
     from hrpsim.world.parts.results import StepStats as StepStats
