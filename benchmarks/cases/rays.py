@@ -71,7 +71,7 @@ def lidar() -> tuple[np.ndarray, np.ndarray]:
 def _ours(world: World, rays) -> Callable[[int], None]:
     """Return a function that casts the rays n times, into the same arrays."""
     origins, directions = rays
-    caster, count = world.ray_caster, len(origins)
+    caster, count = world.ray_caster(), len(origins)
     skipped = caster.skipped(())
     out = np.empty(count), np.empty((count, 3)), np.empty(count, dtype=np.int64)
 

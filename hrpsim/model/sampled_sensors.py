@@ -21,6 +21,7 @@ from hrpsim.model.shapes.placement import Placement
 
 ALIGNMENTS = ("yaw", "base", "world")
 PATTERNS = ("grid", "rosette")
+GEOMETRIES = ("collision", "visual")  # that rays meet
 
 _FULL_TURN = 2.0 * math.pi + 1e-6
 _UPRIGHT = 0.5 * math.pi + 1e-6
@@ -217,9 +218,10 @@ class SampledSensor:
     dropout: float = 0.0  # part of the rays that return nothing
     seed: int = 0
     see_own: bool = False  # whether rays meet the robot's own links
+    geometry: str = "collision"  # whether rays meet shapes as they collide or are drawn ("visual")
 
 
-_COMMON = ("rate", "latency", "noise", "dropout", "seed", "see_own")
+_COMMON = ("rate", "latency", "noise", "dropout", "seed", "see_own", "geometry")
 
 
 def settings_of_kind(kind: str) -> tuple[str, ...]:
@@ -253,6 +255,8 @@ def sampled_sensor(
         common = {key: values.pop(key) for key in _COMMON if key in values}
         for key in ("rate", "latency", "noise", "seed"):
             _require(common.get(key, 0) >= 0, f"{key} must not be negative")
+        geometry = common.get("geometry", GEOMETRIES[0])
+        _require(geometry in GEOMETRIES, unknown_name("geometry", geometry, GEOMETRIES))
         _require(0.0 <= common.get("dropout", 0.0) <= 1.0, "dropout must be from 0 to 1")
         pattern = _KINDS[kind](**values)
         n, m = pattern.shape

@@ -14,7 +14,7 @@ from hrpsim.model.urdf.xacro_text import NAMESPACES
 # Attributes and children that are read, by element.
 _READ = {
     "robot": ("name version", "link joint material gazebo hrpsim ros2_control"),
-    "gazebo": ("reference", "sensor"),
+    "gazebo": ("reference", ""),
     "sensor": ("name type", "pose update_rate always_on visualize ray lidar"),
     **dict.fromkeys(("ray", "lidar"), ("", "scan range noise")),
     "scan": ("", "horizontal vertical"),
@@ -86,7 +86,7 @@ def unread_parts(document: Document) -> tuple[str, ...]:
 
 
 def _is_read(child, children: list[str]) -> bool:
-    return child.tag in children and (child.tag != "sensor" or is_read(child))
+    return child.tag in children or (child.tag == "sensor" and is_read(child))
 
 
 def _has_effect(child, children: list[str]) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_files import capsule_mesh
 from hrpsim.model.shapes.placement import Placement, quaternion_of
+from hrpsim.model.visuals import MeshFile, Visual, load_mesh, visuals_of_model
 from hrpsim.viewer.arrows import contact_arrows, wrench_arrows
-from hrpsim.viewer.visuals import MeshFile, Visual, load_mesh, visuals_of_model
 
 _BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
 _STATIC_COLOR = (150, 155, 165)

@@ -335,7 +335,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Rays):
 
     def __getstate__(self) -> dict[str, Any]:
         """Start with the format; leave out machine code, which belongs to this process."""
-        return {"format": saved_format(), **self.__dict__, "_reader": None, "_caster": None}
+        return {"format": saved_format(), **self.__dict__, "_reader": None, "_casters": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Refuse what another version of hrpsim has saved."""

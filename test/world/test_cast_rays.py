@@ -176,6 +176,36 @@ def test_the_state_of_the_world_is_not_touched():
     np.testing.assert_array_equal(copy.cast_rays(*cast).normals, world.cast_rays(*cast).normals)
 
 
+def test_robots_as_they_collide_and_as_they_are_drawn(tmp_path):
+    """Law: the visual triangles of a wedge are met in place of its box; a missing file is named."""
+    wedge = hrpsim.Mesh(
+        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    )
+    lines = [f"v {x} {y} {z}" for x, y, z in wedge.vertices]
+    lines += [f"f {a} {b} {c}" for a, b, c in wedge.triangles + 1]
+    (tmp_path / "wedge.obj").write_text("\n".join(lines))
+    text = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1"
+    izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><box size="2 2 2"/></geometry>
+    </collision><visual><origin xyz="0 0 0.5"/><geometry><mesh filename="wedge.obj" scale="1 1 2"/>
+    </geometry></visual></link></robot>"""
+    (tmp_path / "r.urdf").write_text(text)
+    world = hrpsim.World()
+    robot = world.add_robot(hrpsim.load_model(tmp_path / "r.urdf"))
+    robot.q = [1.0, 0, 0, 0, 0, 0, 1]
+    cast = ([[1.25, 0.25, 9.0], [1.9, 0.9, 9.0]], [0, 0, -1.0])
+    np.testing.assert_allclose(world.cast_rays(*cast).distances, 8.0)
+    drawn = world.cast_rays(*cast, geometry="visual")
+    np.testing.assert_allclose(drawn.distances, [9.0 - 0.5 - 1.0, np.inf], atol=1e-12)
+    np.testing.assert_allclose(drawn.normals[0], np.array([2, 2, 1]) / 3.0, atol=1e-12)
+    assert world.link_names[drawn.links[0]] == ("r", "a")
+    (tmp_path / "r.urdf").write_text(text.replace("wedge.obj", "hedge.obj"))
+    world.add_robot(hrpsim.load_model(tmp_path / "r.urdf"), name="other")
+    with pytest.raises(WorldError, match=r"'other': the visual of link 'a'.*hedge.obj"):
+        world.cast_rays(*cast, geometry="visual")
+    with pytest.raises(WorldError, match="did you mean 'visual'"):
+        world.cast_rays(*cast, geometry="visuals")
+
+
 def test_no_rays_and_nothing_to_meet():
     empty = hrpsim.World().cast_rays(np.zeros((0, 3)), np.zeros((0, 3)))
     assert len(empty.distances) == 0

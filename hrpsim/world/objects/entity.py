@@ -95,9 +95,8 @@ class WorldState(Protocol):
     def sleeps(self, entity: Entity) -> bool:
         """Return whether an entity sleeps."""
 
-    @property
-    def ray_caster(self) -> Any:
-        """The caster of rays in the present arrays."""
+    def ray_caster(self, geometry: str = "collision") -> Any:
+        """Return the caster of rays in the present arrays."""
 
     def refresh_exclusions(self) -> None:
         """Find again which pairs of shapes connections keep apart."""

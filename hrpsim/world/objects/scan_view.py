@@ -73,7 +73,7 @@ class ScanView(SampledView):
     def _scan_rays(self, number: int, first: int, end: int) -> None:
         """Write the exact ranges of some rays, now, to the buffer."""
         robot, body = self.robot, self.description.body
-        caster = robot.world.ray_caster
+        caster = robot.world.ray_caster(self.description.geometry)
         origins, directions, _ = self._rays(number)
         self._scanner["body"] = body + robot.first_body if body >= 0 else -1
         own = () if self.description.see_own else (robot,)

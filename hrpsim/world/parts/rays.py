@@ -12,15 +12,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import WorldError, shown_value, unknown_name
+from hrpsim.errors import HrpsimError, WorldError, shown_value, unknown_name
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
+from hrpsim.model.model import CollisionShape
+from hrpsim.model.sampled_sensors import GEOMETRIES
+from hrpsim.model.shapes.placement import Placement
+from hrpsim.model.visuals import visual_geometry, visuals_of_model
 from hrpsim.rays.casting import cast
 from hrpsim.rays.records import Target, new_ray_scene
 from hrpsim.step.arrays import Scene
+from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
 from hrpsim.world.parts.part import Core
-from hrpsim.world.parts.readings import Readings
+from hrpsim.world.parts.readings import LinkTable, Readings
 
 
 class RayHits(NamedTuple):
@@ -103,7 +108,7 @@ class Rays(Readings):
 
     def __init__(self, core: Core):
         super().__init__(core)
-        self._caster: RayCaster | None = None
+        self._casters: dict[str, RayCaster] = {}  # by geometry
 
     def cast_rays(
         self,
@@ -111,13 +116,13 @@ class Rays(Readings):
         directions: ArrayLike,
         max_range: float = np.inf,
         exclude: str | Iterable[str] = (),
+        geometry: str = "collision",
     ) -> RayHits:
         """Return the first surface that each of n rays meets, where everything is now.
 
-        Exact for planes, spheres, boxes, capsules, cylinders and height fields; a mesh is met where
-        it collides, as its hull or as its triangles. A ray that starts inside a solid meets its
-        surface from within; one that starts on a surface meets it at distance 0. The first cast
-        compiles the kernel.
+        Exact for planes, spheres, boxes, capsules, cylinders, height fields and triangles. A ray
+        that starts inside a solid meets its surface from within; one that starts on a surface meets
+        it at distance 0. The first cast compiles the kernel.
 
         Args:
             origins: in the world (n, 3) [m], or one for all (3,).
@@ -125,13 +130,16 @@ class Rays(Readings):
             max_range: beyond which nothing is met [m].
             exclude: patterns of what rays pass through, "entity" or "entity/link" with * and ?;
                 fixed shapes and the ground are "world/name".
+            geometry: "collision": meshes are met as they collide, as hulls or as their triangles;
+                "visual": robots are met as they are drawn, where they have <visual> elements.
 
         Returns:
             RayHits: distances, normals, links and entities.
 
         Raises:
             WorldError: for a direction without length, values that are not finite, other shapes of
-                arrays, or a pattern that nothing in the world fits.
+                arrays, a pattern that nothing in the world fits, or a visual mesh that cannot be
+                read.
         """
         rays = []
         for name, given in (("origins", origins), ("directions", directions)):
@@ -156,28 +164,49 @@ class Rays(Readings):
         if not max_range > 0.0:
             raise WorldError(f"max_range of rays must be positive, got {shown_value(max_range)}")
         patterns = (exclude,) if isinstance(exclude, str) else tuple(exclude)
-        caster, n = self.ray_caster, len(starts)
+        caster, n = self.ray_caster(geometry), len(starts)
         out = np.empty(n), np.empty((n, 3)), np.empty(n, dtype=np.int64)
         caster.cast(caster.arrays, caster.skipped(patterns), starts, ways, float(max_range), *out)
         return RayHits(*out, caster.entity_of_link[out[2]])
 
-    @property
-    def ray_caster(self) -> RayCaster:
-        """The caster of rays in the present arrays."""
-        caster, scene = self._caster, self._scenes.scene
+    def ray_caster(self, geometry: str = "collision") -> RayCaster:
+        """Return the caster of rays in the present arrays; for `geometry` see `cast_rays`."""
+        caster, scene = self._casters.get(geometry), self._scenes.scene
         if caster is None or not caster.fits(scene):
-            contents, table = self._contents, self.reader.table
-            owners = [None] * len(contents.fixed)
-            shapes = list(contents.fixed)
-            for entity in contents.entities:
-                owners += [entity] * len(entity.shapes)
-                shapes += entity.shapes
-            targets = [
-                (owner, Target(shape.geometry, shape.body, shape.R, shape.p, link))
-                for owner, shape, link in zip(owners, shapes, table.of_shape.tolist(), strict=True)
-            ]
-            self._caster = caster = RayCaster(scene, table.names, contents.entities, targets)
+            if geometry not in GEOMETRIES:
+                raise WorldError(unknown_name("geometry", str(geometry), GEOMETRIES))
+            entities, table = self._contents.entities, self.reader.table
+            of_shape = iter(table.of_shape.tolist())
+            targets = [(None, _as_it_collides(s, next(of_shape))) for s in self._contents.fixed]
+            for entity in entities:
+                shapes = [_as_it_collides(shape, next(of_shape)) for shape in entity.shapes]
+                if geometry == "visual" and isinstance(entity, Robot):
+                    shapes = _as_it_is_drawn(entity, table)
+                targets += [(entity, shape) for shape in shapes]
+            caster = RayCaster(scene, table.names, entities, targets)
+            self._casters[geometry] = caster
         elif caster.scene is not scene:
             caster.scene = scene
             caster.renumber()
         return caster
+
+
+def _as_it_collides(shape: CollisionShape, link: int) -> Target:
+    return Target(shape.geometry, shape.body, shape.R, shape.p, link)
+
+
+def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
+    """Return the visuals of a robot; WorldError for a mesh that cannot be read."""
+    targets = []
+    for visual in visuals_of_model(robot.model):
+        frame = robot.model.frame(visual.link)
+        try:
+            geometry = visual_geometry(robot.model, visual)
+        except (HrpsimError, OSError, ValueError) as error:
+            raise WorldError(
+                f"{robot.name!r}: the visual of link {visual.link!r} cannot be met by rays:"
+                f" {error}; cast them with geometry='collision'"
+            ) from error
+        R, p = Placement(frame.R, frame.p).then(visual.placement)
+        targets.append(Target(geometry, frame.body, R, p, table.span_of(robot, visual.link)[0]))
+    return targets
