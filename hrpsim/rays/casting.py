@@ -29,7 +29,13 @@ _GROWTH = 1.5
 
 @inner_kernel
 def place_targets(s):
-    """Find where all targets are now, and fit the tree to them."""
+    """Find where all targets are now, and fit the tree to them, if anything has moved."""
+    moved = s.tree[0].count == 0
+    for k in range(s.q.shape[0]):
+        moved = moved or not s.q[k] == s.placed_q[k]
+        s.placed_q[k] = s.q[k]
+    if not moved:
+        return
     update_poses(s.forest, s.q, s.kinematics)
     for k in range(s.targets.shape[0]):
         target = s.targets[k]

@@ -46,6 +46,7 @@ class RayScene(NamedTuple):
 
     forest: Forest
     q: np.ndarray  # (nq,)
+    placed_q: np.ndarray  # (nq,) for which the targets were placed
     kinematics: np.ndarray  # KINEMATICS, work
     targets: np.ndarray  # (n,) TARGET
     endless: np.ndarray  # indices of the planes
@@ -90,6 +91,7 @@ def new_ray_scene(forest: Forest, q: np.ndarray, targets: Sequence[Target]) -> R
     return RayScene(
         forest,
         q,
+        np.full_like(q, np.nan),
         new_kinematics(len(forest.bodies)),
         records,
         np.flatnonzero(records["kind"] == PLANE),

@@ -65,6 +65,7 @@ class RayCaster:
         """Follow bodies that have other indices in the scene, as where some fall asleep."""
         first = np.array([0 if e is None else e.first_body for e, _ in self._targets], dtype=int)
         self._rays.targets["body"] = np.where(self._local >= 0, self._local + first, -1)
+        self._rays.placed_q[:] = np.nan
 
     @cached_property
     def arrays(self) -> Reference:
