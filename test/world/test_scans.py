@@ -147,6 +147,23 @@ def test_rate_latency_and_one_call_of_many_steps():
     assert stamps[0][0] == pytest.approx(math.ceil(7 / 30 * 1000) * 1e-3)
 
 
+@pytest.mark.parametrize("rate", [30.0, 70.0, 999.0, 1000.0])
+def test_sweeps_follow_each_other_at_any_rate(rate):
+    """Law: sweep k begins at the first step not before k / rate; none is left out."""
+    world = hrpsim.World(gravity=(0, 0, 0))
+    room(world)
+    settings = f'columns="500" azimuth="-3 3" rate="{rate}" sweep="true"'
+    sensor = world.add_robot(free_box(LIDAR.format(settings))).sensors["lidar"]
+    stamps = {sensor.stamp}
+    for _ in range(150):
+        world.step()
+        stamps.add(sensor.stamp)
+    starts = [math.ceil(k / rate * 1000 - 1e-6) * 1e-3 for k in range(int(0.15 * rate))]
+    found = sorted(s for s in stamps if not math.isnan(s))
+    np.testing.assert_allclose(found[: len(starts)], starts[: len(found)], atol=1e-9)
+    assert len(found) >= len(starts) - 1
+
+
 def test_noise_and_dropouts_by_seed():
     """Law: white noise of the given deviation; the same seed gives the same bits."""
     found = []

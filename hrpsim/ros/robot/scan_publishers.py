@@ -32,16 +32,16 @@ class _SamplePublisher:
     def __init__(self, node: Node, view, message, topic: str, clock: SimulationClock):
         self._view, self._message, self._clock = view, message, clock
         self._publisher = node.create_publisher(type(message), topic, qos.SCAN)
-        self._published = -1  # step at which the last sample began
+        self._published: Sample | None = None
         view.enabled = False
 
     def publish(self) -> None:
         """Publish the newest sample unless it was published already."""
         self._view.enabled = self._publisher.get_subscription_count() > 0
         sample = self._view.latest() if self._view.enabled else None
-        if sample is None or sample.start == self._published:
+        if sample is None or sample is self._published:
             return
-        self._published = sample.start
+        self._published = sample
         world = self._view.robot.world
         age = round(world.time / world.time_step) - sample.start
         stamp = self._clock.stamp_at(self._clock.steps - age)

@@ -78,22 +78,21 @@ class SampledView:
 
     def update(self, now: int) -> None:
         """Measure if the step `now`, which is about to be done, is one for it."""
-        if not self._enabled or self.next_step(now) > now:
-            return
-        if self._part == 0:
-            self._start = now
-        offsets = self._offsets()
-        self._measure(self._number, self._part)
-        self._part += 1
-        if self._part < len(offsets):
-            self._next = self._start + offsets[self._part]
-            return
-        self._part = 0
-        self._drop_read(now)
-        arrives = now + self._latency
-        self._samples.append(Sample(self._number, self._start, arrives, self._finish(self._number)))
-        self._number += 1
-        self._next = self._step_of(self._number)
+        while self._enabled and self.next_step(now) <= now:
+            if self._part == 0:
+                self._start = now
+            offsets = self._offsets()
+            self._measure(self._number, self._part)
+            self._part += 1
+            if self._part < len(offsets):
+                self._next = self._start + offsets[self._part]
+                continue
+            self._part = 0
+            self._drop_read(now)
+            values, arrives = self._finish(self._number), now + self._latency
+            self._samples.append(Sample(self._number, self._start, arrives, values))
+            self._number += 1
+            self._next = self._step_of(self._number)
 
     def _step_of(self, number: int) -> int:
         return math.ceil(number * self._period - _NEAR)
