@@ -119,11 +119,13 @@ class Stepping(Part):
     def advance(self, left: int) -> None:
         """Do `left` steps, at the sensors' times with a pause for them."""
         contents = self._contents
-        contents.sample()
+        samples = bool(contents.samplers)
+        if samples:
+            contents.sample()
         while left > 0:
             reference = self.reference()
             count = min(left, _MOST_AT_ONCE)
-            if contents.samplers:
+            if samples:
                 count = min(count, contents.steps_to_sample(count))
             if reference is None:
                 self.let_time_pass(count)
@@ -135,7 +137,8 @@ class Stepping(Part):
                 left -= done
                 if status or unmet or by_newton:
                     self.take(status, unmet, by_newton)
-            contents.sample()
+            if samples:
+                contents.sample()
 
     def begin_chunk(self, left: int) -> int:
         """Have the sensors measure; return how many of `left` steps there are up to the next."""
