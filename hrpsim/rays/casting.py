@@ -20,7 +20,7 @@ from hrpsim.model.shapes.geometry import MESH
 from hrpsim.rays.box_tree import FARTHEST, build_tree, enter_box, inverse_of, refit_tree
 from hrpsim.rays.height_field import field_normal, meet_field
 from hrpsim.rays.mesh import meet_mesh, triangle_normal
-from hrpsim.rays.primitives import meet_primitive, primitive_normal
+from hrpsim.rays.primitives import meet_plane, meet_primitive, primitive_normal
 from hrpsim.rays.records import HEIGHT_FIELD
 
 # The tree is built again where its boxes have grown by so much since it was.
@@ -69,9 +69,9 @@ def place_targets(s):
         tree.built_area = refit_tree(s.lower, s.upper, s.order, tree.count, s.nodes)
 
 
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _meet(s, number, x, y, z, dx, dy, dz, limit):
-    """Return (distance, triangle or -1) at which a unit ray in the world meets a target."""
+    """Return (distance, triangle or -1) at which a ray in the world meets a bounded target."""
     target = s.targets[number]
     R, p = target.R, target.p
     x, y, z = x - p[0], y - p[1], z - p[2]
@@ -100,7 +100,9 @@ def first_hit(s, skipped, x, y, z, dx, dy, dz, limit):
     for k in range(s.endless.shape[0]):
         number = s.endless[k]
         if skipped[number] == 0:
-            along, _ = _meet(s, number, x, y, z, dx, dy, dz, best)
+            R, p = s.targets[number].R, s.targets[number].p
+            height = R[0, 2] * (x - p[0]) + R[1, 2] * (y - p[1]) + R[2, 2] * (z - p[2])
+            along = meet_plane(height, R[0, 2] * dx + R[1, 2] * dy + R[2, 2] * dz)
             if along <= best and (found < 0 or along < best):
                 best, found = along, number
     ix, iy, iz = inverse_of(dx), inverse_of(dy), inverse_of(dz)
@@ -185,7 +187,11 @@ def cast(s, skipped, origins, directions, limit, distances, normals, links):
 @inlined_kernel
 def _unit(d):
     """Return the unit vector along d (3,), whose squares may overflow."""
-    scale = max(abs(d[0]), abs(d[1]), abs(d[2]))
-    x, y, z = d[0] / scale, d[1] / scale, d[2] / scale
-    length = math.sqrt(x * x + y * y + z * z)
-    return x / length, y / length, z / length
+    x, y, z = d[0], d[1], d[2]
+    squared = x * x + y * y + z * z
+    if not (squared > 1e-280 and squared < 1e280):
+        scale = max(abs(x), abs(y), abs(z))
+        x, y, z = x / scale, y / scale, z / scale
+        squared = x * x + y * y + z * z
+    inverse = 1.0 / math.sqrt(squared)
+    return x * inverse, y * inverse, z * inverse

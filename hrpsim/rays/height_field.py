@@ -24,7 +24,7 @@ FIELD = np.dtype(
     [
         ("cells", "i8", (2,)),  # along x and y
         ("start", "f8", (2,)),  # of the grid in the shape's frame [m]
-        ("step", "f8", (2,)),  # [m]
+        ("per_step", "f8", (2,)),  # inverse of the distance of neighbours [1/m]
         ("first_height", "i8"),  # the heights, row by row, in the pool
         ("first_block", "i8"),  # the blocks' least and greatest heights, row by row
         ("blocks", "i8"),  # along y
@@ -41,7 +41,7 @@ def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
     record = np.zeros((), dtype=FIELD)
     record["cells"] = nx - 1, ny - 1
     record["start"] = grid[0, 0, :2]
-    record["step"] = (grid[-1, -1, :2] - grid[0, 0, :2]) / (nx - 1, ny - 1)
+    record["per_step"] = (nx - 1, ny - 1) / (grid[-1, -1, :2] - grid[0, 0, :2])
     record["first_height"], record["first_block"] = sum(map(len, heights)), sum(map(len, blocks))
     record["blocks"] = -(-(ny - 1) // BLOCK)
     z = grid[:, :, 2]
@@ -61,9 +61,24 @@ def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
 
 
 @inlined_kernel
-def _crossing(start, rate, edge, after):
+def _inverse(rate):
+    """Return 1 / rate, 0 for a ray that crosses no line of the grid."""
+    return 1.0 / rate if rate != 0.0 else 0.0
+
+
+@inlined_kernel
+def _crossing(start, inverse, edge, after):
     """Return where a ray crosses a line of the grid, `after` or later."""
-    return max((edge - start) / rate, after) if rate != 0.0 else math.inf
+    return max((edge - start) * inverse, after) if inverse != 0.0 else math.inf
+
+
+@inlined_kernel
+def _within_slab(at, inverse, low, high, enter, leave):
+    """Return the part of a ray, from `enter` to `leave`, that is between two planes."""
+    if inverse == 0.0:
+        return (enter, leave) if at >= low and at <= high else (math.inf, -math.inf)
+    first, second = (low - at) * inverse, (high - at) * inverse
+    return max(enter, min(first, second)), min(leave, max(first, second))
 
 
 @inlined_kernel
@@ -93,31 +108,22 @@ def meet_field(s, field, x, y, z, dx, dy, dz, limit):
 
     The ray is in the frame of the shape.
     """
-    u, v = (x - field.start[0]) / field.step[0], (y - field.start[1]) / field.step[1]
-    du, dv = dx / field.step[0], dy / field.step[1]
-    enter, leave = 0.0, limit
+    u, v = (x - field.start[0]) * field.per_step[0], (y - field.start[1]) * field.per_step[1]
+    du, dv = dx * field.per_step[0], dy * field.per_step[1]
     pad = 1e-9 * (1.0 + abs(field.low) + abs(field.high))
-    for axis in range(3):
-        at, rate, low, high = z, dz, field.low - pad, field.high + pad
-        if axis == 0:
-            at, rate, low, high = u, du, 0.0, float(field.cells[0])
-        elif axis == 1:
-            at, rate, low, high = v, dv, 0.0, float(field.cells[1])
-        if rate == 0.0:
-            if at < low or at > high:
-                return math.inf
-            continue
-        first, second = (low - at) / rate, (high - at) / rate
-        enter, leave = max(enter, min(first, second)), min(leave, max(first, second))
+    enter, leave = _within_slab(z, _inverse(dz), field.low - pad, field.high + pad, 0.0, limit)
+    enter, leave = _within_slab(u, _inverse(du), 0.0, float(field.cells[0]), enter, leave)
+    enter, leave = _within_slab(v, _inverse(dv), 0.0, float(field.cells[1]), enter, leave)
     if enter > leave:
         return math.inf
     return _walk(s, field, u, v, z, du, dv, dz, enter, leave)
 
 
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
     """Walk over the blocks between two distances; return where the ray meets the surface."""
     nx, ny = field.cells[0], field.cells[1]
+    iu, iv = _inverse(du), _inverse(dv)
     i, j = _cell_of(u + enter * du, du, nx), _cell_of(v + enter * dv, dv, ny)
     side = 0.0  # 1 above the surface, -1 beneath, 0: not known yet
     at = enter
@@ -125,7 +131,7 @@ def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
         bi, bj = i // BLOCK, j // BLOCK
         edge_u = bi * BLOCK + (BLOCK if du > 0.0 else 0)
         edge_v = bj * BLOCK + (BLOCK if dv > 0.0 else 0)
-        to_u, to_v = _crossing(u, du, edge_u, at), _crossing(v, dv, edge_v, at)
+        to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
         end = min(to_u, to_v, leave)
         first, last = z + at * dz, z + end * dz
         bounds = s.blocks[field.first_block + bi * field.blocks + bj]
@@ -158,17 +164,18 @@ def _within(position, block, count):
     return int(min(max(math.floor(position), float(low)), float(high)))
 
 
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _walk_cells(s, field, u, v, z, du, dv, dz, at, leave, i, j, side):
     """Walk over cells from (i, j) on; return where the ray meets the surface, and its last side."""
+    iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
     while True:
         edge_u, edge_v = i + (1 if du > 0.0 else 0), j + (1 if dv > 0.0 else 0)
-        to_u, to_v = _crossing(u, du, edge_u, at), _crossing(v, dv, edge_v, at)
+        to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
         end = min(to_u, to_v, leave)
         # Where the ray crosses the diagonal of the cell, u = v there.
         turn = end
-        if du != dv:
-            turn = min(max(((v - j) - (u - i)) / (du - dv), at), end)
+        if turning != 0.0:
+            turn = min(max(((v - j) - (u - i)) * turning, at), end)
         begin = at
         for part in range(3):
             t = at if part == 0 else (turn if part == 1 else end)
@@ -196,15 +203,15 @@ def _walk_cells(s, field, u, v, z, du, dv, dz, at, leave, i, j, side):
 @inner_kernel
 def field_normal(s, field, x, y):
     """Return the upward normal of a height field at a place of its surface."""
-    u, v = (x - field.start[0]) / field.step[0], (y - field.start[1]) / field.step[1]
+    u, v = (x - field.start[0]) * field.per_step[0], (y - field.start[1]) * field.per_step[1]
     i, j = _cell_of(u, 0.0, field.cells[0]), _cell_of(v, 0.0, field.cells[1])
     at = field.first_height + i * (field.cells[1] + 1) + j
     a, c = s.heights[at], s.heights[at + field.cells[1] + 2]
     if u - i >= v - j:
         b = s.heights[at + field.cells[1] + 1]
-        nx, ny = (a - b) / field.step[0], (b - c) / field.step[1]
+        nx, ny = (a - b) * field.per_step[0], (b - c) * field.per_step[1]
     else:
         d = s.heights[at + 1]
-        nx, ny = (d - c) / field.step[0], (a - d) / field.step[1]
-    length = math.sqrt(nx * nx + ny * ny + 1.0)
-    return nx / length, ny / length, 1.0 / length
+        nx, ny = (d - c) * field.per_step[0], (a - d) * field.per_step[1]
+    inverse = 1.0 / math.sqrt(nx * nx + ny * ny + 1.0)
+    return nx * inverse, ny * inverse, inverse

@@ -68,15 +68,12 @@ def _tube(x, y, dx, dy, radius):
 
 @inner_kernel
 def meet_primitive(kind, size, x, y, z, dx, dy, dz):
-    """Return the distance at which a unit ray meets a primitive's surface, infinity for never."""
+    """Return the distance at which a unit ray meets a bounded primitive, infinity for never."""
     if kind == BOX:
         a, b = _slab(x, dx, size[0])
         c, d = _slab(y, dy, size[1])
         e, f = _slab(z, dz, size[2])
         return first_of(max(a, c, e), min(b, d, f))
-    if kind == PLANE:
-        along = -z / dz if dz != 0.0 else (0.0 if z == 0.0 else math.inf)
-        return max(along, 0.0) if along >= -AT_THE_START else math.inf
     if kind == SPHERE:
         a, b = _ball(x, y, z, dx, dy, dz, size[0])
         return first_of(a, b)
@@ -89,6 +86,15 @@ def meet_primitive(kind, size, x, y, z, dx, dy, dz):
         e, f = _ball(x, y, z + size[1], dx, dy, dz, size[0])
         a, b = min(a, c, e), max(b, d, f)
     return first_of(a, b)
+
+
+@inlined_kernel
+def meet_plane(z, dz):
+    """Return the distance at which a unit ray meets the plane z = 0, infinity for never."""
+    if dz == 0.0:
+        return 0.0 if z == 0.0 else math.inf
+    along = -z / dz
+    return max(along, 0.0) if along >= -AT_THE_START else math.inf
 
 
 @inner_kernel
