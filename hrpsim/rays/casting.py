@@ -27,6 +27,24 @@ from hrpsim.rays.records import HEIGHT_FIELD
 _GROWTH = 1.5
 
 
+@inlined_kernel
+def place_frame(s, frame):
+    """Write R and p of a frame in the world, which has local_R and local_p in its body (-1: it)."""
+    L, t = frame.local_R, frame.local_p
+    for r in range(3):
+        if frame.body < 0:
+            frame.p[r] = t[r]
+            for c in range(3):
+                frame.R[r, c] = L[r, c]
+            continue
+        here = s.kinematics[frame.body]
+        origin = s.kinematics[s.forest.bodies[frame.body].root].origin
+        x, y, z = here.R[r, 0], here.R[r, 1], here.R[r, 2]
+        frame.p[r] = origin[r] + (here.p[r] + (x * t[0] + y * t[1] + z * t[2]))
+        for c in range(3):
+            frame.R[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
+
+
 @inner_kernel
 def place_targets(s):
     """Find where all targets are now, and fit the tree to them, if anything has moved."""
@@ -39,19 +57,7 @@ def place_targets(s):
     update_poses(s.forest, s.q, s.kinematics)
     for k in range(s.targets.shape[0]):
         target = s.targets[k]
-        L, t = target.local_R, target.local_p
-        for r in range(3):
-            if target.body < 0:
-                target.p[r] = t[r]
-                for c in range(3):
-                    target.R[r, c] = L[r, c]
-                continue
-            here = s.kinematics[target.body]
-            origin = s.kinematics[s.forest.bodies[target.body].root].origin
-            x, y, z = here.R[r, 0], here.R[r, 1], here.R[r, 2]
-            target.p[r] = origin[r] + (here.p[r] + (x * t[0] + y * t[1] + z * t[2]))
-            for c in range(3):
-                target.R[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
+        place_frame(s, target)
     for k in range(s.bounded.shape[0]):
         target = s.targets[s.bounded[k]]
         h, m = target.half, target.middle

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from hrpsim.jit.compiled import inner_kernel, kernel
-from hrpsim.rays.casting import first_hit, place_targets, surface_normal
+from hrpsim.rays.casting import first_hit, place_frame, place_targets, surface_normal
 
 BASE, YAW, WORLD = range(3)  # alignments
 
@@ -34,19 +34,8 @@ _MOST_SURFACES = 64  # that a ray passes on its way out of solids
 @inner_kernel
 def _place(s, scanner):
     """Find the frame of the rays."""
-    here, L, t = scanner.R, scanner.local_R, scanner.local_p
-    for r in range(3):
-        if scanner.body < 0:
-            scanner.p[r] = t[r]
-            for c in range(3):
-                here[r, c] = L[r, c]
-            continue
-        body = s.kinematics[scanner.body]
-        origin = s.kinematics[s.forest.bodies[scanner.body].root].origin
-        x, y, z = body.R[r, 0], body.R[r, 1], body.R[r, 2]
-        scanner.p[r] = origin[r] + (body.p[r] + (x * t[0] + y * t[1] + z * t[2]))
-        for c in range(3):
-            here[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
+    place_frame(s, scanner)
+    here = scanner.R
     if scanner.alignment == BASE:
         return
     cosine, sine = 1.0, 0.0

@@ -5,14 +5,66 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.jit.reference import Reference
+from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.sampled_sensors import SampledSensor
-from hrpsim.world.objects.body import rotation_matrix
+from hrpsim.world.objects.contact_arrays import read_contact
 from hrpsim.world.objects.entity import _frozen
+from hrpsim.world.objects.link_states import link_records, place_link
 from hrpsim.world.objects.sampled_view import SampledView
+
+
+@kernel
+def read_pad(contacts, frame, first, end, cell, work, wrench, pressure):
+    """Add the contacts of the links from `first` to before `end` to a wrench and a pressure.
+
+    wrench (6,) is in and about the frame of frame.links[0]; pressure (nx, ny) [Pa] is that of cells
+    in its xy plane, about its origin. work is (3, 3).
+    """
+    update_poses(frame.forest, frame.q, frame.kinematics)
+    R, p = frame.rotation, work[0]
+    place_link(frame, frame.links[0], R, p)
+    point, force = work[1], work[2]
+    ox, oy, oz = p[0], p[1], p[2]
+    nx, ny = pressure.shape
+    for c in range(contacts.counts[0].contact_count):
+        contact = contacts.contacts[c]
+        for side in range(2):
+            shape = contact.shape_a if side == 0 else contact.shape_b
+            link = contacts.link_of_shape[shape]
+            if link < first or link >= end:
+                continue
+            read_contact(contacts, contact, 1.0 if side == 0 else -1.0, point, work[0], force)
+            x, y, z = point[0] - ox, point[1] - oy, point[2] - oz
+            px, py, pz = _turned_back(R, x, y, z)
+            fx, fy, fz = _turned_back(R, force[0], force[1], force[2])
+            wrench[0] += fx
+            wrench[1] += fy
+            wrench[2] += fz
+            wrench[3] += py * fz - pz * fy
+            wrench[4] += pz * fx - px * fz
+            wrench[5] += px * fy - py * fx
+            if nx > 0:
+                i = int(min(max(math.floor(px / cell + 0.5 * nx), 0.0), nx - 1.0))
+                j = int(min(max(math.floor(py / cell + 0.5 * ny), 0.0), ny - 1.0))
+                pressure[i, j] += fz / (cell * cell)
+    return 0
+
+
+@inlined_kernel
+def _turned_back(R, x, y, z):
+    """Return a vector of the world along the axes of a frame."""
+    return (
+        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
+        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
+        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
+    )
 
 
 class ContactValues(NamedTuple):
@@ -36,8 +88,15 @@ class ContactView(SampledView):
     """
 
     def __init__(self, robot, description: SampledSensor):
-        self._shape = description.pattern.shape
+        self._shape, self._work = description.pattern.shape, np.zeros((3, 3))
+        self._reader: Any = None  # with which the next two were made ready
+        self._frame: Reference | None = None
+        self._read: Any = None
         super().__init__(robot, description)
+
+    def __getstate__(self) -> dict:
+        """Leave out addresses in memory."""
+        return self.__dict__ | {"_reader": None, "_frame": None, "_read": None}
 
     def forget(self) -> None:
         """Drop all samples, and the times."""
@@ -52,33 +111,32 @@ class ContactView(SampledView):
         self._last, self._ends = unfinished
 
     def _finish(self, number: int) -> ContactValues:
-        at, before = self.description, self._last
-        contacts = self.robot.contact_arrays(at.link)
-        p, quaternion = self.robot.frame_pose(at.body, at.R, at.p)
-        R = rotation_matrix(quaternion)
-        points, forces = (contacts.points - p) @ R, contacts.forces @ R
-        wrench = np.concatenate([forces.sum(axis=0), np.cross(points, forces).sum(axis=0)])
-        passed = (self._start - self._ends) * self.robot.world.time_step
+        pad, before, world = self.description.pattern, self._last, self.robot.world
+        wrench, pressure = np.zeros(6), np.zeros(self._shape)
+        self._feel(world.reader, wrench, pressure)
+        passed = (self._start - self._ends) * world.time_step
         self._ends = self._start
-        touches = bool(np.linalg.norm(wrench[:3]) >= at.pattern.threshold)
+        touches = math.sqrt(wrench[:3] @ wrench[:3]) >= pad.threshold
         times = before.contact_time, before.air_time
         last = before.last_contact_time, before.last_air_time
         if touches != before.in_contact:
             last = (last[0], times[1]) if touches else (times[0], last[1])
             times = 0.0, 0.0
         times = (times[0] + passed, 0.0) if touches else (0.0, times[1] + passed)
-        pressure = self._pressure(points, forces[:, 2])
         self._last = ContactValues(wrench, pressure, touches, *times, *last)
         return self._last
 
-    def _pressure(self, points: np.ndarray, loads: np.ndarray) -> np.ndarray:
-        """Return the pressure on each cell (nx, ny) [Pa]."""
-        pressure, cell = np.zeros(self._shape), self.description.pattern.cell
-        if pressure.size:
-            places = points[:, :2] / cell + 0.5 * np.array(self._shape)
-            i, j = np.clip(np.floor(places).astype(int), 0, np.array(self._shape) - 1).T
-            np.add.at(pressure, (i, j), loads / cell**2)
-        return pressure
+    def _feel(self, reader, wrench: np.ndarray, pressure: np.ndarray) -> None:
+        """Add the contacts of the last step to zeros: wrench (6,) and pressure (nx, ny)."""
+        robot, at = self.robot, self.description
+        if self._reader is not reader or self._frame is None:
+            self._reader, own = reader, robot.access.links.whole
+            self._span = reader.table.span_of(robot, at.link)
+            self._frame = Reference(own._replace(links=link_records([at])))
+            arguments = reader.contacts, self._frame, *self._span, at.pattern.cell
+            self._read = entry_point(read_pad, *arguments, self._work, wrench, pressure)
+        arguments = reader.contacts, self._frame, *self._span, at.pattern.cell
+        self._read(*arguments, self._work, wrench, pressure)
 
     def _values(self) -> ContactValues:
         found = self.latest()

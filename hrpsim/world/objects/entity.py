@@ -95,6 +95,10 @@ class WorldState(Protocol):
     def sleeps(self, entity: Entity) -> bool:
         """Return whether an entity sleeps."""
 
+    @property
+    def reader(self) -> Any:
+        """The reader of the present arrays."""
+
     def ray_caster(self, geometry: str = "collision") -> Any:
         """Return the caster of rays in the present arrays."""
 
