@@ -84,10 +84,14 @@ class Shard:
         """
         left = self._turns["left"]
         for index in list(rest):
-            if self._numbers[index] in failures:
-                del rest[index]
-                continue
-            left[index] = count = self._steppings[index].begin_chunk(rest[index])
+            number, stepping = self._numbers[index], self._steppings[index]
+            try:
+                count = 0 if number in failures else stepping.begin_chunk(rest[index])
+            except WorldError as error:
+                failures[number], count = error, 0
+                stepping.give_up_call()
+                stepping.end_pushes()
+            left[index] = count
             rest[index] -= count
             if count == 0:
                 del rest[index]

@@ -85,15 +85,13 @@ class ScanView(SampledView):
     def _finish(self, number: int) -> ScanValues:
         ranges, at = self._buffer.copy(), self.description
         if at.noise > 0.0 or at.dropout > 0.0:
-            key = (at.seed, zlib.crc32(at.name.encode()), number)
+            name = f"{self.robot.name}/{at.name}"
+            key = (at.seed, zlib.crc32(name.encode()), number)
             random = np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
             ranges += at.noise * random.standard_normal(self._count)
             ranges[random.random(self._count) < at.dropout] = np.inf
         if self.pattern.min_range > 0.0:
             ranges[ranges < self.pattern.min_range] = -np.inf
-        return self._values(ranges)
-
-    def _values(self, ranges: np.ndarray) -> ScanValues:
         frame = self._scanner[0]
         return ScanValues(ranges, frame["R"].copy(), frame["p"].copy())
 
