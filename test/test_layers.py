@@ -35,6 +35,7 @@ LAYERS = [
     {"constraints"},
     {"solvers"},
     {"solvers.newton"},
+    {"rendering"},
     {"sensors"},
     {"step.scene"},
     {"step.rows"},

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from hrpsim.errors import unknown_name
 from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, held_axes
-from hrpsim.model.gazebo_sensors import gazebo_lidars
+from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
@@ -109,9 +109,9 @@ def read_extension(description: Description) -> Extension:
             reader(description, extension, _referent(description, tag, reference, kind), tag)
     for element in document.children(document.root, "ros2_control"):
         _read_ros2_control(description, extension, element)
-    for name, link, placement, settings, element in gazebo_lidars(description):
+    for name, kind, link, placement, settings, element in gazebo_sensors(description):
         if name not in extension.sampled and name not in extension.sensors:
-            described = DescribedSampled(name, "lidar", link, placement, settings, element)
+            described = DescribedSampled(name, kind, link, placement, settings, element)
             extension.sampled[name] = described
     return extension
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lidars that a URDF declares for Gazebo: <sensor> in <gazebo reference="link">."""
+"""Lidars and cameras that a URDF declares for Gazebo: <sensor> in <gazebo reference="link">."""
 
 from __future__ import annotations
 
@@ -13,9 +13,25 @@ from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.document import Document
 
 RAY_TYPES = ("ray", "gpu_ray", "lidar", "gpu_lidar")
+CAMERA_TYPES = {
+    "camera": "color",
+    "depth": "depth",
+    "depth_camera": "depth",
+    "rgbd_camera": "color depth",
+    "segmentation": "segmentation",
+    "segmentation_camera": "segmentation",
+}
 
-# Settings of a lidar by their paths in <sensor>, and what they are if they are missing.
-_NUMBERS = {
+# Settings by their paths in <sensor>, and what they are if they are missing.
+_CAMERA = {
+    "fov": ("horizontal_fov", "1.047"),
+    "width": ("image/width", "320"),
+    "height": ("image/height", "240"),
+    "near": ("clip/near", "0.1"),
+    "far": ("clip/far", "100"),
+    "noise": ("noise/stddev", "0"),
+}
+_LIDAR = {
     "columns": ("scan/horizontal/samples", "640"),
     "min_range": ("range/min", "0"),
     "max_range": ("range/max", "10"),
@@ -24,14 +40,16 @@ _NUMBERS = {
 
 
 def is_read(sensor) -> bool:
-    """Return whether a <sensor> of <gazebo> is simulated: a lidar of a link."""
-    return sensor.get("type") in RAY_TYPES and bool(sensor.getparent().get("reference"))
+    """Return whether a <sensor> of <gazebo> is simulated: a lidar or camera of a link."""
+    return sensor.get("type") in (*RAY_TYPES, *CAMERA_TYPES) and bool(
+        sensor.getparent().get("reference")
+    )
 
 
-def gazebo_lidars(
+def gazebo_sensors(
     description: Description,
-) -> Iterator[tuple[str, str, Placement, dict[str, Any], Any]]:
-    """Yield (name, link, placement, settings, element) of each lidar; ModelError for a bad one."""
+) -> Iterator[tuple[str, str, str, Placement, dict[str, Any], Any]]:
+    """Yield (name, kind, link, placement, settings, element) of each; ModelError for a bad one."""
     document = description.document
     for gazebo in document.children(document.root, "gazebo"):
         link = gazebo.get("reference", "")
@@ -43,19 +61,25 @@ def gazebo_lidars(
             if pose:
                 numbers = _floats(document, sensor, pose, 6)
                 placement = from_origin(numbers[:3], numbers[3:])
-            yield (
-                document.text(sensor, "name"),
-                link,
-                placement,
-                _settings(document, sensor),
-                sensor,
-            )
+            kind, settings = "lidar", _lidar
+            if sensor.get("type") in CAMERA_TYPES:
+                kind, settings = "camera", _camera
+            name, given = document.text(sensor, "name"), settings(document, sensor)
+            given["rate"] = _text(sensor, "update_rate", "0")
+            yield name, kind, link, placement, given, sensor
 
 
-def _settings(document: Document, sensor) -> dict[str, Any]:
+def _camera(document: Document, sensor) -> dict[str, Any]:
+    settings: dict[str, Any] = {"images": CAMERA_TYPES[sensor.get("type")], "see_own": True}
+    for key, (path, default) in _CAMERA.items():
+        settings[key] = _text(sensor, f"camera/{path}", default)
+    return settings
+
+
+def _lidar(document: Document, sensor) -> dict[str, Any]:
     scan = "ray" if sensor.find("ray") is not None else "lidar"
-    settings: dict[str, Any] = {"rate": _text(sensor, "update_rate", "0")}
-    for key, (path, default) in _NUMBERS.items():
+    settings: dict[str, Any] = {}
+    for key, (path, default) in _LIDAR.items():
         settings[key] = _text(sensor, f"{scan}/{path}", default)
     for key, side in (("azimuth", "horizontal"), ("elevation", "vertical")):
         angles = [_text(sensor, f"{scan}/scan/{side}/{end}_angle", "0") for end in ("min", "max")]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors that measure at a rate of their own: height scans, lidars, contact sensors of links.
+"""Sensors that measure at a rate of their own: height scans, lidars, cameras, contact sensors.
 
 Docs: docs/howto/sensors.md and the page of robot descriptions, which has every setting.
 """
@@ -22,8 +22,10 @@ from hrpsim.model.shapes.placement import Placement
 ALIGNMENTS = ("yaw", "base", "world")
 PATTERNS = ("grid", "rosette")
 GEOMETRIES = ("collision", "visual")  # that rays meet
+IMAGES = ("color", "depth", "segmentation")
 
 _FULL_TURN = 2.0 * math.pi + 1e-6
+_WIDEST_LENS = math.radians(175.0)
 _UPRIGHT = 0.5 * math.pi + 1e-6
 # A rosette: its points turn by an angle each, and its petals by a ratio that is no fraction.
 _ROSETTE_TURN = 2.0 * math.pi / 181.0
@@ -197,7 +199,45 @@ class ContactPad:
         return nx, ny
 
 
-_KINDS = {"height_scan": HeightScan, "lidar": Lidar, "contact": ContactPad}
+@dataclass(frozen=True)
+class Camera:
+    """Images along x of the sensor's frame, y to the left and z up in it; pixels are square."""
+
+    width: int = 640
+    height: int = 480
+    fov: float = math.pi / 3.0  # horizontal field of view [rad]
+    near: float = 0.05  # nothing nearer is seen [m]
+    far: float = 100.0  # nothing farther is seen [m]
+    images: str = "color"  # some of IMAGES, with spaces between
+
+    def __post_init__(self):
+        _require(min(self.shape) > 0, "width and height must be positive")
+        _require(
+            self.width * self.height <= limits.CAMERA_PIXELS,
+            f"{self.width} x {self.height} are over {limits.CAMERA_PIXELS} (CAMERA_PIXELS)",
+        )
+        _require(
+            0.0 < self.fov < _WIDEST_LENS,
+            f"fov: a field of view of {math.degrees(self.fov):g} degrees; a lens has more than 0 "
+            f"and less than {math.degrees(_WIDEST_LENS):g}; for more take several cameras",
+        )
+        _require(0.0 < self.near < self.far, "far must be above near, and near above 0")
+        _require(bool(self.wanted), f"images: at least one of {', '.join(IMAGES)}")
+        for image in self.wanted:
+            _require(image in IMAGES, unknown_name("image", image, IMAGES))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.height, self.width
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The images that it makes."""
+        return tuple(self.images.split())
+
+
+_KINDS = {"height_scan": HeightScan, "lidar": Lidar, "contact": ContactPad, "camera": Camera}
 SAMPLED_KINDS = tuple(_KINDS)
 
 
@@ -211,7 +251,7 @@ class SampledSensor:
     body: int  # -1: the world
     R: np.ndarray  # (3, 3), the sensor's frame in the body's
     p: np.ndarray  # (3,) [m]
-    pattern: HeightScan | Lidar | ContactPad
+    pattern: HeightScan | Lidar | ContactPad | Camera
     rate: float = 0.0  # [Hz]; 0: in every step
     latency: float = 0.0  # from the end of a sample until it can be read [s]
     noise: float = 0.0  # standard deviation [m]
@@ -228,7 +268,8 @@ def settings_of_kind(kind: str) -> tuple[str, ...]:
     """Return the names of the settings of a kind of sensor; ModelError for an unknown kind."""
     if kind not in _KINDS:
         raise ModelError(unknown_name("sensor type", kind, SAMPLED_KINDS))
-    common = _COMMON[:2] if kind == "contact" else _COMMON
+    left_out = {"contact": _COMMON[2:], "camera": ("geometry",)}.get(kind, ())
+    common = [key for key in _COMMON if key not in left_out]
     return (*common, *(field.name for field in fields(_KINDS[kind])))
 
 
@@ -259,7 +300,7 @@ def sampled_sensor(
         _require(geometry in GEOMETRIES, unknown_name("geometry", geometry, GEOMETRIES))
         _require(0.0 <= common.get("dropout", 0.0) <= 1.0, "dropout must be from 0 to 1")
         pattern = _KINDS[kind](**values)
-        n, m = pattern.shape
+        n, m = (1, 1) if isinstance(pattern, Camera) else pattern.shape
         _require(
             kind == "contact" or min(n, m) > 0,
             "columns and points must be positive: it has no rays",

@@ -15,8 +15,11 @@ from hrpsim.model.urdf.xacro_text import NAMESPACES
 _READ = {
     "robot": ("name version", "link joint material gazebo hrpsim ros2_control"),
     "gazebo": ("reference", ""),
-    "sensor": ("name type", "pose update_rate always_on visualize ray lidar"),
+    "sensor": ("name type", "pose update_rate always_on visualize ray lidar camera"),
     **dict.fromkeys(("ray", "lidar"), ("", "scan range noise")),
+    "camera": ("name", "horizontal_fov image clip noise"),
+    "image": ("", "width height"),
+    "clip": ("", "near far"),
     "scan": ("", "horizontal vertical"),
     **dict.fromkeys(("horizontal", "vertical"), ("", "samples min_angle max_angle")),
     "range": ("", "min max"),
@@ -48,6 +51,7 @@ _XACRO = tuple(f"{{{uri}}}" for uri in NAMESPACES)  # calls of macros are listed
 _WITHOUT_EFFECT = {
     "mean": ("0", "0.0"),
     "resolution": ("1", "1.0"),
+    "format": ("R8G8B8", "R_FLOAT32"),
 }  # values of elements that are not read
 _FRICTION = "friction is of pairs of materials (<material> of <hrpsim>)"
 _WHY = {

@@ -13,12 +13,14 @@ from lxml import etree
 
 from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.model import CollisionShape, Model
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.shapes.mesh_files import read_mesh, read_scene
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.resources import Resources
 
 GREY = (190, 195, 205)
+BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
+STATIC_COLOR = (150, 155, 165)
 
 
 class MeshFile(NamedTuple):
@@ -106,6 +108,21 @@ def load_mesh(model: Model, mesh: MeshFile):
     loaded = read_scene(_file_of(model, mesh), materials=True)
     loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
     return loaded
+
+
+def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, int, int]]]:
+    """Return the meshes of a visual's file, in its frame, each with its colour.
+
+    A mesh without a colour of its own has the visual's. Raises what `load_mesh` raises.
+    """
+    found = []
+    for part in load_mesh(model, visual.geometry).dump():
+        own = getattr(part.visual, "defined", False) and part.visual.kind is not None
+        color = visual.color
+        if own:
+            color = tuple(int(c) for c in np.asarray(part.visual.to_color().main_color)[:3])
+        found.append((Mesh(np.asarray(part.vertices), np.asarray(part.faces)), color))
+    return found
 
 
 def visual_geometry(model: Model, visual: Visual) -> Geometry:

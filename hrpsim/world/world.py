@@ -24,8 +24,8 @@ from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.part import Core
+from hrpsim.world.parts.pictures import Pictures
 from hrpsim.world.parts.population import Population
-from hrpsim.world.parts.rays import Rays
 from hrpsim.world.parts.results import ConvergenceRecord
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
@@ -37,7 +37,7 @@ from hrpsim.world.settings import new_settings
 from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
 
 
-class World(Population, Surroundings, SolverChoice, Snapshots, Rays):
+class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
     """Robots and bodies that move and touch.
 
     Args:
@@ -335,7 +335,13 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Rays):
 
     def __getstate__(self) -> dict[str, Any]:
         """Start with the format; leave out machine code, which belongs to this process."""
-        return {"format": saved_format(), **self.__dict__, "_reader": None, "_casters": {}}
+        return {
+            "format": saved_format(),
+            **self.__dict__,
+            "_reader": None,
+            "_casters": {},
+            "_renderers": {},
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Refuse what another version of hrpsim has saved."""

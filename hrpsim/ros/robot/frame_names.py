@@ -12,6 +12,9 @@ import numpy as np
 
 from hrpsim.model.model import Model
 
+# Optical axes in a camera's frame, which looks along x with z up: x to the right, y down, z ahead.
+OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+
 
 class Edge(NamedTuple):
     """A transform of the tree: parent and child link, the joint, and whether it moves."""
@@ -41,14 +44,22 @@ class RobotFrames:
         sensor = next(sensor for sensor in self._sensors if sensor.name == name)
         return self._prefix + (self._link_at(sensor) or sensor.name)
 
+    def of_optics(self, name: str) -> str:
+        """Return the optical frame of a camera: z ahead, x to the right (REP 103)."""
+        return self._prefix + name + "_optical_frame"
+
     def sensor_offsets(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
-        """Return (link, sensor, p [m], R) of every sensor that has a frame of its own."""
+        """Return (link, frame, p [m], R) of sensors' frames that are no links', and of optics."""
         offsets = []
         for sensor in self._sensors:
             if self._link_at(sensor) is None:
                 link = self._model.frame(sensor.link)
                 p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R
-                offsets.append((sensor.link, sensor.name, p, R))
+                offsets.append((sensor.link, self.of_sensor(sensor.name), p, R))
+            if sensor.kind == "camera":
+                link = self._model.frame(sensor.link)
+                p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R @ OPTICAL
+                offsets.append((sensor.link, self.of_optics(sensor.name), p, R))
         return offsets
 
     def edges(self) -> list[Edge]:

@@ -16,7 +16,9 @@ from hrpsim.model.sampled_sensors import Lidar
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.robot.camera_publishers import CameraPublisher, stamp_of
 from hrpsim.ros.robot.frame_names import RobotFrames
+from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.sampled_view import Sample
 from hrpsim.world.objects.scan_view import ScanView
@@ -42,10 +44,7 @@ class _SamplePublisher:
         if sample is None or sample is self._published:
             return
         self._published = sample
-        world = self._view.robot.world
-        age = round(world.time / world.time_step) - sample.start
-        stamp = self._clock.stamp_at(self._clock.steps - age)
-        self._message.header.stamp = stamp.to_message()
+        self._message.header.stamp = stamp_of(self._view, sample, self._clock)
         self._fill(sample)
         self._publisher.publish(self._message)
 
@@ -114,11 +113,14 @@ class ContactWrenchPublisher(_SamplePublisher):
 
 def sample_publishers(
     node: Node, robot, frames: RobotFrames, clock: SimulationClock, prefix: str
-) -> list[_SamplePublisher]:
+) -> list[_SamplePublisher | CameraPublisher]:
     """Return a publisher for each sensor with a rate of its own; topics are the sensors' names."""
-    made: list[_SamplePublisher] = []
+    made: list[_SamplePublisher | CameraPublisher] = []
     for view in robot.samplers:
         name, kind = view.description.name, PointCloudPublisher
+        if isinstance(view, CameraView):
+            made.append(CameraPublisher(node, view, frames.of_optics(name), prefix + name, clock))
+            continue
         frame = frames.of_sensor(name)
         if isinstance(view, ContactView):
             kind = ContactWrenchPublisher

@@ -21,6 +21,7 @@ from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
+from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
@@ -36,8 +37,8 @@ _SHOWN = 4  # names listed at most
 
 
 def _sampled_view(robot: Robot, sensor: SampledSensor) -> SampledView:
-    kind = ContactView if sensor.kind == "contact" else ScanView
-    return kind(robot, sensor)
+    kinds = {"contact": ContactView, "camera": CameraView}
+    return kinds.get(sensor.kind, ScanView)(robot, sensor)
 
 
 class Robot(JointConstraints, RobotProperties, Entity):
