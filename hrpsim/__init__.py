@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hrpsim.model.model import MeshUse as MeshUse
     from hrpsim.model.model import Model as Model
     from hrpsim.model.model import Sensor as Sensor
+    from hrpsim.model.sampled_sensors import Camera as Camera
     from hrpsim.model.sampled_sensors import ContactPad as ContactPad
     from hrpsim.model.sampled_sensors import HeightScan as HeightScan
     from hrpsim.model.sampled_sensors import Lidar as Lidar
@@ -61,6 +62,9 @@ if TYPE_CHECKING:
     from hrpsim.world.objects.body import Body as Body
     from hrpsim.world.objects.connection import Connection as Connection
     from hrpsim.world.objects.contact_arrays import ContactArrays as ContactArrays
+    from hrpsim.rendering.renderer import Picture as Picture
+    from hrpsim.rendering.renderer import RendererError as RendererError
+    from hrpsim.world.objects.camera_view import CameraView as CameraView
     from hrpsim.world.objects.contact_view import ContactView as ContactView
     from hrpsim.world.objects.robot import Robot as Robot
     from hrpsim.world.objects.scan_view import ScanView as ScanView

@@ -115,12 +115,13 @@ def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, 
 
     A mesh without a colour of its own has the visual's. Raises what `load_mesh` raises.
     """
+    assert isinstance(visual.geometry, MeshFile)
     found = []
     for part in load_mesh(model, visual.geometry).dump():
-        own = getattr(part.visual, "defined", False) and part.visual.kind is not None
         color = visual.color
-        if own:
-            color = tuple(int(c) for c in np.asarray(part.visual.to_color().main_color)[:3])
+        if getattr(part.visual, "defined", False) and part.visual.kind is not None:
+            r, g, b, _ = np.asarray(part.visual.to_color().main_color).tolist()
+            color = r, g, b
         found.append((Mesh(np.asarray(part.vertices), np.asarray(part.faces)), color))
     return found
 

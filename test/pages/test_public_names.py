@@ -22,7 +22,7 @@ FACADES = [
 # Pages about the inside, and about old names.
 INSIDE = {"reference/deprecation.md", "reference/scene.md", "explanation/architecture.md"}
 MADE_BY_WORLD = {"Body", "Connection", "ContactArrays", "Robot"}
-MADE_BY_WORLD |= {"ContactView", "ScanView", "SensorView"}
+MADE_BY_WORLD |= {"CameraView", "ContactView", "ScanView", "SensorView"}
 
 
 def public(facade):

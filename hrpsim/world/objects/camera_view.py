@@ -34,7 +34,7 @@ class CameraView(SampledView):
 
     pattern: Camera
 
-    def __init__(self, robot, description):
+    def __init__(self, robot: SampledCarrier, description: SampledSensor):
         super().__init__(robot, description)
         self.pattern, self._values = description.pattern, None
 

@@ -16,7 +16,7 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.connection import AXES
 from hrpsim.values import finite_vector, not_negative, positive
-from hrpsim.world.objects.compliance import refuse_undamped
+from hrpsim.constraints.compliance import refuse_undamped
 from hrpsim.world.objects.ends import End
 from hrpsim.world.objects.entity import part_of
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name

@@ -22,7 +22,7 @@ from hrpsim.constraints.rows import LOWER_LIMIT, UPPER_LIMIT
 from hrpsim.errors import StateError, WorldError, unknown_name
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.values import not_negative
-from hrpsim.world.objects.compliance import DAMPING_STEPS, refuse_undamped
+from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, SolverRules, solver_code
 
 ALL_KINDS = -1

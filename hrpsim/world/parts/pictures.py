@@ -45,7 +45,7 @@ class Pictures(Rays):
         super().__init__(core)
         self._renderers: dict[Lens, _Prepared] = {}
 
-    def render(
+    def render(  # many parameters: keywords, each with a default, but the place
         self,
         position: ArrayLike,
         orientation: ArrayLike | None = None,
@@ -102,7 +102,13 @@ class Pictures(Rays):
     def picture(
         self, camera: Camera, at: Placement, without: tuple[str, str] | None = None
     ) -> Picture:
-        """Return the images of a camera at a placement, without one link (robot, link)."""
+        """Return the images of a camera.
+
+        Args:
+            camera: its lens and images.
+            at: its placement in the world.
+            without: a link that is not drawn (robot, link).
+        """
         lens = Lens(camera.width, camera.height, camera.fov, camera.near, camera.far)
         table, made = self.reader.table, self._renderers.get(lens)
         if made is None or made.table is not table:

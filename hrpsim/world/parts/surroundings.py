@@ -15,7 +15,7 @@ from hrpsim.model.shapes.geometry import Geometry, Plane
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.values import finite_vector, not_negative, setting
 from hrpsim.world.objects.body import rotation_matrix
-from hrpsim.world.objects.compliance import DAMPING_STEPS, refuse_undamped
+from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.world.objects.materials import check_names
 from hrpsim.world.parts.part import Part
 
