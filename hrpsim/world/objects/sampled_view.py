@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from typing import Any, NamedTuple
 
 from hrpsim.errors import StateError
@@ -50,7 +49,7 @@ class SampledView:
         """Drop all samples, as before the first step."""
         self._next = -1  # the step of the next part; -1: not known
         self._part, self._number, self._start = 0, 0, 0  # of the sample that is being made
-        self._samples: deque[Sample] = deque()
+        self._samples: list[Sample] = []
 
     def state(self) -> tuple:
         """Return what the readings depend on, for snapshots."""
@@ -66,7 +65,7 @@ class SampledView:
     def restore(self, state: tuple) -> None:
         """Return to a `state`."""
         self._next, self._part, self._number, self._start, samples, unfinished = state
-        self._samples = deque(samples)
+        self._samples = list(samples)
         self._resume(unfinished)
 
     def next_step(self, now: int) -> int:
@@ -99,7 +98,7 @@ class SampledView:
 
     def _drop_read(self, now: int) -> None:
         while len(self._samples) > 1 and self._samples[1].arrives <= now:
-            self._samples.popleft()
+            del self._samples[0]
 
     # -- what a kind of sensor does -------------------------------------------------------------
 
