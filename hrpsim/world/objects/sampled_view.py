@@ -6,12 +6,29 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from hrpsim.errors import StateError
 from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.world.objects.entity import WorldState
+from hrpsim.world.objects.robot_access import RobotAccess
 
 _NEAR = 1e-9  # of a step: rounding of times
+
+
+class SamplingRobot(Protocol):
+    """The part of `Robot` that these sensors know, so that they need not import it."""
+
+    name: str
+    first_body: int
+
+    @property
+    def world(self) -> WorldState:
+        """The world that it lives in."""
+
+    @property
+    def access(self) -> RobotAccess:
+        """The robot's arrays, prepared for kernels."""
 
 
 class Sample(NamedTuple):
@@ -30,7 +47,7 @@ class SampledView:
     `latency` after its end. `enabled` turns the sensor off and on; while off it costs nothing.
     """
 
-    def __init__(self, robot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
         self.robot, self.description = robot, description
         time_step = robot.world.time_step
         if description.rate * time_step > 1.0 + 1e-9:
