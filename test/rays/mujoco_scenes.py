@@ -120,12 +120,13 @@ def rays(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     return origins, directions
 
 
-def mujoco_distances(model, data, origins, directions) -> tuple[np.ndarray, np.ndarray]:
-    """Return distances [m], infinite for none, and geoms (-1)."""
+def mujoco_hits(model, data, origins, directions) -> tuple[np.ndarray, ...]:
+    """Return distances [m], infinite for none, geoms (-1) and normals (k, 3)."""
     found, geoms = np.empty(len(origins)), np.full(len(origins), -1)
+    normals = np.zeros((len(origins), 3))
     geom = np.zeros(1, dtype=np.int32)
     for k, (o, d) in enumerate(zip(origins, directions, strict=True)):
         unit = d / np.linalg.norm(d)
-        found[k] = mujoco.mj_ray(model, data, o, unit, None, 1, -1, geom)
+        found[k] = mujoco.mj_ray(model, data, o, unit, None, 1, -1, geom, normals[k])
         geoms[k] = geom[0]
-    return np.where(found >= 0.0, found, np.inf), geoms
+    return np.where(found >= 0.0, found, np.inf), geoms, normals

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from rays.mujoco_scenes import field_scene, mujoco_distances, rays, scene
+from rays.mujoco_scenes import field_scene, mujoco_hits, rays, scene
 
 TOLERANCE = 1e-9  # [m]
 FAR = 100.0  # beyond it the last bits of a direction count [m]
@@ -26,7 +26,7 @@ def test_scenes_of_primitives_and_meshes(seeds, count):
         world, model, data = scene(seed)
         origins, directions = rays(seed, count)
         hits = world.cast_rays(origins, directions)
-        expected, geoms = mujoco_distances(model, data, origins, directions)
+        expected, geoms, normals = mujoco_hits(model, data, origins, directions)
         differs = _differ(hits.distances, expected)
         # On a surface, to rounding: MuJoCo takes some starts for inside, others for outside.
         assert (np.minimum(hits.distances, expected)[differs] <= 1e-12).all(), seed
@@ -34,6 +34,7 @@ def test_scenes_of_primitives_and_meshes(seeds, count):
         found = (hits.links >= 0) & ~differs & (hits.links != geoms)
         apart = hits.distances[found] - expected[found]
         assert (np.abs(apart) < TOLERANCE).all()  # two surfaces at one place
+        _check_normals(hits, normals, ~differs & (hits.links >= 0))
 
 
 @pytest.mark.parametrize("seeds, count", SOME_AND_ALL)
@@ -48,17 +49,25 @@ def test_height_fields_from_above(seeds, count):
         origins[:, 2] = np.abs(origins[:, 2]) + 0.7
         directions[:, 2] -= 0.5 * np.abs(directions).sum(axis=1)
         hits = world.cast_rays(origins, directions)
-        expected, _ = mujoco_distances(model, data, origins, directions)
+        expected, _, normals = mujoco_hits(model, data, origins, directions)
         unit = directions / np.linalg.norm(directions, axis=1)[:, None]
         ends = origins + np.where(np.isfinite(expected), expected, 0.0)[:, None] * unit
         on_wall = (np.abs(ends[:, :2]) > np.array([2.5, 1.5]) - 1e-9).any(axis=1)
         differs = _differ(hits.distances, expected) & ~(on_wall & np.isfinite(expected))
         assert differs.sum() < 0.002 * count
         assert (hits.distances[differs] < expected[differs]).all()
+        _check_normals(hits, normals, ~differs & ~on_wall & np.isfinite(hits.distances))
         field = world.fixed_shapes[0]
         found = np.isfinite(hits.distances)
         points = (origins[found] + hits.distances[found, None] * unit[found]) - field.p
         assert np.abs(points[:, 2] - _height(field.geometry, points)).max() < TOLERANCE
+
+
+def _check_normals(hits, normals, there) -> None:
+    """Check that normals agree but at edges, where either side's is one; none is turned round."""
+    ours, theirs = hits.normals[there], normals[there]
+    assert (np.abs(ours - theirs).max(axis=1) < 1e-9).mean() > 0.95
+    assert (np.abs(ours + theirs).max(axis=1) > 1e-9).all()
 
 
 def _differ(distances, expected) -> np.ndarray:

@@ -148,7 +148,7 @@ def test_exclusion_and_range():
         (([0, 0, 0], [0, 0, 1], -1.0), "max_range of rays must be positive"),
         (([0, 0, 0], [0, 0, 1], np.nan), "max_range"),
         (([0, 0, 0], [0, 0, 1], 5.0, "crat"), "exclude: .*did you mean 'crate'"),
-        (([0, 0, 0], [0, 0, 1], 5.0, [3]), "exclude"),
+        (([0, 0, 0], [0, 0, 1], 5.0, [["crate"]]), "exclude"),
     ],
 )
 def test_bad_input_is_refused_by_name(arguments, text):

@@ -4,6 +4,7 @@
 """Height scans and lidars: closed forms, schedule, latency, sweeps, noise, snapshots, refusals."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -202,6 +203,32 @@ def test_snapshots_copies_and_resets_continue_bit_for_bit():
     np.testing.assert_array_equal(copy.robots["r"].sensors["lidar"].ranges, first)
     world.reset()
     assert math.isnan(robot.sensors["lidar"].stamp)
+
+
+def test_checkpoints_and_pickles_continue_bit_for_bit():
+    sensors = LIDAR.format('columns="200" azimuth="-3 3" rate="20" sweep="true" noise="0.01"')
+    sensors += '<sensor name="pad" type="contact" rate="30" latency="0.01"/>'
+    world = hrpsim.World()
+    room(world)
+    world.add_ground()
+    robot = world.add_robot(free_box(sensors + SCAN.format('rate="40"')))
+    place(robot, (0.1, 0.2, 0.4))
+
+    def readings(of):
+        views = of.robots["r"].sensors
+        scans = [views[name].ranges.tobytes() for name in ("lidar", "scan")]
+        return [*scans, views["pad"].wrench.tobytes(), views["pad"].air_time]
+
+    world.step(130)
+    checkpoint, pickled = hrpsim.Checkpoint(world), pickle.dumps(world)
+    world.step(177)
+    expected = readings(world)
+    checkpoint.restore()
+    world.step(177)
+    assert readings(world) == expected
+    other = pickle.loads(pickled)
+    other.step(177)
+    assert readings(other) == expected
 
 
 def test_a_sensor_turned_off_measures_nothing_until_its_next_time():

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.model.sampled_sensors import Camera
+from hrpsim.model.sampled_sensors import Camera, SampledSensor
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.rendering.renderer import Lens, Picture
 from hrpsim.world.objects.entity import _frozen
-from hrpsim.world.objects.sampled_view import SampledView
+from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
 
 
 class CameraValues(NamedTuple):
@@ -34,7 +34,7 @@ class CameraView(SampledView):
 
     pattern: Camera
 
-    def __init__(self, robot: SampledCarrier, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
         super().__init__(robot, description)
         self.pattern, self._values = description.pattern, None
 

@@ -17,7 +17,7 @@ from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.world.objects.contact_arrays import read_contact
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.link_states import link_records, place_link
-from hrpsim.world.objects.sampled_view import SampledView
+from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
 
 
 @kernel
@@ -87,7 +87,7 @@ class ContactView(SampledView):
     their force along z over the area of the cell that they are in, or are nearest to.
     """
 
-    def __init__(self, robot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
         self._shape, self._work = description.pattern.shape, np.zeros((3, 3))
         self._reader: Any = None  # with which the next two were made ready
         self._frame: Reference | None = None

@@ -6,13 +6,34 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from hrpsim.errors import StateError
 from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.world.objects.entity import WorldState
+from hrpsim.world.objects.robot_access import RobotAccess
 
 _NEAR = 1e-9  # of a step: rounding of times
+
+
+class SamplingRobot(Protocol):
+    """The part of `Robot` that these sensors know, so that they need not import it."""
+
+    name: str
+    first_body: int
+
+    @property
+    def world(self) -> WorldState:
+        """The world that it lives in."""
+
+    @property
+    def access(self) -> RobotAccess:
+        """The robot's arrays, prepared for kernels."""
+
+    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (3,) [m] and quaternion x y z w (4,) of a frame in a body."""
 
 
 class Sample(NamedTuple):
@@ -31,7 +52,7 @@ class SampledView:
     `latency` after its end. `enabled` turns the sensor off and on; while off it costs nothing.
     """
 
-    def __init__(self, robot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
         self.robot, self.description = robot, description
         time_step = robot.world.time_step
         if description.rate * time_step > 1.0 + 1e-9:
@@ -50,7 +71,7 @@ class SampledView:
         """Drop all samples, as before the first step."""
         self._next = -1  # the step of the next part; -1: not known
         self._part, self._number, self._start = 0, 0, 0  # of the sample that is being made
-        self._samples: deque[Sample] = deque()
+        self._samples: list[Sample] = []
 
     def state(self) -> tuple:
         """Return what the readings depend on, for snapshots."""
@@ -66,7 +87,7 @@ class SampledView:
     def restore(self, state: tuple) -> None:
         """Return to a `state`."""
         self._next, self._part, self._number, self._start, samples, unfinished = state
-        self._samples = deque(samples)
+        self._samples = list(samples)
         self._resume(unfinished)
 
     def next_step(self, now: int) -> int:
@@ -99,7 +120,7 @@ class SampledView:
 
     def _drop_read(self, now: int) -> None:
         while len(self._samples) > 1 and self._samples[1].arrives <= now:
-            self._samples.popleft()
+            del self._samples[0]
 
     # -- what a kind of sensor does -------------------------------------------------------------
 

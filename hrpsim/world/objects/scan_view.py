@@ -14,7 +14,7 @@ from hrpsim.jit.compiled import entry_point
 from hrpsim.model.sampled_sensors import ALIGNMENTS, HeightScan, SampledSensor
 from hrpsim.rays.scanning import BASE, SCANNER, WORLD, YAW, scan
 from hrpsim.world.objects.entity import _frozen
-from hrpsim.world.objects.sampled_view import SampledView
+from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
 
 _ALIGNMENT = dict(zip(ALIGNMENTS, (YAW, BASE, WORLD), strict=True))
 
@@ -34,7 +34,7 @@ class ScanView(SampledView):
     nearer than the least range (REP 117). Before the first sample all are NaN.
     """
 
-    def __init__(self, robot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
         self.pattern = pattern = description.pattern
         self._shape = pattern.shape
         self._count = self._shape[0] * self._shape[1]

@@ -109,7 +109,8 @@ class Population(Connections):
         contents.entities_ever += 1
         entity.number = contents.entities_ever
         contents.entities.append(entity)
-        contents.find_samplers()
+        if isinstance(entity, Robot):
+            contents.find_samplers()
         self._scenes.rebuild()
         return entity
 

@@ -89,11 +89,12 @@ class RayCaster:
 
     def skipped(self, patterns: tuple[str, ...]) -> np.ndarray:
         """Return which targets (n,) fit a pattern; WorldError for one that nothing fits."""
+        for pattern in patterns:
+            if not isinstance(pattern, str):
+                raise WorldError(f'exclude: "entity" or "entity/link" is needed, got {pattern!r}')
         if patterns not in self._skips:
             chosen = np.zeros(len(self._targets), dtype=np.uint8)
             for pattern in patterns:
-                if not isinstance(pattern, str):
-                    raise WorldError(f'exclude: "entity" or "entity/link" is needed: {pattern!r}')
                 fits = np.array([is_named(name, pattern) for name in self._names], dtype=bool)
                 if not fits.any():
                     names = [n if "/" not in pattern else "/".join((n, k)) for n, k in self._names]
