@@ -24,6 +24,9 @@ _CURE = (
     "pictures need MuJoCo and EGL: pip install 'hrpsim[camera]', on Debian or Ubuntu also "
     "sudo apt install libegl1 libgl1-mesa-dri"
 )
+_SUN = np.array([-0.3, 0.4, -1.0])  # direction of the light
+_LAMP, _LIT_AT = 4.0, 3.0  # distances of the light from the middle, and of that ahead [m]
+_ARROW, _ARROW_WIDTH = np.array([0.9, 0.24, 0.16, 1.0], dtype=np.float32), 0.012  # [m]
 _SKY = (0.75, 0.82, 0.9)
 _DARK_TILES = (0.88, 0.88, 0.9)
 _LEAST_GEOMS = 1000
@@ -111,6 +114,8 @@ class Renderer:
         camera: Placement,
         images: Iterable[str] = ("color",),
         without: Iterable[int] = (),
+        arrows: Sequence[np.ndarray] = (),
+        shadows: bool = False,
     ) -> Picture:
         """Return a picture.
 
@@ -120,13 +125,16 @@ class Renderer:
             camera: its rotation (3, 3) and position (3,) [m] in the world.
             images: some of IMAGES.
             without: indices of links that are not drawn.
+            arrows: start and tip of each (2, 3) [m], drawn in red; not in depth and segmentation.
+            shadows: whether there are any; colour takes several times as long.
         """
         data, scene = self._data, self._scene
         hidden, wanted = np.isin(self._links, list(without)), tuple(images)
         data.mocap_pos[0], data.mocap_quat[0] = camera.p, _wxyz(quaternion_of(camera.R @ _LOOKS))
+        data.mocap_pos[1] = camera.p + _LIT_AT * camera.R[:, 0] - _LAMP * _SUN
         if self._links.size:
-            data.mocap_pos[1:] = positions[self._links]
-            data.mocap_quat[1:] = orientations[self._links][:, [3, 0, 1, 2]]
+            data.mocap_pos[2:] = positions[self._links]
+            data.mocap_quat[2:] = orientations[self._links][:, [3, 0, 1, 2]]
         self._mujoco.mj_kinematics(self._model, data)
         self._mujoco.mj_camlight(self._model, data)
         self._model.geom_group[:] = np.where(hidden, 5, 0)  # the group that is not drawn
@@ -134,13 +142,19 @@ class Renderer:
         self._mujoco.mjv_updateScene(
             self._model, data, option, None, self._camera, everything, scene
         )
+        kinds = self._mujoco.mjtRndFlag
+        scene.flags[kinds.mjRND_SHADOW.value] = shadows
         self._gl.make_current()
         size = self.lens.height, self.lens.width
         color = depth = segmentation = None
         if "color" in wanted:
+            drawn = scene.ngeom
+            for arrow in arrows:
+                self._add_arrow(*arrow)
             color = self._pixels(np.empty((*size, 3), dtype=np.uint8), None)
+            scene.ngeom = drawn
         if "depth" in wanted or "segmentation" in wanted:
-            flags, kinds = scene.flags.copy(), self._mujoco.mjtRndFlag
+            flags = scene.flags.copy()
             scene.flags[[kinds.mjRND_SEGMENT.value, kinds.mjRND_IDCOLOR.value]] = True
             ids = np.empty((*size, 3), dtype=np.uint8)
             nearness = np.empty(size, dtype=np.float32)
@@ -150,6 +164,15 @@ class Renderer:
             segmentation = found if "segmentation" in wanted else None
             depth = self._depth(nearness, found) if "depth" in wanted else None
         return Picture(color, depth, segmentation)
+
+    def _add_arrow(self, start: np.ndarray, tip: np.ndarray) -> None:
+        """Add an arrow to the scene, unless it is full."""
+        mujoco, scene = self._mujoco, self._scene
+        if scene.ngeom < scene.maxgeom:
+            geom, kind = scene.geoms[scene.ngeom], mujoco.mjtGeom.mjGEOM_ARROW
+            mujoco.mjv_initGeom(geom, kind, np.zeros(3), np.zeros(3), np.eye(3).ravel(), _ARROW)
+            mujoco.mjv_connector(geom, kind, _ARROW_WIDTH, start, tip)
+            scene.ngeom += 1
 
     def close(self) -> None:
         """Free the memory of OpenGL."""
@@ -192,6 +215,7 @@ class Renderer:
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height
         spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.35] * 3, [0.35] * 3
         spec.visual.headlight.specular = [0.0] * 3
+        spec.visual.map.shadowclip, spec.visual.quality.shadowsize = _LAMP, 4096
         sky = spec.add_texture(type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=64, height=384)
         sky.builtin, sky.rgb1, sky.rgb2 = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, _SKY, (1, 1, 1)
         tiles = spec.add_texture(name="tiles", type=mujoco.mjtTexture.mjTEXTURE_2D)
@@ -199,12 +223,12 @@ class Renderer:
         tiles.rgb1, tiles.rgb2 = (1.0, 1.0, 1.0), _DARK_TILES
         ground = spec.add_material(name="ground", texuniform=True, texrepeat=[0.5, 0.5])
         ground.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "tiles"
-        spec.worldbody.add_light(
-            type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.4, -1.0], castshadow=False,
-            diffuse=[0.5] * 3, specular=[0.1] * 3,
-        )  # fmt: skip
         fov = 2.0 * math.degrees(math.atan(0.5 * lens.height / lens.focal_length))
         spec.worldbody.add_body(name="camera", mocap=True).add_camera(fovy=fov)
+        spec.worldbody.add_body(name="light", mocap=True).add_light(
+            type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=_SUN, castshadow=True,
+            diffuse=[0.5] * 3, specular=[0.1] * 3,
+        )  # fmt: skip
         for k, drawn in enumerate(self._drawn):
             body = spec.worldbody.add_body(mocap=True)
             body.add_geom(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,8 @@ class Pictures(Rays):
         images: str | Iterable[str] = "color",
         near: float = 0.05,
         far: float = 100.0,
+        shadows: bool = False,
+        arrows: ArrayLike = (),
     ) -> Picture:
         """Return a picture of the world as it is now; rasterised by MuJoCo, without a display.
 
@@ -73,6 +75,8 @@ class Pictures(Rays):
             images: some of "color", "depth" and "segmentation".
             near: nothing nearer is seen [m].
             far: nothing farther is seen [m].
+            shadows: whether there are any; colour takes several times as long.
+            arrows: starts and tips (k, 2, 3) [m] of arrows, drawn in colour.
 
         Returns:
             Picture: color (height, width, 3) uint8; depth (height, width) float32 along the optical
@@ -97,10 +101,16 @@ class Pictures(Rays):
             if not quaternion.any():
                 raise WorldError("orientation: the quaternion is zero")
             R = rotation_matrix(quaternion / np.linalg.norm(quaternion))
-        return self.picture(camera, Placement(R, p))
+        drawn = np.asarray(arrows, dtype=np.float64).reshape(-1, 2, 3)
+        return self.picture(camera, Placement(R, p), arrows=drawn, shadows=shadows)
 
     def picture(
-        self, camera: Camera, at: Placement, without: tuple[str, str] | None = None
+        self,
+        camera: Camera,
+        at: Placement,
+        without: tuple[str, str] | None = None,
+        arrows: Sequence[np.ndarray] = (),
+        shadows: bool = False,
     ) -> Picture:
         """Return the images of a camera.
 
@@ -108,6 +118,8 @@ class Pictures(Rays):
             camera: its lens and images.
             at: its placement in the world.
             without: a link that is not drawn (robot, link).
+            arrows: starts and tips [m].
+            shadows: whether there are any.
         """
         lens = Lens(camera.width, camera.height, camera.fov, camera.near, camera.far)
         table, made = self.reader.table, self._renderers.get(lens)
@@ -116,7 +128,7 @@ class Pictures(Rays):
                 made.renderer.close()
             made = self._renderers[lens] = _Prepared(table, Renderer(self._drawn(table), lens))
         hidden = () if without is None else (table.names.index(without),)
-        return made.renderer.render(*self.link_poses(), at, camera.wanted, hidden)
+        return made.renderer.render(*self.link_poses(), at, camera.wanted, hidden, arrows, shadows)
 
     def _drawn(self, table: LinkTable) -> list[Drawn]:
         """Return everything that is drawn."""
