@@ -29,6 +29,7 @@ _FILES = {
     "pairs": "collision_pairs",
     "factorisation": "factorisation",
     "reading": "reading",
+    "rays": "rays",
     "startup": "startup",
     "ros": "ros_node_script",
 }
@@ -37,6 +38,7 @@ LONG = (
     "friction",
     "ros",
     "reading",
+    "rays",
     "convergence",
     "everystep",
     "oracles",

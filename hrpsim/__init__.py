@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from hrpsim.model.model import MeshUse as MeshUse
     from hrpsim.model.model import Model as Model
     from hrpsim.model.model import Sensor as Sensor
+    from hrpsim.model.sampled_sensors import Camera as Camera
+    from hrpsim.model.sampled_sensors import ContactPad as ContactPad
+    from hrpsim.model.sampled_sensors import HeightScan as HeightScan
+    from hrpsim.model.sampled_sensors import Lidar as Lidar
+    from hrpsim.model.sampled_sensors import SampledSensor as SampledSensor
     from hrpsim.model.shapes.compound import Compound as Compound
     from hrpsim.model.shapes.convex_hull import ConvexHull as ConvexHull
     from hrpsim.model.shapes.geometry import Box as Box
@@ -48,6 +53,8 @@ if TYPE_CHECKING:
     from hrpsim.model.shapes.geometry import Sphere as Sphere
     from hrpsim.model.shapes.mesh_files import load_mesh as load_mesh
     from hrpsim.model.shapes.terrain import HeightField as HeightField
+    from hrpsim.rendering.renderer import Picture as Picture
+    from hrpsim.rendering.renderer import RendererError as RendererError
     from hrpsim.resources import share_path as share_path
     from hrpsim.sweeps.sweep import sweep as sweep
     from hrpsim.version import __version__ as __version__
@@ -55,10 +62,14 @@ if TYPE_CHECKING:
     from hrpsim.world.checkpoint import Checkpoint as Checkpoint
     from hrpsim.world.file.load import load_world as load_world
     from hrpsim.world.objects.body import Body as Body
+    from hrpsim.world.objects.camera_view import CameraView as CameraView
     from hrpsim.world.objects.connection import Connection as Connection
     from hrpsim.world.objects.contact_arrays import ContactArrays as ContactArrays
+    from hrpsim.world.objects.contact_view import ContactView as ContactView
     from hrpsim.world.objects.robot import Robot as Robot
+    from hrpsim.world.objects.scan_view import ScanView as ScanView
     from hrpsim.world.objects.sensor_view import SensorView as SensorView
+    from hrpsim.world.parts.rays import RayHits as RayHits
     from hrpsim.world.parts.results import Contact as Contact
     from hrpsim.world.parts.results import Convergence as Convergence
     from hrpsim.world.parts.results import StepStats as StepStats

@@ -42,6 +42,8 @@ SEQUENCE_VALUES = 40_000_000  # positions, rates, accelerations of a motion: hal
 LINKS = 2_000  # of one robot
 COMPOUND_PARTS = 10_000  # of one shape, compounds within it counted
 COMPOUND_DEPTH = 20
+CAMERA_PIXELS = 10_000_000  # of an image
+SENSOR_RAYS = 1_000_000  # of a height scan or lidar, and cells of a contact sensor
 
 # Stores of sweeps
 STORE_SIZE = 12_000_000_000  # bytes of all arrays, unpacked: ten million cells

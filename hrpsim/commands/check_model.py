@@ -93,7 +93,9 @@ def check_model(options: argparse.Namespace) -> int:
         "links": len(model.link_names),
         "bodies": model.body_count,
         "joints": list(model.joint_names),
-        "sensors": {s.name: f"{s.kind} on {s.link}" for s in model.sensors},
+        "sensors": {
+            s.name: f"{s.kind} on {s.link}" for s in (*model.sensors, *model.sampled_sensors)
+        },
         "collision_shapes": len(model.shapes),
         "collision_meshes": [asdict(use) for use in model.meshes],
         "keyframes": list(model.keyframes),

@@ -33,7 +33,7 @@ def add_film_argument(parser: argparse.ArgumentParser) -> None:
         "--film",
         type=Path,
         metavar="FILE",
-        help="film the run (.mp4), or take a picture of its end (.png); needs viser and chromium",
+        help="film the run (.mp4, .gif), or take a picture of its end (.png); needs hrpsim[camera]",
     )
 
 

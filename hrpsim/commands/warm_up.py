@@ -20,18 +20,19 @@ from hrpsim.arguments import whole
 from hrpsim.commands.output import show_line
 from hrpsim.errors import HrpsimError, unknown_name
 
-STEP, READING, WALKING = "step", "reading", "walking"
+STEP, READING, WALKING, RAYS = "step", "reading", "walking", "rays"
 _OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them
 _LOWEST = 19  # priority
 # Measured processor time of parts, relative to one that takes 1: the long ones start first.
 _WEIGHTS = {"let_nothing_pass": 16.0, "solve_by_newton_method": 11.0, STEP: 8.5, WALKING: 7.0}
 _WEIGHTS |= {"prepare_rows": 4.0, "integrate_rk4": 4.0, "find_contacts": 3.0, "seek_grip": 2.0}
-_WEIGHTS |= {READING: 2.0}
+_WEIGHTS |= {READING: 2.0, RAYS: 2.0}
 _USUAL = 1.0  # time of a part of weight 1 [s]
 _LOOK_PERIOD = 1.0  # between lines of progress [s, wall]
 _ROBOT = """<robot name="warm_up"><link name="base"/><link name="arm"><inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="joint" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
+  <joint name="joint" type="continuous"><parent link="base"/><child link="arm"/></joint>
+  <hrpsim reference="arm"><sensor name="scan" type="height_scan"/></hrpsim></robot>"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -144,7 +145,7 @@ def parts() -> list[str]:
     import hrpsim.step.step  # noqa: F401  which declares the kernels
     from hrpsim.jit.lazy_kernels import declared_lazy_kernels
 
-    return [STEP, READING, WALKING, *declared_lazy_kernels()]
+    return [STEP, READING, WALKING, RAYS, *declared_lazy_kernels()]
 
 
 def compile_part(part: str) -> None:
@@ -158,6 +159,7 @@ def compile_part(part: str) -> None:
     from hrpsim.jit.lazy_kernels import compile_ahead, let_compile
     from hrpsim.jit.reference import Reference
     from hrpsim.model.load import load_model
+    from hrpsim.model.shapes.convex_hull import ConvexHull
     from hrpsim.model.shapes.geometry import Sphere
     from hrpsim.step.side_by_side import TURN, advance_side_by_side
     from hrpsim.step.step import advance
@@ -175,6 +177,12 @@ def compile_part(part: str) -> None:
         world.contacts_of(world.bodies["sphere"])
         world.connect(None, "sphere").wrench  # noqa: B018  compiles what reads it
         world_kinetic_energy(world)
+        return
+    if part == RAYS:
+        world.add_static(ConvexHull(np.eye(4, 3)))
+        robot = world.add_robot(load_model(_ROBOT, base="fixed"))
+        world.cast_rays((0.0, 0.0, 1.0), (0.0, 0.0, -1.0))
+        robot.sensors["scan"].measure()
         return
     let_compile(lambda names: True)  # other processes compile the other kernels of this world
     try:

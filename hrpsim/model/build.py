@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from hrpsim.errors import ModelError
 from hrpsim.model.extension import Extension
 from hrpsim.model.inertia import (
     BodyInertia,
@@ -17,6 +18,7 @@ from hrpsim.model.inertia import (
 )
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Model, Sensor
+from hrpsim.model.sampled_sensors import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FIXED, FREE, System, integer_array, real_array
 from hrpsim.model.urdf.description import Description
@@ -60,6 +62,7 @@ def build_model(
         joints=tuple(tree.joints),
         frames={link: tree.frames[link] for link in description.links},
         sensors=tuple(_sensors(tree)),
+        sampled_sensors=tuple(_sampled_sensors(tree)),
         gains=dict(extension.gains),
         command_interfaces=dict(extension.command_interfaces),
         connections=tuple(_connections(tree)),
@@ -190,6 +193,17 @@ def _sensors(tree: LinkTree):
             *(sensor.name, sensor.kind, sensor.link, frame.body),
             *(placement.R, placement.p, sensor.tare, sensor.rate),
         )
+
+
+def _sampled_sensors(tree: LinkTree):
+    for sensor in tree.extension.sampled.values():
+        frame = tree.frames[sensor.link]
+        placement = Placement(frame.R, frame.p).then(sensor.placement)
+        name, kind, link = sensor.name, sensor.kind, sensor.link
+        try:
+            yield sampled_sensor(name, kind, link, frame.body, placement, sensor.settings)
+        except ModelError as error:
+            tree.description.document.fail(sensor.element, str(error))
 
 
 def _connections(tree: LinkTree):

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 
 from hrpsim.errors import unknown_name
 from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, held_axes
+from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
+from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
 from hrpsim.model.urdf.srdf import Pair, pair_of
 
-SENSOR_TYPES = ("force_torque", "imu")
+SENSOR_TYPES = ("force_torque", "imu", *SAMPLED_KINDS)
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,18 @@ class DescribedSensor:
 
 
 @dataclass(frozen=True)
+class DescribedSampled:
+    """A <sensor> with a rate of its own, and its settings as texts."""
+
+    name: str
+    kind: str
+    link: str
+    placement: Placement
+    settings: dict[str, str]
+    element: object
+
+
+@dataclass(frozen=True)
 class DescribedKeyframe:
     """A <keyframe>: the pose of the base, None for the origin, and the joints' positions."""
 
@@ -65,6 +79,7 @@ class Extension:
     capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
     meshes: dict[str, str] = field(default_factory=dict)  # link -> one of MESH_USES
     sensors: dict[str, DescribedSensor] = field(default_factory=dict)
+    sampled: dict[str, DescribedSampled] = field(default_factory=dict)
     connections: dict[str, DescribedConnection] = field(default_factory=dict)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     apart: set[tuple[str, str]] = field(default_factory=set)  # links, "*" for all others
@@ -94,6 +109,10 @@ def read_extension(description: Description) -> Extension:
             reader(description, extension, _referent(description, tag, reference, kind), tag)
     for element in document.children(document.root, "ros2_control"):
         _read_ros2_control(description, extension, element)
+    for name, kind, link, placement, settings, element in gazebo_sensors(description):
+        if name not in extension.sampled and name not in extension.sensors:
+            described = DescribedSampled(name, kind, link, placement, settings, element)
+            extension.sampled[name] = described
     return extension
 
 
@@ -190,13 +209,25 @@ def _read_mesh(description: Description, extension: Extension, link: str, tag) -
 
 def _read_sensor(description: Description, extension: Extension, link: str, tag) -> None:
     document = description.document
-    _check_content(description, tag, ("name", "type", "tare", "rate"), children=("origin",))
     name, kind = document.text(tag, "name"), document.text(tag, "type")
     if kind not in SENSOR_TYPES:
         document.fail(tag, unknown_name("sensor type", kind, SENSOR_TYPES))
-    if name in extension.sensors:
-        first = document.where(extension.sensors[name].element)
-        document.fail(tag, f"a sensor with this name exists already ({first})")
+    own = settings_of_kind(kind) if kind in SAMPLED_KINDS else ("tare", "rate")
+    _check_content(description, tag, ("name", "type", *own), children=("origin",))
+    first = extension.sensors.get(name) or extension.sampled.get(name)
+    if first is not None:
+        where = document.where(first.element)
+        document.fail(tag, f"a sensor with this name exists already ({where})")
+    placement = IDENTITY
+    origin = document.only(tag, "origin")
+    if origin is not None:
+        _check_content(description, origin, ("xyz", "rpy"))
+        placement = _placement(description, origin, "xyz", "rpy")
+    if kind in SAMPLED_KINDS:
+        settings = {key: str(tag.get(key)) for key in own if tag.get(key) is not None}
+        described = DescribedSampled(name, kind, link, placement, settings, tag)
+        extension.sampled[name] = described
+        return
     if kind == "force_torque" and link not in description.parent_joint:
         document.fail(tag, f"link {link!r} is the root: no joint above it transmits a wrench")
     tare = tag.get("tare", "false")
@@ -205,13 +236,9 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
     if kind != "force_torque" and tag.get("tare") is not None:
         document.fail(tag, "only a force_torque sensor has a tare")
     rate = _not_negative(description, tag, "rate", 0.0)
-    placement = IDENTITY
-    origin = document.only(tag, "origin")
-    if origin is not None:
-        _check_content(description, origin, ("xyz", "rpy"))
-        placement = _placement(description, origin, "xyz", "rpy")
-    described = DescribedSensor(name, kind, link, placement, tare == "true", rate, tag)
-    extension.sensors[name] = described
+    extension.sensors[name] = DescribedSensor(
+        name, kind, link, placement, tare == "true", rate, tag
+    )
 
 
 _CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")

@@ -12,6 +12,7 @@ import numpy as np
 
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.connection import DescribedConnection
+from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
@@ -114,6 +115,7 @@ class Model:
     frames: dict[str, Frame]  # link -> its frame, in the order of the description
     shapes: tuple[CollisionShape, ...] = ()  # collision elements
     sensors: tuple[Sensor, ...] = ()  # in the order of the description
+    sampled_sensors: tuple[SampledSensor, ...] = ()  # those with a rate of their own
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by joint
     connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hrpsim.errors import suggestion
 from hrpsim.model.formats.robot_data import Notes
+from hrpsim.model.gazebo_sensors import is_read
 from hrpsim.model.urdf.document import Document, tag_of
 from hrpsim.model.urdf.xacro_text import NAMESPACES
 
@@ -14,6 +15,15 @@ from hrpsim.model.urdf.xacro_text import NAMESPACES
 _READ = {
     "robot": ("name version", "link joint material gazebo hrpsim ros2_control"),
     "gazebo": ("reference", ""),
+    "sensor": ("name type", "pose update_rate always_on visualize ray lidar camera"),
+    **dict.fromkeys(("ray", "lidar"), ("", "scan range noise")),
+    "camera": ("name", "horizontal_fov image clip noise"),
+    "image": ("", "width height"),
+    "clip": ("", "near far"),
+    "scan": ("", "horizontal vertical"),
+    **dict.fromkeys(("horizontal", "vertical"), ("", "samples min_angle max_angle")),
+    "range": ("", "min max"),
+    "noise": ("", "type stddev"),
     "link": ("name", "inertial visual collision"),
     "inertial": ("", "origin mass inertia"),
     "mass": ("value", ""),
@@ -38,6 +48,11 @@ _READ = {
     "mimic": ("joint multiplier offset", ""),
 }
 _XACRO = tuple(f"{{{uri}}}" for uri in NAMESPACES)  # calls of macros are listed elsewhere
+_WITHOUT_EFFECT = {
+    "mean": ("0", "0.0"),
+    "resolution": ("1", "1.0"),
+    "format": ("R8G8B8", "R_FLOAT32"),
+}  # values of elements that are not read
 _FRICTION = "friction is of pairs of materials (<material> of <hrpsim>)"
 _WHY = {
     **dict.fromkeys(("mu", "mu1", "mu2"), _FRICTION),
@@ -45,6 +60,7 @@ _WHY = {
     **dict.fromkeys(("calibration", "safety_controller", "transmission"), "not simulated"),
     "loop_joint": "not simulated: <connection> of <hrpsim> closes a loop",
     "sensor": "not simulated: <sensor> of <hrpsim> is",
+    "topic": "the topic is the sensor's name",
     "plugin": "not run",
     **dict.fromkeys(("material", "texture"), "not drawn"),
 }
@@ -64,13 +80,24 @@ def unread_parts(document: Document) -> tuple[str, ...]:
             if key not in attributes and not key.startswith("{"):
                 notes.add(f"attribute {key} of <{element.tag}>", _why(key, attributes), owner)
         for child in document.children(element):
-            if child.tag not in children and not child.tag.startswith(_XACRO):
+            if _has_effect(child, children) and not child.tag.startswith(_XACRO):
                 tag = tag_of(child)
                 name = child.get("name", owner)
                 notes.add(f"<{tag}> of <{element.tag}>", _why(tag, children), name)
-        known = [child for child in document.children(element) if child.tag in children]
+        known = [child for child in document.children(element) if _is_read(child, children)]
         pending += [(child, owner) for child in reversed(known) if child.tag in _READ]
     return tuple(notes.lines())
+
+
+def _is_read(child, children: list[str]) -> bool:
+    return child.tag in children or (child.tag == "sensor" and is_read(child))
+
+
+def _has_effect(child, children: list[str]) -> bool:
+    """Return whether a child would do something, if it were read."""
+    text = (child.text or "").strip()
+    harmless = text in _WITHOUT_EFFECT.get(child.tag, ())
+    return not _is_read(child, children) and not harmless
 
 
 def _why(name: str, known: list[str]) -> str:

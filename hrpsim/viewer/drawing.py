@@ -10,11 +10,16 @@ import numpy as np
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_files import capsule_mesh
 from hrpsim.model.shapes.placement import Placement, quaternion_of
+from hrpsim.model.visuals import (
+    BODY_COLORS,
+    STATIC_COLOR,
+    MeshFile,
+    Visual,
+    load_mesh,
+    visuals_of_model,
+)
 from hrpsim.viewer.arrows import contact_arrows, wrench_arrows
-from hrpsim.viewer.visuals import MeshFile, Visual, load_mesh, visuals_of_model
 
-_BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
-_STATIC_COLOR = (150, 155, 165)
 _ARROWS = {"contacts": (230, 60, 40), "forces": (40, 110, 220), "torques": (120, 60, 190)}
 _LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
 _SEEN_THROUGH = 0.35  # opacity
@@ -47,7 +52,7 @@ class Drawing:
         for robot in world.robots.values():
             self._add_robot(robot)
         for number, body in enumerate(world.bodies.values()):
-            self._add_body(body, _BODY_COLORS[number % len(_BODY_COLORS)])
+            self._add_body(body, BODY_COLORS[number % len(BODY_COLORS)])
         for number, shape in enumerate(world.fixed_shapes):
             self._add_fixed(shape, number)
         weights = [e.system.mass.sum() for e in world.entities.values()]
@@ -116,7 +121,7 @@ class Drawing:
     def _add_fixed(self, shape, number: int) -> None:
         place = Placement(shape.R, shape.p)
         name = f"/world/{shape.name}_{number}"
-        node = self._add_geometry(name, shape.geometry, place, _STATIC_COLOR)
+        node = self._add_geometry(name, shape.geometry, place, STATIC_COLOR)
         self._roots.append(node)
         self._fixed.append((shape.name, node))
 

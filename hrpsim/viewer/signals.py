@@ -62,3 +62,11 @@ class History:
         """Return times (k,) [s] and values (k,)."""
         samples = np.array(self._samples, dtype=np.float64).reshape(-1, 2)
         return samples[:, 0].copy(), samples[:, 1].copy()
+
+
+def middle_of(world) -> tuple[np.ndarray, float]:
+    """Return the middle of what moves freely (3,) [m], and how far things are from it [m]."""
+    places = [e.q[:3] for e in world.entities.values() if moves_freely(e)]
+    middle = np.mean(places, axis=0) if places else np.array([0.0, 0.0, 0.5])
+    least = 1.0 if any(map(moves_freely, world.robots.values())) or not places else 0.4
+    return middle, max([least, *(float(np.linalg.norm(place - middle)) for place in places)])

@@ -17,7 +17,7 @@ import numpy as np
 from hrpsim.errors import HrpsimError
 from hrpsim.viewer.page_faults import page_faults
 from hrpsim.viewer.session import Motion, Session
-from hrpsim.viewer.signals import moves_freely
+from hrpsim.viewer.signals import middle_of
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
@@ -215,10 +215,7 @@ class Viewer:
             self._line.points = points
 
     def _aim_camera(self, world) -> None:
-        places = [e.q[:3] for e in world.entities.values() if moves_freely(e)]
-        middle = np.mean(places, axis=0) if places else np.array([0.0, 0.0, 0.5])
-        least = 1.0 if any(map(moves_freely, world.robots.values())) or not places else 0.4
-        reach = max([least, *(np.linalg.norm(place - middle) for place in places)])
+        middle, reach = middle_of(world)
         self.server.initial_camera.look_at = middle
         self.server.initial_camera.position = middle + reach * _CAMERA
         self.server.initial_camera.fov = _FIELD_OF_VIEW

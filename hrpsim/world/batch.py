@@ -19,6 +19,7 @@ from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
 from hrpsim.jit.announcement import say_compiled
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.values import is_number
+from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.parts.stepping import announce_steps, whole_number
 from hrpsim.world.shard import Shard
 from hrpsim.world.world import World
@@ -303,8 +304,7 @@ class Batch:
         for k, (robot, one) in enumerate(zip(self._called("robots", name), levels)):
             if not isinstance(one, NoiseLevels):
                 raise StateError(f"levels[{k}] must be NoiseLevels, got {shown_value(one)}")
-            for sensor in robot.sensors.values():
-                description = sensor.description
+            for description in robot.model.sensors:
                 key = k, name, description.name
                 self._noise[key] = SensorNoise(description.name, description.kind, one)
 
@@ -319,13 +319,35 @@ class Batch:
         """
         readings = np.empty((len(self), 6))
         for k, (world, robot) in enumerate(zip(self.worlds, self._called("robots", name))):
-            if sensor not in robot.sensors:
-                raise WorldError(f"{name!r}: {unknown_name('sensor', sensor, robot.sensors)}")
+            known = [one.name for one in robot.model.sensors]
+            if sensor not in known:
+                raise WorldError(f"{name!r}: {unknown_name('sensor', sensor, known)}")
             readings[k] = robot.sensors[sensor].reading
             noise = self._noise.get((k, name, sensor))
             if noise is not None and noise.is_on:
                 readings[k] += noise.at(round(world.time / world.time_step))
         return readings
+
+    def scan(self, name: str, sensor: str) -> np.ndarray:
+        """Return the exact ranges (count, rows, columns) now of a height scan or lidar [m].
+
+        As `measure` of the sensor of each world, several worlds at a time.
+
+        Args:
+            name: of the robots.
+            sensor: name of the sensor.
+        """
+        views = []
+        for robot in self._called("robots", name):
+            known = {v.description.name: v for v in robot.samplers if isinstance(v, ScanView)}
+            if sensor not in known:
+                raise WorldError(f"{name!r}: {unknown_name('scan', sensor, known)}")
+            views.append(known[sensor])
+        ranges = np.empty((len(views), *views[0].description.pattern.shape))
+
+        for k, found in enumerate(self.map(lambda _, k: views[k].measure())):
+            ranges[k] = found
+        return ranges
 
     def apply_wrench(
         self,

@@ -17,7 +17,8 @@ from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World
 
 # Caches that check which scene they are for before use: kept as they are.
-_MADE_READY = {"Stepping": ("_run", "_reference"), "Robot": ("_ready",)}
+_MADE_READY = {"Stepping": ("_run", "_reference"), "Robot": ("_ready",), "World": ("_casters",)}
+_MADE_READY |= {"ScanView": ("_scan",), "ContactView": ("_reader", "_frame", "_read")}
 _NEVER_CHANGED = (str, bytes, int, float, NoneType, Enum, np.generic, slice, type)
 _NEVER_CHANGED += (FunctionType, BuiltinFunctionType, MethodType, Reference, RobotAccess)
 

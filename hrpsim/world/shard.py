@@ -50,7 +50,7 @@ class Shard:
         """
         failures: dict[int, WorldError] = {}
         begun: list[Stepping] = []
-        left = self._turns["left"]
+        left, rest = self._turns["left"], {}
         left[:] = 0
         try:
             for index, stepping in enumerate(self._steppings):
@@ -58,10 +58,10 @@ class Shard:
                     stepping.begin_call()
                     begun.append(stepping)
                     stepping.get_ready()
-                    left[index] = n
+                    rest[index] = n
                 except WorldError as error:
                     failures[self._numbers[index]] = error
-            while left.any():
+            while left.any() or self._next_chunk(rest, failures):
                 if stop.is_set():
                     raise Stopped
                 self._advance(failures)
@@ -76,6 +76,26 @@ class Shard:
                     stepping.end_pushes()
                 stepping.end_call()
         return failures
+
+    def _next_chunk(self, rest: dict[int, int], failures: dict[int, WorldError]) -> bool:
+        """Begin the steps up to the next sample of a sensor; return whether there are any.
+
+        `rest` has the steps left of each world by its index.
+        """
+        left = self._turns["left"]
+        for index in list(rest):
+            number, stepping = self._numbers[index], self._steppings[index]
+            try:
+                count = 0 if number in failures else stepping.begin_chunk(rest[index])
+            except WorldError as error:
+                failures[number], count = error, 0
+                stepping.give_up_call()
+                stepping.end_pushes()
+            left[index] = count
+            rest[index] -= count
+            if count == 0:
+                del rest[index]
+        return bool(left.any())
 
     def _advance(self, failures: dict[int, WorldError]) -> None:
         """Do the steps that are left, until one has a request."""

@@ -24,8 +24,8 @@ from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.part import Core
+from hrpsim.world.parts.pictures import Pictures
 from hrpsim.world.parts.population import Population
-from hrpsim.world.parts.readings import Readings
 from hrpsim.world.parts.results import ConvergenceRecord
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
@@ -37,7 +37,7 @@ from hrpsim.world.settings import new_settings
 from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
 
 
-class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
+class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
     """Robots and bodies that move and touch.
 
     Args:
@@ -294,6 +294,8 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
             self.restore(start)
             raise WorldError(f"the world did not come to rest within {duration:g} s of motion")
         self._contents.clock[0] = steps
+        for sampler in self._contents.samplers:
+            sampler.forget()
         self._convergence.recall(start["convergence"])
         self._keep_as_initial()
         found = before.settled(self.link_names)
@@ -323,7 +325,8 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         for entity in self.entities.values():
             shared += [*entity.frames, *entity.shapes]
         for robot in self.robots.values():
-            shared += [robot.model, robot.described, *robot.model.sensors]
+            shared += [robot.model, robot.described]
+            shared += [*robot.model.sensors, *robot.model.sampled_sensors]
         return shared
 
     def __copy__(self) -> World:
@@ -332,7 +335,13 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
 
     def __getstate__(self) -> dict[str, Any]:
         """Start with the format; leave out machine code, which belongs to this process."""
-        return {"format": saved_format(), **self.__dict__, "_reader": None}
+        return {
+            "format": saved_format(),
+            **self.__dict__,
+            "_reader": None,
+            "_casters": {},
+            "_renderers": {},
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Refuse what another version of hrpsim has saved."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from hrpsim import Capsule, ModelError, load_model
-from hrpsim.viewer.visuals import visuals_of_model
+from hrpsim.model.visuals import visuals_of_model
 
 INERTIAL = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""

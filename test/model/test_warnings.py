@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hrpsim import ModelError, ModelWarning, World, WorldError, load_model
-from hrpsim.viewer.visuals import visuals_of_model
+from hrpsim.model.visuals import visuals_of_model
 from robots import ALL_ROBOTS
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="{}"/>

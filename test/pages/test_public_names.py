@@ -21,7 +21,8 @@ FACADES = [
 ]
 # Pages about the inside, and about old names.
 INSIDE = {"reference/deprecation.md", "reference/scene.md", "explanation/architecture.md"}
-MADE_BY_WORLD = {"Body", "Connection", "ContactArrays", "Robot", "SensorView"}
+MADE_BY_WORLD = {"Body", "Connection", "ContactArrays", "Robot"}
+MADE_BY_WORLD |= {"CameraView", "ContactView", "ScanView", "SensorView"}
 
 
 def public(facade):

@@ -34,6 +34,7 @@ ENTRIES = {
     "solvers": lambda x: {"solvers": [x]},
     "robots": lambda x: {"robots": [x]},
     "constraints of robots": lambda x: {"robots": [{"urdf": "a", "constraints": [x]}]},
+    "sensors of robots": lambda x: {"robots": [{"urdf": "a", "sensors": [x]}]},
     "motors of robots": lambda x: {"robots": [{"urdf": "a", "motors": {"joint": x}}]},
     "bodies": lambda x: {"bodies": [x]},
     "static": lambda x: {"static": [x]},

@@ -73,7 +73,7 @@ CASES = [
     (
         "imageio_ffmpeg",
         code("from hrpsim.viewer import make_film; make_film(None, 'a.mp4', 1.0)"),
-        "'hrpsim[viewer]'",
+        "'hrpsim[camera]'",
     ),
     ("matplotlib", cli("walk", "--plot", "a.png"), "pip install 'hrpsim[plot]'"),
     ("gymnasium", code("import hrpsim.learning.environments"), "pip install 'hrpsim[learning]'"),

@@ -14,9 +14,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.ndimage import binary_opening
+from viewer.chromium import Chromium, find_chromium
 
 from hrpsim import HrpsimError
-from hrpsim.viewer.chromium import Chromium, find_chromium
 
 try:
     import viser  # noqa: F401

@@ -11,10 +11,10 @@ from meshes import angle_bracket, write_dae, write_obj
 
 from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, load_world, share_path
 from hrpsim.model.shapes.placement import IDENTITY
+from hrpsim.model.visuals import MeshFile, load_mesh, visuals_of_model
 from hrpsim.viewer.arrows import contact_arrows, sensor_pose, wrench_arrows
 from hrpsim.viewer.drawing import Drawing
 from hrpsim.viewer.signals import History, signals_of
-from hrpsim.viewer.visuals import MeshFile, load_mesh, visuals_of_model
 
 URDF = """<robot name="r">
   <material name="red"><color rgba="1 0 0.2 1"/></material>

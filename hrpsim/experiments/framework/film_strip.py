@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from hrpsim import Model, link_pose
 from hrpsim.model.shapes.geometry import Box, Cylinder, Geometry, Sphere
-from hrpsim.viewer.visuals import visuals_of_model
+from hrpsim.model.visuals import visuals_of_model
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN), np.zeros(len(_TURN))])

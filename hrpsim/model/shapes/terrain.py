@@ -72,6 +72,13 @@ class HeightField(Mesh):
         heights.flags.writeable = False
         object.__setattr__(self, "heights", heights)
 
+    def moved(self, by: ArrayLike) -> HeightField:
+        """Return the same field with every vertex moved by (3,) [m]."""
+        field = object.__new__(HeightField)
+        Mesh.__init__(field, self.vertices + np.asarray(by, dtype=np.float64), self.triangles)
+        object.__setattr__(field, "heights", self.heights)
+        return field
+
 
 def check_size(owner: str, nx: int, ny: int) -> None:
     """Raise ModelError where a grid of nx by ny heights is no field, or too large a one."""

@@ -16,3 +16,4 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 STATE = QoSProfile(depth=1000)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 COMMAND = QoSProfile(depth=10)
+SCAN = QoSProfile(depth=5)  # large messages: a subscriber that lags misses some

@@ -12,6 +12,9 @@ import numpy as np
 
 from hrpsim.model.model import Model
 
+# Optical axes in a camera's frame, which looks along x with z up: x to the right, y down, z ahead.
+OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+
 
 class Edge(NamedTuple):
     """A transform of the tree: parent and child link, the joint, and whether it moves."""
@@ -27,6 +30,7 @@ class RobotFrames:
 
     def __init__(self, model: Model, odom_frame: str, prefix: str = ""):
         self._model = model
+        self._sensors = [*model.sensors, *model.sampled_sensors]
         self._prefix = prefix
         self.odom = odom_frame
         self.base = self.of_link(model.base_link)
@@ -37,17 +41,25 @@ class RobotFrames:
 
     def of_sensor(self, name: str) -> str:
         """Return the frame of a sensor: a link with the same pose, or its own."""
-        sensor = next(sensor for sensor in self._model.sensors if sensor.name == name)
+        sensor = next(sensor for sensor in self._sensors if sensor.name == name)
         return self._prefix + (self._link_at(sensor) or sensor.name)
 
+    def of_optics(self, name: str) -> str:
+        """Return the optical frame of a camera: z ahead, x to the right (REP 103)."""
+        return self._prefix + name + "_optical_frame"
+
     def sensor_offsets(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
-        """Return (link, sensor, p [m], R) of every sensor that has a frame of its own."""
+        """Return (link, frame, p [m], R) of sensors' frames that are no links', and of optics."""
         offsets = []
-        for sensor in self._model.sensors:
+        for sensor in self._sensors:
             if self._link_at(sensor) is None:
                 link = self._model.frame(sensor.link)
                 p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R
-                offsets.append((sensor.link, sensor.name, p, R))
+                offsets.append((sensor.link, self.of_sensor(sensor.name), p, R))
+            if sensor.kind == "camera":
+                link = self._model.frame(sensor.link)
+                p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R @ OPTICAL
+                offsets.append((sensor.link, self.of_optics(sensor.name), p, R))
         return offsets
 
     def edges(self) -> list[Edge]:

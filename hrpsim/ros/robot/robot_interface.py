@@ -30,6 +30,7 @@ from hrpsim.ros.robot.robot_publishers import (
     ZmpPublisher,
 )
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
+from hrpsim.ros.robot.scan_publishers import sample_publishers
 from hrpsim.sensors.noise import NoiseLevels
 
 _TYPES = {
@@ -100,6 +101,7 @@ class RobotInterface:
         self._contact_points = ContactPointPublisher(
             part, robot, self.frames.odom, names.topics + CONTACT_POINTS
         )
+        self._samples = sample_publishers(part, robot, self.frames, clock, names.topics)
         made = self._make_inputs(part, names.topics, clock, lockstep)
         self.inputs, self.commands, self.wrenches = made.all, made.commands, made.wrenches
         self.modes = JointModes(part, robot, made.trajectories.release, "modes." + names.parameters)
@@ -152,6 +154,8 @@ class RobotInterface:
         if self._zmp is not None:
             self._zmp.publish(stamp)
         self._contact_points.publish(stamp)
+        for sample in self._samples:
+            sample.publish()
 
     def wait(self, longest: float) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall].

@@ -58,9 +58,9 @@ class RobotTransforms:
             pose = _relative_pose(*_link_poses(model, q, edge))
             parent, child = frames.of_link(edge.parent), frames.of_link(edge.child)
             transforms.append(transform_of(parent, child, pose))
-        for link, sensor, p, R in frames.sensor_offsets():
+        for link, frame, p, R in frames.sensor_offsets():
             pose = _relative_pose(np.zeros(3), np.eye(3), p, R)
-            transforms.append(transform_of(frames.of_link(link), frames.of_sensor(sensor), pose))
+            transforms.append(transform_of(frames.of_link(link), frame, pose))
         return transforms
 
 

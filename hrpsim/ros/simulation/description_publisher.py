@@ -85,7 +85,7 @@ def _robot(interface) -> dict[str, Any]:
                 "link": sensor.link,
                 "frame": interface.frames.of_sensor(sensor.name),
             }
-            for sensor in model.sensors
+            for sensor in (*model.sensors, *model.sampled_sensors)
         ],
     }
 

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
 from hrpsim.model.load import load_model
+from hrpsim.model.model import Model
+from hrpsim.model.sampled_sensors import sampled_sensor
+from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_shapes import locate, read_shape
@@ -178,6 +184,8 @@ def _add_robot(
             meshes=entry.get("meshes", "hull"),
             srdf=None if "srdf" not in entry else locate(reader, entry["srdf"]),
         )
+    model = _with_sensors(reader, model, where, entry.get("sensors", ()))
+    with reader.at(where):
         q = model.neutral()
         if model.base == "free":
             q[:3] = entry.get("position", (0.0, 0.0, 0.0))
@@ -199,6 +207,25 @@ def _add_robot(
         constrain_joints(reader, robot, where, entry)
         robot.command(positions=robot.joint_positions)
         robot.keep_as_initial()
+
+
+def _with_sensors(reader: FileReader, model: Model, where: str, entries) -> Model:
+    """Return the model with more sensors, on links of it."""
+    sensors = list(model.sampled_sensors)
+    for k, entry in enumerate(entries):
+        with reader.at(f"{where}.sensors[{k}]"):
+            label, kind = str(entry.pop("name")), entry.pop("type")
+            if label in {s.name for s in model.sensors} | {s.name for s in sensors}:
+                raise WorldError(f"there is a sensor called {label!r} already")
+            frame = model.frame(entry.pop("link"))
+            quaternion = np.array(entry.pop("orientation", (0.0, 0.0, 0.0, 1.0)))
+            if not quaternion.any():
+                raise WorldError("orientation: the quaternion is zero")
+            R = rotation_matrix(quaternion / np.linalg.norm(quaternion))
+            at = Placement(R, np.array(entry.pop("position", (0.0, 0.0, 0.0))))
+            at = Placement(frame.R, frame.p).then(at)
+            sensors.append(sampled_sensor(label, kind, frame.name, frame.body, at, entry))
+    return replace(model, sampled_sensors=tuple(sensors))
 
 
 def add_connection(reader: FileReader, world: World, where: str, entry: dict[str, Any]) -> None:

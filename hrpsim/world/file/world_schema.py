@@ -19,6 +19,7 @@ from hrpsim.errors import unknown_name
 from hrpsim.model.connection import AXES
 from hrpsim.model.connection import KINDS as CONNECTION_KINDS
 from hrpsim.model.model import BASES, MESH_USES
+from hrpsim.model.sampled_sensors import SAMPLED_KINDS, SAMPLED_SETTINGS
 from hrpsim.schema import (
     either,
     flag,
@@ -122,6 +123,17 @@ _CONSTRAINT = mapping(
     },
     required={"kind": one_of("kind of joint constraint", JOINT_KINDS)},
 )
+_SETTING = either(
+    "a number, a list of numbers, true or false, or a word,",
+    flag,
+    numeric(),
+    name,
+    listing(numeric()),
+)
+_SENSOR = mapping(
+    {**_POSE, **dict.fromkeys(SAMPLED_SETTINGS, _SETTING)},
+    required={"name": name, "type": one_of("sensor type", SAMPLED_KINDS), "link": name},
+)
 _ROBOT = mapping(
     {
         "name": name,
@@ -140,6 +152,7 @@ _ROBOT = mapping(
         "meshes": one_of("meshes", MESH_USES),
         "srdf": name,
         "self_collision": flag,
+        "sensors": listing(_SENSOR),
     },
     required={"urdf": name},
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hrpsim.constraints.compliance import refuse_undamped
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
 from hrpsim.constraints.connection_state import measure_errors
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
@@ -16,7 +17,6 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.connection import AXES
 from hrpsim.values import finite_vector, not_negative, positive
-from hrpsim.world.objects.compliance import refuse_undamped
 from hrpsim.world.objects.ends import End
 from hrpsim.world.objects.entity import part_of
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name

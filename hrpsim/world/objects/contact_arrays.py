@@ -83,18 +83,18 @@ def read_contacts(sources, first, end, points, normals, forces, gaps, links, par
         contact = contacts[c]
         a, b = link_of[contact.shape_a], link_of[contact.shape_b]
         if end < 0 or (first <= a and a < end):
-            _read(sources, contact, 1.0, points[at], normals[at], forces[at])
+            read_contact(sources, contact, 1.0, points[at], normals[at], forces[at])
             gaps[at], links[at], partners[at] = contact.gap, a, b
             at += 1
         if first <= b and b < end:
-            _read(sources, contact, -1.0, points[at], normals[at], forces[at])
+            read_contact(sources, contact, -1.0, points[at], normals[at], forces[at])
             gaps[at], links[at], partners[at] = contact.gap, b, a
             at += 1
     return at
 
 
 @inlined_kernel
-def _read(sources, contact, sign, point_out, normal_out, force_out):
+def read_contact(sources, contact, sign, point_out, normal_out, force_out):
     """Write point, normal and force of a contact as they are for a; for b with `sign` -1."""
     n, impulse = contact.normal, contact.impulse
     x, y = sources.tangents[0], sources.tangents[1]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -94,6 +94,13 @@ class WorldState(Protocol):
 
     def sleeps(self, entity: Entity) -> bool:
         """Return whether an entity sleeps."""
+
+    @property
+    def reader(self) -> Any:
+        """The reader of the present arrays."""
+
+    def ray_caster(self, geometry: str = "collision") -> Any:
+        """Return the caster of rays in the present arrays."""
 
     def refresh_exclusions(self) -> None:
         """Find again which pairs of shapes connections keep apart."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.constraints.joint_rows import (
     JOINT_HOLD,
     LIMIT_PARAMETERS,
@@ -22,7 +23,6 @@ from hrpsim.constraints.rows import LOWER_LIMIT, UPPER_LIMIT
 from hrpsim.errors import StateError, WorldError, unknown_name
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.values import not_negative
-from hrpsim.world.objects.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, SolverRules, solver_code
 
 ALL_KINDS = -1

@@ -68,25 +68,30 @@ def link_records(frames) -> np.ndarray:
 def read_link_poses(s, positions, orientations):
     """Write positions (k, 3) [m] and quaternions x y z w (k, 4) of the links, in the world."""
     update_poses(s.forest, s.q, s.kinematics)
-    turned = s.rotation
     for k in range(s.links.shape[0]):
-        link, position = s.links[k], positions[k]
-        L, t = link.R, link.p
-        if link.body < 0:
-            for r in range(3):
-                position[r] = t[r]
-            quaternion_from_rotation(L, orientations[k])
-            continue
-        here = s.kinematics[link.body]
-        origin = s.kinematics[s.forest.bodies[link.body].root].origin
-        R = here.R
-        for r in range(3):
-            x, y, z = R[r, 0], R[r, 1], R[r, 2]
-            position[r] = origin[r] + (here.p[r] + (x * t[0] + y * t[1] + z * t[2]))
-            for c in range(3):
-                turned[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
-        quaternion_from_rotation(turned, orientations[k])
+        place_link(s, s.links[k], s.rotation, positions[k])
+        quaternion_from_rotation(s.rotation, orientations[k])
     return 0
+
+
+@inlined_kernel
+def place_link(s, link, R_out, position_out):
+    """Write rotation (3, 3) and origin (3,) [m] of a LINK in the world; poses must be current."""
+    L, t = link.R, link.p
+    if link.body < 0:
+        for r in range(3):
+            position_out[r] = t[r]
+            for c in range(3):
+                R_out[r, c] = L[r, c]
+        return
+    here = s.kinematics[link.body]
+    origin = s.kinematics[s.forest.bodies[link.body].root].origin
+    R = here.R
+    for r in range(3):
+        x, y, z = R[r, 0], R[r, 1], R[r, 2]
+        position_out[r] = origin[r] + (here.p[r] + (x * t[0] + y * t[1] + z * t[2]))
+        for c in range(3):
+            R_out[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
 
 
 @kernel

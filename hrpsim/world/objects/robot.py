@@ -17,18 +17,28 @@ from hrpsim.dynamics.joint_forces import CONTROL
 from hrpsim.errors import ModelWarning, NamedParts, StateError, WorldError
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
+from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.scene.limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
+from hrpsim.world.objects.camera_view import CameraView
+from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_access import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, RobotAccess
 from hrpsim.world.objects.robot_properties import RobotProperties
+from hrpsim.world.objects.sampled_view import SampledView
+from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import SensorView
 
 _NOTHING = np.zeros(0)
 _SHOWN = 4  # names listed at most
+
+
+def _sampled_view(robot: Robot, sensor: SampledSensor) -> SampledView:
+    kinds = {"contact": ContactView, "camera": CameraView}
+    return kinds.get(sensor.kind, ScanView)(robot, sensor)
 
 
 class Robot(JointConstraints, RobotProperties, Entity):
@@ -64,8 +74,11 @@ class Robot(JointConstraints, RobotProperties, Entity):
         self._without_gains = set(self.joint_index.position_controlled(model).tolist())
         for joint, (kp, kd) in model.gains.items():
             self.set_gains(kp, kd, joint)
-        views = {s.name: SensorView(self, s, k) for k, s in enumerate(model.sensors)}
-        self._sensors = NamedParts("sensor", views)
+        views: list[SensorView | SampledView]
+        views = [SensorView(self, s, k) for k, s in enumerate(model.sensors)]
+        self.samplers = tuple(_sampled_view(self, s) for s in model.sampled_sensors)
+        views += self.samplers
+        self._sensors = NamedParts("sensor", {v.description.name: v for v in views})
         self._initial_control: np.ndarray | None = None
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.materials import MaterialTable
 from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.sampled_view import SampledView
 from hrpsim.world.objects.solver_rules import SolverRules
 
 
@@ -29,6 +30,7 @@ class Contents:
         self.clock = np.zeros(1, dtype=np.int64)  # steps done; counted by the compiled step
         self.entities: list[Entity] = []
         self.entities_ever = 0
+        self.samplers: tuple[SampledView, ...] = ()  # of all robots
         self.fixed: list[CollisionShape] = []
         self.materials = MaterialTable(impact_law=impact_law)
         self.connections: dict[str, Connection] = NamedParts("connection", {})
@@ -76,6 +78,21 @@ class Contents:
             if isinstance(other, Robot):
                 before += len(other.model.sensors)
         raise WorldError(f"{entity.name!r} is not in this world")
+
+    def find_samplers(self) -> None:
+        """Find the sensors that measure at times of their own, after entities came or went."""
+        self.samplers = tuple(s for robot in self.robots.values() for s in robot.samplers)
+
+    def sample(self) -> None:
+        """Have the sensors measure that do so at the present time."""
+        for sampler in self.samplers:
+            sampler.update(self.clock.item())
+
+    def steps_to_sample(self, most: int) -> int:
+        """Return after how many steps a sensor measures next, if that is less than `most`."""
+        now = self.clock.item()
+        steps = [s.next_step(now) - now for s in self.samplers if s.enabled]
+        return min([max(k, 1) for k in steps], default=most)
 
     def refuse_while_stepping(self) -> None:
         """Raise WorldError while `step` runs: its data can be neither changed nor read."""

@@ -51,6 +51,8 @@ class Snapshots(Exclusions):
         scene.rests["rest_steps"] = 0
         scene.sensors["reading"] = 0.0
         self._contents.clock[0] = 0
+        for sampler in self._contents.samplers:
+            sampler.forget()
         self._convergence.reset()
 
     def snapshot(self) -> dict[str, Any]:
@@ -63,6 +65,7 @@ class Snapshots(Exclusions):
             "convergence": self._convergence.copy(),
             "sleep": self._sleep.state(),
             "inertias": [entity.inertias for entity in self._contents.entities],
+            "samples": [sampler.state() for sampler in self._contents.samplers],
             "arrays": [array.copy() for array in self._scenes.lasting_arrays()],
         }
 
@@ -89,6 +92,8 @@ class Snapshots(Exclusions):
         self._sleep.resume()
         for entity, inertias in zip(self._contents.entities, snapshot["inertias"], strict=True):
             entity.forget_momentum_of(inertias)
+        for sampler, state in zip(self._contents.samplers, snapshot["samples"], strict=True):
+            sampler.restore(state)
         self.refresh_exclusions()
 
     def _parts(self) -> tuple:

@@ -117,19 +117,33 @@ class Stepping(Part):
                     self._serve(FALLS_ASLEEP)
 
     def advance(self, left: int) -> None:
-        """Do `left` steps."""
+        """Do `left` steps, at the sensors' times with a pause for them."""
+        contents = self._contents
+        samples = bool(contents.samplers)
+        if samples:
+            contents.sample()
         while left > 0:
             reference = self.reference()
-            if reference is None:
-                self.let_time_pass(left)
-                break
             count = min(left, _MOST_AT_ONCE)
-            if self._run is None:
-                self._run = entry_point(advance, reference, count)
-            done, status, unmet, by_newton = self._run(reference, count)
-            left -= done
-            if status or unmet or by_newton:
-                self.take(status, unmet, by_newton)
+            if samples:
+                count = min(count, contents.steps_to_sample(count))
+            if reference is None:
+                self.let_time_pass(count)
+                left -= count
+            else:
+                if self._run is None:
+                    self._run = entry_point(advance, reference, count)
+                done, status, unmet, by_newton = self._run(reference, count)
+                left -= done
+                if status or unmet or by_newton:
+                    self.take(status, unmet, by_newton)
+            if samples:
+                contents.sample()
+
+    def begin_chunk(self, left: int) -> int:
+        """Have the sensors measure; return how many of `left` steps there are up to the next."""
+        self._contents.sample()
+        return min(left, self._contents.steps_to_sample(left))
 
     def reference(self) -> Reference | None:
         """Return the arguments of the compiled step; None if everything sleeps."""

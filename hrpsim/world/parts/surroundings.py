@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.errors import StateError, WorldError
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.compound import Compound, centered_shape
@@ -15,7 +16,6 @@ from hrpsim.model.shapes.geometry import Geometry, Plane
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.values import finite_vector, not_negative, setting
 from hrpsim.world.objects.body import rotation_matrix
-from hrpsim.world.objects.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.world.objects.materials import check_names
 from hrpsim.world.parts.part import Part
 

@@ -13,12 +13,14 @@ from lxml import etree
 
 from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.model import CollisionShape, Model
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
-from hrpsim.model.shapes.mesh_files import read_scene
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from hrpsim.model.shapes.mesh_files import read_mesh, read_scene
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.resources import Resources
 
 GREY = (190, 195, 205)
+BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
+STATIC_COLOR = (150, 155, 165)
 
 
 class MeshFile(NamedTuple):
@@ -51,7 +53,7 @@ def visuals_of_model(model: Model) -> list[Visual]:
             if origin is not None:
                 xyz, rpy = (_numbers(origin.get(key, "0 0 0")) for key in ("xyz", "rpy"))
                 placement = from_origin(xyz, rpy)
-            name = None if material is None else material.get("name")
+            name = "" if material is None else material.get("name", "")
             shape = element.find("geometry")[0]
             if not all(_numbers(" ".join(shape.get(key, "1") for key in _SIZES))):
                 continue  # a size of 0: nothing is visible
@@ -78,7 +80,8 @@ def _in_link(model: Model, shape: CollisionShape) -> Placement:
 
 def _geometry(element) -> Geometry | MeshFile:
     if element.tag == "box":
-        return Box(_numbers(element.get("size")))
+        x, y, z = _numbers(element.get("size"))
+        return Box((x, y, z))
     if element.tag == "sphere":
         return Sphere(float(element.get("radius")))
     if element.tag in ("cylinder", "capsule"):
@@ -102,7 +105,38 @@ def load_mesh(model: Model, mesh: MeshFile):
     Raises OSError, ValueError or ModelError where the file is missing, unreadable, or trimesh or
     its reader of that format is not installed.
     """
-    folder = Path(model.source).parent if Path(model.source).is_file() else None
-    loaded = read_scene(Resources(folder).locate(mesh.uri), materials=True)
+    loaded = read_scene(_file_of(model, mesh), materials=True)
     loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
     return loaded
+
+
+def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, int, int]]]:
+    """Return the meshes of a visual's file, in its frame, each with its colour.
+
+    A mesh without a colour of its own has the visual's. Raises what `load_mesh` raises.
+    """
+    assert isinstance(visual.geometry, MeshFile)
+    found = []
+    for part in load_mesh(model, visual.geometry).dump():
+        color = visual.color
+        if getattr(part.visual, "defined", False) and part.visual.kind is not None:
+            r, g, b, _ = np.asarray(part.visual.to_color().main_color).tolist()
+            color = r, g, b
+        found.append((Mesh(np.asarray(part.vertices), np.asarray(part.faces)), color))
+    return found
+
+
+def visual_geometry(model: Model, visual: Visual) -> Geometry:
+    """Return what is drawn as geometry: a mesh file's triangles in metres.
+
+    Raises OSError, ValueError or ModelError where the file is missing or unreadable.
+    """
+    if not isinstance(visual.geometry, MeshFile):
+        return visual.geometry
+    x, y, z = visual.geometry.scale
+    return read_mesh(_file_of(model, visual.geometry), (x, y, z), hull=False).mesh
+
+
+def _file_of(model: Model, mesh: MeshFile) -> Path:
+    folder = Path(model.source).parent if Path(model.source).is_file() else None
+    return Resources(folder).locate(mesh.uri)

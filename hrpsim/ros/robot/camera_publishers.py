@@ -1,0 +1,74 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Cameras of a robot as sensor_msgs/Image and CameraInfo, in their optical frames (REP 103)."""
+
+from __future__ import annotations
+
+from array import array
+
+from rclpy.node import Node
+from sensor_msgs.msg import CameraInfo, Image
+
+from hrpsim.ros.base import qos
+from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.world.objects.camera_view import CameraView
+from hrpsim.world.objects.sampled_view import Sample
+
+# Topic, below the sensor's name, encoding and bytes of a pixel of each image.
+_TOPICS = {
+    "color": ("image_raw", "rgb8", 3),
+    "depth": ("depth/image_raw", "32FC1", 4),
+    "segmentation": ("segmentation/image_raw", "32SC1", 4),
+}
+
+
+class CameraPublisher:
+    """Publishes what a camera sees; it looks only while a topic of it is heard.
+
+    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is),
+    NAME/segmentation/image_raw (32SC1, indices in World.link_names) and NAME/camera_info.
+    """
+
+    def __init__(self, node: Node, view: CameraView, frame: str, topic: str, clock):
+        self._view, self._clock = view, clock
+        lens = view.pattern
+        self._info = CameraInfo(width=lens.width, height=lens.height, distortion_model="plumb_bob")
+        K, f = view.matrix, view.matrix[0, 0]
+        self._info.d, self._info.k = [0.0] * 5, K.ravel().tolist()
+        self._info.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+        self._info.p = [f, 0.0, K[0, 2], 0.0, 0.0, f, K[1, 2], 0.0, 0.0, 0.0, 1.0, 0.0]
+        self._info.header.frame_id = frame
+        self._infos = node.create_publisher(CameraInfo, f"{topic}/camera_info", qos.SCAN)
+        self._images = {}
+        for name in lens.wanted:
+            below, encoding, size = _TOPICS[name]
+            image = Image(width=lens.width, height=lens.height, encoding=encoding)
+            image.header.frame_id, image.step = frame, size * lens.width
+            self._images[name] = node.create_publisher(Image, f"{topic}/{below}", qos.SCAN), image
+        self._published: Sample | None = None
+        view.enabled = False
+
+    def publish(self) -> None:
+        """Publish the newest images unless they were published already."""
+        heard = {n: p.get_subscription_count() > 0 for n, (p, _) in self._images.items()}
+        self._view.enabled = any(heard.values()) or self._infos.get_subscription_count() > 0
+        sample = self._view.latest() if self._view.enabled else None
+        if sample is None or sample is self._published:
+            return
+        self._published = sample
+        stamp = stamp_of(self._view, sample, self._clock)
+        self._info.header.stamp = stamp
+        self._infos.publish(self._info)
+        for name, (publisher, image) in self._images.items():
+            if heard[name]:
+                pixels = getattr(sample.values.picture, name)
+                image.header.stamp, image.data = stamp, array("B", pixels.tobytes())
+                publisher.publish(image)
+
+
+def stamp_of(view, sample: Sample, clock: SimulationClock):
+    """Return the message's time at which a sample began."""
+    world = view.robot.world
+    age = round(world.time / world.time_step) - sample.start
+    return clock.stamp_at(clock.steps - age).to_message()

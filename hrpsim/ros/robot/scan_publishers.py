@@ -1,0 +1,132 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Height scans, lidars and contact sensors of a robot as ROS messages, each when one arrives."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import LaserScan, PointCloud2, PointField
+
+from hrpsim.model.sampled_sensors import Lidar
+from hrpsim.ros.base import qos
+from hrpsim.ros.base.geometry_values import fill
+from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.robot.camera_publishers import CameraPublisher, stamp_of
+from hrpsim.ros.robot.frame_names import RobotFrames
+from hrpsim.world.objects.camera_view import CameraView
+from hrpsim.world.objects.contact_view import ContactView
+from hrpsim.world.objects.sampled_view import Sample
+from hrpsim.world.objects.scan_view import ScanView
+
+# Of a point: its time after the stamp, and its ring, as drivers of lidars have them.
+POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("time", "<f4"), ("ring", "<u2")])
+_DATATYPES = {"f4": PointField.FLOAT32, "u2": PointField.UINT16}
+
+
+class _SamplePublisher:
+    """Publishes the samples of one sensor, which measures only while its topic is heard."""
+
+    def __init__(self, node: Node, view, message, topic: str, clock: SimulationClock):
+        self._view, self._message, self._clock = view, message, clock
+        self._publisher = node.create_publisher(type(message), topic, qos.SCAN)
+        self._published: Sample | None = None
+        view.enabled = False
+
+    def publish(self) -> None:
+        """Publish the newest sample unless it was published already."""
+        self._view.enabled = self._publisher.get_subscription_count() > 0
+        sample = self._view.latest() if self._view.enabled else None
+        if sample is None or sample is self._published:
+            return
+        self._published = sample
+        self._message.header.stamp = stamp_of(self._view, sample, self._clock)
+        self._fill(sample)
+        self._publisher.publish(self._message)
+
+    def _fill(self, sample: Sample) -> None:
+        """Write the sample into the message."""
+        raise NotImplementedError
+
+
+class LaserScanPublisher(_SamplePublisher):
+    """A lidar with one ring: sensor_msgs/LaserScan."""
+
+    def __init__(self, node: Node, view: ScanView, frame: str, topic: str, clock):
+        lidar, rate = view.pattern, view.description.rate
+        low, high = lidar.azimuth
+        message = LaserScan(angle_min=low, angle_max=high, range_max=lidar.max_range)
+        message.range_min = lidar.min_range
+        message.angle_increment = (high - low) / max(lidar.columns - 1, 1)
+        message.scan_time = 1.0 / rate if rate > 0.0 else 0.0
+        if lidar.sweep:
+            message.time_increment = message.scan_time / lidar.columns
+        message.header.frame_id = frame
+        super().__init__(node, view, message, topic, clock)
+
+    def _fill(self, sample: Sample) -> None:
+        self._message.ranges = array("f", sample.values.ranges.astype(np.float32).tobytes())
+
+
+class PointCloudPublisher(_SamplePublisher):
+    """A lidar with rings, or a rosette, in its frame; a height scan, in the odom frame."""
+
+    def __init__(self, node: Node, view: ScanView, frame: str, topic: str, clock):
+        rings, columns = view.pattern.shape
+        message = PointCloud2(height=rings, width=columns, point_step=POINT.itemsize)
+        message.row_step = columns * POINT.itemsize
+        message.header.frame_id = frame
+        message.fields = [
+            PointField(name=name, offset=offset, datatype=_DATATYPES[kind.str[1:]], count=1)
+            for name, (kind, offset) in (POINT.fields or {}).items()
+        ]
+        self._rows = np.zeros(rings * columns, dtype=POINT)
+        self._rows["time"] = view.times.ravel()
+        self._rows["ring"] = np.repeat(np.arange(rings), columns)
+        self._in_world = not isinstance(view.pattern, Lidar)
+        super().__init__(node, view, message, topic, clock)
+
+    def _fill(self, sample: Sample) -> None:
+        points = self._view.points_in_world if self._in_world else self._view.points
+        for axis, values in zip("xyz", points.T):
+            self._rows[axis] = values
+        self._message.is_dense = bool(np.isfinite(points).all())
+        self._message.data = array("B", self._rows.tobytes())
+
+
+class ContactWrenchPublisher(_SamplePublisher):
+    """A contact sensor: geometry_msgs/WrenchStamped, in and about its frame."""
+
+    def __init__(self, node: Node, view: ContactView, frame: str, topic: str, clock):
+        message = WrenchStamped()
+        message.header.frame_id = frame
+        super().__init__(node, view, message, topic, clock)
+
+    def _fill(self, sample: Sample) -> None:
+        fill(self._message.wrench.force, sample.values.wrench[:3])
+        fill(self._message.wrench.torque, sample.values.wrench[3:])
+
+
+def sample_publishers(
+    node: Node, robot, frames: RobotFrames, clock: SimulationClock, prefix: str
+) -> list[_SamplePublisher | CameraPublisher]:
+    """Return a publisher for each sensor with a rate of its own; topics are the sensors' names."""
+    made: list[_SamplePublisher | CameraPublisher] = []
+    for view in robot.samplers:
+        name, kind = view.description.name, PointCloudPublisher
+        if isinstance(view, CameraView):
+            made.append(CameraPublisher(node, view, frames.of_optics(name), prefix + name, clock))
+            continue
+        frame = frames.of_sensor(name)
+        if isinstance(view, ContactView):
+            kind = ContactWrenchPublisher
+        elif not isinstance(view.pattern, Lidar):
+            frame = frames.odom
+        elif view.pattern.repeats and view.pattern.shape[0] == 1:
+            kind = LaserScanPublisher
+        made.append(kind(node, view, frame, prefix + name, clock))
+    return made

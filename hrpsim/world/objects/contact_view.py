@@ -1,0 +1,178 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contact sensors of links: wrench of the contacts alone, pressure, times in contact and in air."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.jit.reference import Reference
+from hrpsim.kinematics.forward import update_poses
+from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.world.objects.contact_arrays import read_contact
+from hrpsim.world.objects.entity import _frozen
+from hrpsim.world.objects.link_states import link_records, place_link
+from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
+
+
+@kernel
+def read_pad(contacts, frame, first, end, cell, work, wrench, pressure):
+    """Add the contacts of the links from `first` to before `end` to a wrench and a pressure.
+
+    wrench (6,) is in and about the frame of frame.links[0]; pressure (nx, ny) [Pa] is that of cells
+    in its xy plane, about its origin. work is (3, 3).
+    """
+    update_poses(frame.forest, frame.q, frame.kinematics)
+    R, p = frame.rotation, work[0]
+    place_link(frame, frame.links[0], R, p)
+    point, force = work[1], work[2]
+    ox, oy, oz = p[0], p[1], p[2]
+    nx, ny = pressure.shape
+    for c in range(contacts.counts[0].contact_count):
+        contact = contacts.contacts[c]
+        for side in range(2):
+            shape = contact.shape_a if side == 0 else contact.shape_b
+            link = contacts.link_of_shape[shape]
+            if link < first or link >= end:
+                continue
+            read_contact(contacts, contact, 1.0 if side == 0 else -1.0, point, work[0], force)
+            x, y, z = point[0] - ox, point[1] - oy, point[2] - oz
+            px, py, pz = _turned_back(R, x, y, z)
+            fx, fy, fz = _turned_back(R, force[0], force[1], force[2])
+            wrench[0] += fx
+            wrench[1] += fy
+            wrench[2] += fz
+            wrench[3] += py * fz - pz * fy
+            wrench[4] += pz * fx - px * fz
+            wrench[5] += px * fy - py * fx
+            if nx > 0:
+                i = int(min(max(math.floor(px / cell + 0.5 * nx), 0.0), nx - 1.0))
+                j = int(min(max(math.floor(py / cell + 0.5 * ny), 0.0), ny - 1.0))
+                pressure[i, j] += fz / (cell * cell)
+    return 0
+
+
+@inlined_kernel
+def _turned_back(R, x, y, z):
+    """Return a vector of the world along the axes of a frame."""
+    return (
+        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
+        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
+        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
+    )
+
+
+class ContactValues(NamedTuple):
+    """The values of one sample of a contact sensor."""
+
+    wrench: np.ndarray  # (6,) force [N] and torque [Nm]
+    pressure: np.ndarray  # (nx, ny) [Pa]
+    in_contact: bool
+    contact_time: float  # [s]
+    air_time: float
+    last_contact_time: float
+    last_air_time: float
+
+
+class ContactView(SampledView):
+    """The contacts of one link in the last step before each sample.
+
+    A force sensor above a sole measures the sole's weight and inertia as well; this does not.
+    Contacts of rigid bodies have their forces at points, at the corners of flat soles: pressure is
+    their force along z over the area of the cell that they are in, or are nearest to.
+    """
+
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+        self._shape, self._work = description.pattern.shape, np.zeros((3, 3))
+        self._reader: Any = None  # with which the next two were made ready
+        self._frame: Reference | None = None
+        self._read: Any = None
+        super().__init__(robot, description)
+
+    def __getstate__(self) -> dict:
+        """Leave out addresses in memory."""
+        return self.__dict__ | {"_reader": None, "_frame": None, "_read": None}
+
+    def forget(self) -> None:
+        """Drop all samples, and the times."""
+        super().forget()
+        self._last = ContactValues(np.zeros(6), np.zeros(self._shape), False, 0.0, 0.0, 0.0, 0.0)
+        self._ends = 0  # step of the last sample
+
+    def _unfinished(self) -> tuple[ContactValues, int]:
+        return self._last, self._ends
+
+    def _resume(self, unfinished: tuple[ContactValues, int]) -> None:
+        self._last, self._ends = unfinished
+
+    def _finish(self, number: int) -> ContactValues:
+        pad, before, world = self.description.pattern, self._last, self.robot.world
+        wrench, pressure = np.zeros(6), np.zeros(self._shape)
+        self._feel(world.reader, wrench, pressure)
+        passed = (self._start - self._ends) * world.time_step
+        self._ends = self._start
+        touches = math.sqrt(wrench[:3] @ wrench[:3]) >= pad.threshold
+        times = before.contact_time, before.air_time
+        last = before.last_contact_time, before.last_air_time
+        if touches != before.in_contact:
+            last = (last[0], times[1]) if touches else (times[0], last[1])
+            times = 0.0, 0.0
+        times = (times[0] + passed, 0.0) if touches else (0.0, times[1] + passed)
+        self._last = ContactValues(wrench, pressure, touches, *times, *last)
+        return self._last
+
+    def _feel(self, reader, wrench: np.ndarray, pressure: np.ndarray) -> None:
+        """Add the contacts of the last step to zeros: wrench (6,) and pressure (nx, ny)."""
+        robot, at = self.robot, self.description
+        if self._reader is not reader or self._frame is None:
+            self._reader, own = reader, robot.access.links.whole
+            self._span = reader.table.span_of(robot, at.link)
+            self._frame = Reference(own._replace(links=link_records([at])))
+            arguments = reader.contacts, self._frame, *self._span, at.pattern.cell
+            self._read = entry_point(read_pad, *arguments, self._work, wrench, pressure)
+        arguments = reader.contacts, self._frame, *self._span, at.pattern.cell
+        self._read(*arguments, self._work, wrench, pressure)
+
+    def _values(self) -> ContactValues:
+        found = self.latest()
+        return self._last if found is None else found.values
+
+    @property
+    def wrench(self) -> np.ndarray:
+        """Force [N] then torque [Nm] of the contacts on the link, in and about the frame (6,)."""
+        return _frozen(self._values().wrench.copy())
+
+    @property
+    def pressure(self) -> np.ndarray:
+        """Pressure on each cell (nx, ny) [Pa]; times the cells' area, its sum is the force's z."""
+        return _frozen(self._values().pressure.copy())
+
+    @property
+    def in_contact(self) -> bool:
+        """Whether the force is at least the threshold."""
+        return self._values().in_contact
+
+    @property
+    def contact_time(self) -> float:
+        """Time in contact since it began [s]; 0 in the air."""
+        return self._values().contact_time
+
+    @property
+    def air_time(self) -> float:
+        """Time in the air since it began [s]; 0 in contact."""
+        return self._values().air_time
+
+    @property
+    def last_contact_time(self) -> float:
+        """Duration of the last contact that has ended [s]."""
+        return self._values().last_contact_time
+
+    @property
+    def last_air_time(self) -> float:
+        """Duration of the last time in the air that has ended [s]."""
+        return self._values().last_air_time

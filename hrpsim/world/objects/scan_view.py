@@ -1,0 +1,171 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Height scans and lidars of a robot."""
+
+from __future__ import annotations
+
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.jit.compiled import entry_point
+from hrpsim.model.sampled_sensors import ALIGNMENTS, HeightScan, SampledSensor
+from hrpsim.rays.scanning import BASE, SCANNER, WORLD, YAW, scan
+from hrpsim.world.objects.entity import _frozen
+from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
+
+_ALIGNMENT = dict(zip(ALIGNMENTS, (YAW, BASE, WORLD), strict=True))
+
+
+class ScanValues(NamedTuple):
+    """The values of one scan of n rays, in the order in which they are cast."""
+
+    ranges: np.ndarray  # (n,) [m]
+    R: np.ndarray  # (3, 3), the frame of the rays in the world at the last of them
+    p: np.ndarray  # (3,) [m]
+
+
+class ScanView(SampledView):
+    """A height scan or lidar; its arrays are copies of the latest sample that has arrived.
+
+    A range is infinite where nothing is in reach, and after a dropout; -inf where something is
+    nearer than the least range (REP 117). Before the first sample all are NaN.
+    """
+
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+        self.pattern = pattern = description.pattern
+        self._shape = pattern.shape
+        self._count = self._shape[0] * self._shape[1]
+        self._rays_of = -1
+        self._buffer = np.full(self._count, np.nan)
+        self._scanner = np.zeros(1, dtype=SCANNER)
+        for field in ("height", "max_range"):
+            self._scanner[field] = getattr(pattern, field)
+        self._scanner["alignment"] = _ALIGNMENT[pattern.alignment]
+        self._scanner["local_R"], self._scanner["local_p"] = description.R, description.p
+        self._scan = None
+        super().__init__(robot, description)
+        times = self._rays(0)[2]
+        steps = np.floor(times * self._period + 1e-9).astype(int)
+        parts, first = np.unique(steps, return_index=True)
+        self._step_offsets = parts.tolist()
+        self._bounds = [*first.tolist(), self._count]
+        self._times = steps * robot.world.time_step
+
+    def __getstate__(self) -> dict:
+        """Leave out machine code."""
+        return self.__dict__ | {"_scan": None}
+
+    def _rays(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        number = 0 if self.pattern.repeats else number
+        if self._rays_of != number:
+            self._rays_of, self._cast = number, self.pattern.rays(number)
+        return self._cast
+
+    def _offsets(self) -> list[int]:
+        return self._step_offsets
+
+    def _measure(self, number: int, part: int) -> None:
+        self._scan_rays(number, self._bounds[part], self._bounds[part + 1])
+
+    def _scan_rays(self, number: int, first: int, end: int) -> None:
+        """Write the exact ranges of some rays, now, to the buffer."""
+        robot, body = self.robot, self.description.body
+        caster = robot.world.ray_caster(self.description.geometry)
+        origins, directions, _ = self._rays(number)
+        self._scanner["body"] = body + robot.first_body if body >= 0 else -1
+        own = () if self.description.see_own else (robot,)
+        rays = caster.arrays, self._scanner, caster.skipped_of(own), origins, directions
+        if self._scan is None:
+            self._scan = entry_point(scan, *rays, 0, 0, self._buffer)
+        self._scan(*rays, first, end, self._buffer)
+
+    def _finish(self, number: int) -> ScanValues:
+        ranges, at = self._buffer.copy(), self.description
+        if at.noise > 0.0 or at.dropout > 0.0:
+            name = f"{self.robot.name}/{at.name}"
+            key = (at.seed, zlib.crc32(name.encode()), number)
+            random = np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
+            ranges += at.noise * random.standard_normal(self._count)
+            ranges[random.random(self._count) < at.dropout] = np.inf
+        if self.pattern.min_range > 0.0:
+            ranges[ranges < self.pattern.min_range] = -np.inf
+        frame = self._scanner[0]
+        return ScanValues(ranges, frame["R"].copy(), frame["p"].copy())
+
+    def _unfinished(self) -> np.ndarray:
+        return self._buffer.copy()
+
+    def _resume(self, unfinished: np.ndarray) -> None:
+        self._buffer[:] = unfinished
+
+    # -- readings -------------------------------------------------------------------------------
+
+    def measure(self) -> np.ndarray:
+        """Return the exact ranges now, without noise, latency or sweep, shaped as `ranges` [m].
+
+        A sample that is being made is not disturbed.
+        """
+        kept = self._buffer.copy()
+        self._scan_rays(self._number, 0, self._count)
+        ranges, self._buffer[:] = self._buffer.copy(), kept
+        return self._shaped(ranges)
+
+    def _shaped(self, ranges: np.ndarray) -> np.ndarray:
+        """Return values of the rays as rows: rings and columns, or x and y of a grid."""
+        n, m = self._shape
+        if isinstance(self.pattern, HeightScan):
+            return ranges.reshape(n, m)
+        return np.ascontiguousarray(ranges.reshape(m, n).T)
+
+    def _latest(self) -> ScanValues:
+        found = self.latest()
+        if found is not None:
+            return found.values
+        return ScanValues(np.full(self._count, np.nan), np.eye(3), np.full(3, np.nan))
+
+    @property
+    def ranges(self) -> np.ndarray:
+        """Distances along the rays (rings, columns) [m]; of a height scan (nx, ny), downwards."""
+        return _frozen(self._shaped(self._latest().ranges))
+
+    @property
+    def heights(self) -> np.ndarray:
+        """Heights of the ground over the frame (nx, ny) [m]: negative ranges, -inf for none."""
+        return _frozen(self._shaped(-self._latest().ranges))
+
+    @property
+    def times(self) -> np.ndarray:
+        """Time at which each ray was cast, after `stamp`, shaped as `ranges` [s].
+
+        Of a sweep: a multiple of the world's time step, the one in which the ray's turn came.
+        """
+        return _frozen(self._shaped(self._times).copy())
+
+    @property
+    def points(self) -> np.ndarray:
+        """Points of the rays (n, 3) [m] in the frame of the rays at each one's time; NaN for none.
+
+        That is the sensor's frame, or of a height scan the one aligned as its setting says. Rows
+        are as those of `ranges`, ring by ring.
+        """
+        found = self.latest()
+        origins, directions, _ = self._rays(0 if found is None else found.number)
+        ranges = self._latest().ranges
+        points = origins + np.where(np.isfinite(ranges), ranges, np.nan)[:, None] * directions
+        order = self._shaped(np.arange(self._count)).ravel()
+        return _frozen(points[order])
+
+    @property
+    def points_in_world(self) -> np.ndarray:
+        """The same in the world (n, 3) [m], with the frame's pose at the last ray."""
+        values = self._latest()
+        return _frozen(self.points @ values.R.T + values.p)
+
+    @property
+    def frame_pose(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rotation (3, 3) and origin (3,) [m] in the world of the rays' frame, at the last ray."""
+        values = self._latest()
+        return _frozen(values.R.copy()), _frozen(values.p.copy())

@@ -1,0 +1,193 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Pictures of a world from any place, and those of robots' cameras."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.errors import ModelError, ModelWarning, WorldError
+from hrpsim.model.sampled_sensors import Camera
+from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_matrix
+from hrpsim.model.visuals import (
+    BODY_COLORS,
+    STATIC_COLOR,
+    MeshFile,
+    Visual,
+    colored_meshes,
+    visuals_of_model,
+)
+from hrpsim.rendering.renderer import Drawn, Lens, Picture, Renderer
+from hrpsim.values import finite_vector
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.parts.part import Core
+from hrpsim.world.parts.rays import Rays
+from hrpsim.world.parts.readings import LinkTable
+
+
+class _Prepared(NamedTuple):
+    """A renderer, and the links that it was made for."""
+
+    table: LinkTable
+    renderer: Renderer
+
+
+class Pictures(Rays):
+    """Pictures of a world."""
+
+    def __init__(self, core: Core):
+        super().__init__(core)
+        self._renderers: dict[Lens, _Prepared] = {}
+
+    def render(  # many parameters: keywords, each with a default, but the place
+        self,
+        position: ArrayLike,
+        orientation: ArrayLike | None = None,
+        *,
+        target: ArrayLike | None = None,
+        width: int = 640,
+        height: int = 480,
+        fov: float = 1.0,
+        images: str | Iterable[str] = "color",
+        near: float = 0.05,
+        far: float = 100.0,
+        shadows: bool = False,
+        arrows: ArrayLike = (),
+    ) -> Picture:
+        """Return a picture of the world as it is now; rasterised by MuJoCo, without a display.
+
+        The camera looks along x of its frame, with z up in the picture. The first picture of a size
+        and field of view prepares the renderer, which takes up to a second.
+
+        Args:
+            position: of the camera in the world (3,) [m].
+            orientation: its quaternion x y z w (4,); or
+            target: a point (3,) [m] that it looks at, upright.
+            width: [pixels].
+            height: [pixels].
+            fov: horizontal field of view [rad].
+            images: some of "color", "depth" and "segmentation".
+            near: nothing nearer is seen [m].
+            far: nothing farther is seen [m].
+            shadows: whether there are any; colour takes several times as long.
+            arrows: starts and tips (k, 2, 3) [m] of arrows, drawn in colour.
+
+        Returns:
+            Picture: color (height, width, 3) uint8; depth (height, width) float32 along the optical
+            axis [m], inf where nothing is; segmentation (height, width) int32, indices in
+            `link_names`, -1 where nothing is.
+
+        Raises:
+            WorldError: for a bad lens or pose, or an unknown image.
+            RendererError: where MuJoCo or EGL is missing.
+        """
+        wanted = tuple(images.split() if isinstance(images, str) else images)
+        try:
+            camera = Camera(width, height, fov, near, far, " ".join(wanted))
+        except (ModelError, TypeError) as error:
+            raise WorldError(f"a picture: {error}") from None
+        p = np.array(finite_vector("position", position, 3))
+        if target is not None:
+            R = _towards(np.array(finite_vector("target", target, 3)) - p)
+        else:
+            given = (0.0, 0.0, 0.0, 1.0) if orientation is None else orientation
+            quaternion = np.array(finite_vector("orientation", given, 4))
+            if not quaternion.any():
+                raise WorldError("orientation: the quaternion is zero")
+            R = rotation_matrix(quaternion / np.linalg.norm(quaternion))
+        drawn = np.asarray(arrows, dtype=np.float64).reshape(-1, 2, 3)
+        return self.picture(camera, Placement(R, p), arrows=drawn, shadows=shadows)
+
+    def picture(
+        self,
+        camera: Camera,
+        at: Placement,
+        without: tuple[str, str] | None = None,
+        arrows: Sequence[np.ndarray] = (),
+        shadows: bool = False,
+    ) -> Picture:
+        """Return the images of a camera.
+
+        Args:
+            camera: its lens and images.
+            at: its placement in the world.
+            without: a link that is not drawn (robot, link).
+            arrows: starts and tips [m].
+            shadows: whether there are any.
+        """
+        lens = Lens(camera.width, camera.height, camera.fov, camera.near, camera.far)
+        table, made = self.reader.table, self._renderers.get(lens)
+        if made is None or made.table is not table:
+            if made is not None:
+                made.renderer.close()
+            made = self._renderers[lens] = _Prepared(table, Renderer(self._drawn(table), lens))
+        hidden = () if without is None else (table.names.index(without),)
+        return made.renderer.render(*self.link_poses(), at, camera.wanted, hidden, arrows, shadows)
+
+    def _drawn(self, table: LinkTable) -> list[Drawn]:
+        """Return everything that is drawn."""
+        found, bodies = [], 0
+        for entity in self._contents.entities:
+            if isinstance(entity, Robot):
+                found += _drawn_robot(entity, table)
+                continue
+            color, bodies = BODY_COLORS[bodies % len(BODY_COLORS)], bodies + 1
+            link = table.span_of(entity, None)[0]
+            found += [Drawn(s.geometry, link, Placement(s.R, s.p), color) for s in entity.shapes]
+        first = len(table.names) - len(self._contents.fixed)
+        for link, shape in enumerate(self._contents.fixed, first):
+            found.append(Drawn(shape.geometry, link, IDENTITY, STATIC_COLOR))
+        return found
+
+
+def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
+    """Return the visuals of a robot; of a link whose mesh cannot be read, its collision shapes."""
+    found, faults = [], {}
+    for visual in visuals_of_model(robot.model):
+        link = table.span_of(robot, visual.link)[0]
+        try:
+            parts = _parts_of(robot, visual)
+        except Exception as error:  # readers of mesh formats raise any exception
+            faults[visual.link] = f"{visual.link} ({error})"
+            continue
+        found += [Drawn(part, link, visual.placement, color) for part, color in parts]
+    for shape in robot.model.shapes:
+        if shape.link in faults:
+            frame = robot.model.frame(shape.link)
+            at = Placement(frame.R, frame.p).inverse().then(Placement(shape.R, shape.p))
+            link = table.span_of(robot, shape.link)[0]
+            found.append(Drawn(shape.geometry, link, at, STATIC_COLOR))
+    if faults:
+        text = "; ".join(faults.values())
+        warnings.warn(
+            f"{robot.name!r}: drawn by their collision shapes, as visual meshes cannot be read: "
+            f"{text}",
+            ModelWarning,
+            stacklevel=5,
+        )
+    return found
+
+
+def _parts_of(robot: Robot, visual: Visual):
+    if isinstance(visual.geometry, MeshFile):
+        return colored_meshes(robot.model, visual)
+    return [(visual.geometry, visual.color)]
+
+
+def _towards(way: np.ndarray) -> np.ndarray:
+    """Return the rotation (3, 3) of a camera that looks along `way` [m], upright."""
+    length = np.linalg.norm(way)
+    if length == 0.0:
+        raise WorldError("target: the camera is there")
+    x = way / length
+    y = np.cross((0.0, 0.0, 1.0), x)
+    if np.linalg.norm(y) < 1e-9:  # straight up or down: north is up
+        y = np.array([0.0, 1.0, 0.0])
+    y /= np.linalg.norm(y)
+    return np.stack([x, y, np.cross(x, y)], axis=1)

@@ -1,0 +1,214 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rays in a world: the distance, normal and link of the first surface that each one meets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.errors import HrpsimError, WorldError, shown_value, unknown_name
+from hrpsim.jit.compiled import entry_point
+from hrpsim.jit.reference import Reference
+from hrpsim.model.model import CollisionShape
+from hrpsim.model.sampled_sensors import GEOMETRIES
+from hrpsim.model.shapes.placement import Placement
+from hrpsim.model.visuals import visual_geometry, visuals_of_model
+from hrpsim.rays.casting import cast
+from hrpsim.rays.records import Target, new_ray_scene
+from hrpsim.step.arrays import Scene
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.solver_rules import is_named
+from hrpsim.world.parts.part import Core
+from hrpsim.world.parts.readings import LinkTable, Readings
+
+
+class RayHits(NamedTuple):
+    """The first surfaces that n rays meet; a ray without one has inf, zeros, -1 and -1."""
+
+    distances: np.ndarray  # (n,) [m]
+    normals: np.ndarray  # (n, 3) outward; along the ray where it starts inside
+    links: np.ndarray  # (n,) indices in World.link_names
+    entities: np.ndarray  # (n,) indices in tuple(World.entities); -1 for fixed shapes too
+
+
+class RayCaster:
+    """The scene of rays of one world, and the kernels that cast them."""
+
+    def __init__(self, scene: Scene, names: tuple[tuple[str, str], ...], entities, targets):
+        self.scene = scene
+        self._names, self._targets = names, targets
+        numbers = {entity.name: k for k, entity in enumerate(entities)}
+        of_link = [numbers.get(owner, -1) for owner, _ in names]
+        self.entity_of_link = np.array([*of_link, -1], dtype=np.int64)
+        flat = [target for _, target in targets]
+        self._rays = new_ray_scene(scene.forest, scene.q, flat)
+        self._local = self._rays.targets["body"].copy()
+        self._skips: dict = {}
+        self.renumber()
+
+    def fits(self, scene: Scene) -> bool:
+        """Return whether a scene has the arrays that this one was made of."""
+        mine = self.scene
+        return (
+            mine.q is scene.q
+            and mine.forest is scene.forest
+            and mine.collision.shapes is scene.collision.shapes
+        )
+
+    def renumber(self) -> None:
+        """Follow bodies that have other indices in the scene, as where some fall asleep."""
+        first = np.array([0 if e is None else e.first_body for e, _ in self._targets], dtype=int)
+        self._rays.targets["body"] = np.where(self._local >= 0, self._local + first, -1)
+        self._rays.placed_q[:] = np.nan
+
+    @cached_property
+    def arrays(self) -> Reference:
+        """The arrays that rays are cast in."""
+        return Reference(self._rays)
+
+    @cached_property
+    def cast(self):
+        """Call with `arrays` and the further arguments of `cast`."""
+        vectors, numbers = np.empty((0, 3)), np.empty(0)
+        skipped, links = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
+        out = numbers, vectors, links
+        return entry_point(cast, self.arrays, skipped, vectors, vectors, 1.0, *out)
+
+    def skipped_of(self, owners: tuple) -> np.ndarray:
+        """Return which targets (n,) belong to some entities."""
+        if owners not in self._skips:
+            chosen = [owner is not None and owner in owners for owner, _ in self._targets]
+            self._skips[owners] = np.array(chosen, dtype=np.uint8)
+        return self._skips[owners]
+
+    def skipped(self, patterns: tuple[str, ...]) -> np.ndarray:
+        """Return which targets (n,) fit a pattern; WorldError for one that nothing fits."""
+        for pattern in patterns:
+            if not isinstance(pattern, str):
+                raise WorldError(f'exclude: "entity" or "entity/link" is needed, got {pattern!r}')
+        if patterns not in self._skips:
+            chosen = np.zeros(len(self._targets), dtype=np.uint8)
+            for pattern in patterns:
+                fits = np.array([is_named(name, pattern) for name in self._names], dtype=bool)
+                if not fits.any():
+                    names = [n if "/" not in pattern else "/".join((n, k)) for n, k in self._names]
+                    known = dict.fromkeys(names)
+                    raise WorldError(f"exclude: {unknown_name('entity or link', pattern, known)}")
+                chosen |= fits[[target.link for _, target in self._targets]]
+            self._skips[patterns] = chosen
+        return self._skips[patterns]
+
+
+class Rays(Readings):
+    """Rays that a world's shapes are met by."""
+
+    def __init__(self, core: Core):
+        super().__init__(core)
+        self._casters: dict[str, RayCaster] = {}  # by geometry
+
+    def cast_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        max_range: float = np.inf,
+        exclude: str | Iterable[str] = (),
+        geometry: str = "collision",
+    ) -> RayHits:
+        """Return the first surface that each of n rays meets, where everything is now.
+
+        Exact for planes, spheres, boxes, capsules, cylinders, height fields and triangles. A ray
+        that starts inside a solid meets its surface from within; one that starts on a surface meets
+        it at distance 0. The first cast compiles the kernel.
+
+        Args:
+            origins: in the world (n, 3) [m], or one for all (3,).
+            directions: (n, 3) or (3,), of any length but 0; distances are in metres all the same.
+            max_range: beyond which nothing is met [m].
+            exclude: patterns of what rays pass through, "entity" or "entity/link" with * and ?;
+                fixed shapes and the ground are "world/name".
+            geometry: "collision": meshes are met as they collide, as hulls or as their triangles;
+                "visual": robots are met as they are drawn, where they have <visual> elements.
+
+        Returns:
+            RayHits: distances, normals, links and entities.
+
+        Raises:
+            WorldError: for a direction without length, values that are not finite, other shapes of
+                arrays, a pattern that nothing in the world fits, or a visual mesh that cannot be
+                read.
+        """
+        rays = []
+        for name, given in (("origins", origins), ("directions", directions)):
+            array = np.asarray(given, dtype=np.float64)
+            if array.ndim not in (1, 2) or array.shape[-1] != 3:
+                raise WorldError(f"{name} of rays must have shape (n, 3), got {array.shape}")
+            rays.append(np.atleast_2d(array))
+        try:
+            starts, ways = (np.ascontiguousarray(a) for a in np.broadcast_arrays(*rays))
+        except ValueError:
+            shapes = " and ".join(str(a.shape) for a in rays)
+            raise WorldError(f"origins and directions of rays differ in number: {shapes}") from None
+        for name, array in (("origins", starts), ("directions", ways)):
+            bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+            if bad.size:
+                raise WorldError(
+                    f"{name}[{bad[0]}] of rays is {array[bad[0]]}, which is not finite"
+                )
+        still = np.flatnonzero(~ways.any(axis=1))
+        if still.size:
+            raise WorldError(f"directions[{still[0]}] of rays is zero: it has no direction")
+        if not max_range > 0.0:
+            raise WorldError(f"max_range of rays must be positive, got {shown_value(max_range)}")
+        patterns = (exclude,) if isinstance(exclude, str) else tuple(exclude)
+        caster, n = self.ray_caster(geometry), len(starts)
+        out = np.empty(n), np.empty((n, 3)), np.empty(n, dtype=np.int64)
+        caster.cast(caster.arrays, caster.skipped(patterns), starts, ways, float(max_range), *out)
+        return RayHits(*out, caster.entity_of_link[out[2]])
+
+    def ray_caster(self, geometry: str = "collision") -> RayCaster:
+        """Return the caster of rays in the present arrays; for `geometry` see `cast_rays`."""
+        caster, scene = self._casters.get(geometry), self._scenes.scene
+        if caster is None or not caster.fits(scene):
+            if geometry not in GEOMETRIES:
+                raise WorldError(unknown_name("geometry", str(geometry), GEOMETRIES))
+            entities, table = self._contents.entities, self.reader.table
+            of_shape = iter(table.of_shape.tolist())
+            targets = [(None, _as_it_collides(s, next(of_shape))) for s in self._contents.fixed]
+            for entity in entities:
+                shapes = [_as_it_collides(shape, next(of_shape)) for shape in entity.shapes]
+                if geometry == "visual" and isinstance(entity, Robot):
+                    shapes = _as_it_is_drawn(entity, table)
+                targets += [(entity, shape) for shape in shapes]
+            caster = RayCaster(scene, table.names, entities, targets)
+            self._casters[geometry] = caster
+        elif caster.scene is not scene:
+            caster.scene = scene
+            caster.renumber()
+        return caster
+
+
+def _as_it_collides(shape: CollisionShape, link: int) -> Target:
+    return Target(shape.geometry, shape.body, shape.R, shape.p, link)
+
+
+def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
+    """Return the visuals of a robot; WorldError for a mesh that cannot be read."""
+    targets = []
+    for visual in visuals_of_model(robot.model):
+        frame = robot.model.frame(visual.link)
+        try:
+            geometry = visual_geometry(robot.model, visual)
+        except (HrpsimError, OSError, ValueError) as error:
+            raise WorldError(
+                f"{robot.name!r}: the visual of link {visual.link!r} cannot be met by rays:"
+                f" {error}; cast them with geometry='collision'"
+            ) from error
+        R, p = Placement(frame.R, frame.p).then(visual.placement)
+        targets.append(Target(geometry, frame.body, R, p, table.span_of(robot, visual.link)[0]))
+    return targets
