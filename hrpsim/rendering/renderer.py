@@ -26,6 +26,7 @@ _CURE = (
 )
 _SUN = np.array([-0.3, 0.4, -1.0])  # direction of the light
 _LAMP, _LIT_AT = 4.0, 3.0  # distances of the light from the middle, and of that ahead [m]
+_SHADOWED = 2.0  # distance from the light's axis up to which there are shadows [m]
 _ARROW, _ARROW_WIDTH = np.array([0.9, 0.24, 0.16, 1.0], dtype=np.float32), 0.012  # [m]
 _SKY = (0.75, 0.82, 0.9)
 _DARK_TILES = (0.88, 0.88, 0.9)
@@ -215,7 +216,7 @@ class Renderer:
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height
         spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.35] * 3, [0.35] * 3
         spec.visual.headlight.specular = [0.0] * 3
-        spec.visual.map.shadowclip, spec.visual.quality.shadowsize = _LAMP, 4096
+        spec.visual.map.shadowclip, spec.visual.quality.shadowsize = _SHADOWED, 4096
         sky = spec.add_texture(type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=64, height=384)
         sky.builtin, sky.rgb1, sky.rgb2 = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, _SKY, (1, 1, 1)
         tiles = spec.add_texture(name="tiles", type=mujoco.mjtTexture.mjTEXTURE_2D)
