@@ -25,8 +25,8 @@ _CURE = (
     "sudo apt install libegl1 libgl1-mesa-dri"
 )
 _SUN = np.array([-0.3, 0.4, -1.0])  # direction of the light
-_LAMP, _LIT_AT = 4.0, 3.0  # distances of the light from the middle, and of that ahead [m]
-_SHADOWED = 2.0  # distance from the light's axis up to which there are shadows [m]
+_LAMP, _LIT_AT = 8.0, 3.0  # distances of the light from the middle, and of that ahead [m]
+_CONE = 60.0  # half the angle of its cone [degrees]
 _ARROW, _ARROW_WIDTH = np.array([0.9, 0.24, 0.16, 1.0], dtype=np.float32), 0.012  # [m]
 _SKY = (0.75, 0.82, 0.9)
 _DARK_TILES = (0.88, 0.88, 0.9)
@@ -216,7 +216,7 @@ class Renderer:
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height
         spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.35] * 3, [0.35] * 3
         spec.visual.headlight.specular = [0.0] * 3
-        spec.visual.map.shadowclip, spec.visual.quality.shadowsize = _SHADOWED, 4096
+        spec.visual.map.shadowscale, spec.visual.quality.shadowsize = 1.0, 8192
         sky = spec.add_texture(type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=64, height=384)
         sky.builtin, sky.rgb1, sky.rgb2 = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, _SKY, (1, 1, 1)
         tiles = spec.add_texture(name="tiles", type=mujoco.mjtTexture.mjTEXTURE_2D)
@@ -227,7 +227,9 @@ class Renderer:
         fov = 2.0 * math.degrees(math.atan(0.5 * lens.height / lens.focal_length))
         spec.worldbody.add_body(name="camera", mocap=True).add_camera(fovy=fov)
         spec.worldbody.add_body(name="light", mocap=True).add_light(
-            type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=_SUN, castshadow=True,
+            type=mujoco.mjtLightType.mjLIGHT_SPOT,
+            cutoff=_CONE,
+            exponent=1.0, dir=_SUN, castshadow=True,
             diffuse=[0.5] * 3, specular=[0.1] * 3,
         )  # fmt: skip
         for k, drawn in enumerate(self._drawn):
