@@ -1,0 +1,94 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Derivatives of inverse dynamics of a whole world, in the layout of the kernels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.dynamics.motion_derivatives import inverse_derivatives
+from hrpsim.dynamics.tangent import new_columns
+from hrpsim.dynamics.workspace import new_workspace
+from hrpsim.jit.compiled import prepared
+from hrpsim.jit.reference import Reference
+from hrpsim.model.system import System
+from hrpsim.world.linearization.coordinates import FreeBases, skew
+
+_inverse_derivatives = prepared(inverse_derivatives)
+
+
+class Derivatives(NamedTuple):
+    """Derivatives of the generalised force, (nv, nv) each: by q, by the velocity, and M."""
+
+    by_q: np.ndarray
+    by_velocity: np.ndarray
+    mass: np.ndarray
+
+
+class Dynamics:
+    """Room for the dynamics of a forest, whose joints see `joint_inertia` (nv,) besides links."""
+
+    def __init__(self, system: System, joint_inertia: np.ndarray):
+        self.space = new_workspace(system)
+        self.space.rotor_inertia[:] = joint_inertia
+        self.reference = Reference(self.space)
+        self.bases = FreeBases(self.space.forest)
+        self._columns = new_columns(len(joint_inertia))
+
+    def derivatives(
+        self,
+        q: np.ndarray,
+        velocity: np.ndarray,
+        acceleration: np.ndarray,
+        gravity: np.ndarray,
+        external: np.ndarray,
+    ) -> Derivatives:
+        """Return the derivatives at a state of the kernels' layout, which its arguments have too.
+
+        Where the force on a free base vanishes: else its direction turns with the base as well.
+
+        Args:
+            q: (nq,).
+            velocity: (nv,).
+            acceleration: (nv,), the rate of `velocity`.
+            gravity: (3,) [m/s^2].
+            external: spatial forces (n, 6) on bodies, which turn with them.
+        """
+        bases, nv = self.bases, len(velocity)
+        R = bases.rotations(q)
+        fixed = acceleration.copy()  # less that of a base that turns while it moves
+        w, l = velocity[bases.angular], velocity[bases.linear]
+        fixed[bases.linear] -= np.cross(w, l)
+        self.space.articulated["external"] = external
+        v, dv = bases.to_public(R, velocity), bases.to_public(R, fixed)
+        _inverse_derivatives(self.reference, q, v, dv, gravity, self._columns)
+        by_q, by_v, mass = (
+            bases.from_public(R, bases.from_public(R, self._columns[:, k : k + nv]).T).T
+            for k in (0, nv, 2 * nv)
+        )
+        unit = np.eye(nv)
+        rate = np.zeros((nv, nv))
+        for k, (angular, linear) in enumerate(zip(bases.angular, bases.linear)):
+            rate[linear[:, None], angular] = skew(l[k])
+            rate[linear[:, None], linear] = -skew(w[k])
+        by_q += by_v @ bases.turn_velocity(velocity, unit, -1.0)
+        by_q += mass @ bases.turn_velocity(fixed, unit, -1.0)
+        return Derivatives(by_q, by_v + mass @ rate, mass)
+
+    def momentum(self, q: np.ndarray, velocity: np.ndarray) -> Derivatives:
+        """Return the derivatives of M v, whose rows of free bases are their trees' momenta.
+
+        `by_velocity` is M.
+        """
+        zero = np.zeros_like(velocity)
+        found = self.derivatives(q, zero, velocity, zero[:3], np.zeros_like(self._external))
+        total = found.mass @ velocity
+        by_q = found.by_q + self.bases.turn_velocity(total, np.eye(len(velocity)), 1.0)
+        return Derivatives(by_q, found.mass, found.mass)
+
+    @property
+    def _external(self) -> np.ndarray:
+        return self.space.articulated["external"]

@@ -1,0 +1,92 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of joints that hold in a step: limits, friction, mimics, locks, motors, top speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
+from hrpsim.constraints.rows import (
+    LOCK,
+    LOWER_LIMIT,
+    MIMIC,
+    UPPER_LIMIT,
+    VELOCITY_LIMIT,
+)
+from hrpsim.world.linearization.result import Edge
+from hrpsim.world.linearization.solve import HoldingRows
+from hrpsim.world.linearization.stop_law import stop_derivatives
+from hrpsim.world.linearization.taken_step import TakenStep
+
+_SIDES = ("at its bound", "holds")
+
+
+class JointSides:
+    """The rows of joints (k,) from row `first` on, and which hold."""
+
+    def __init__(self, step: TakenStep, first: int):
+        self.step, self.rows = step, step.rows[first:]
+        dofs, rows, count = step.scene.forest.dofs, self.rows, len(self.rows)
+        self.jacobians = np.zeros((count, len(dofs)))
+        self.jacobians[np.arange(count), rows["source"]] = rows["J_a"][:, 0]
+        follows = np.flatnonzero(rows["at_b"] >= 0)
+        leaders = dofs["mimic_dof"][rows["source"][follows]]
+        self.jacobians[follows, leaders] = rows["J_b"][follows, 0]
+        self.holding, self._distance = sides_of(rows, self.jacobians @ step.end_velocity)
+
+    def edges(self, name: Callable[[int], str]) -> list[Edge]:
+        """Return the rows near another side; `name` is that of a row of these."""
+        return edges_of(self.holding, self._distance, self.step.margin, name)
+
+    def add_to(self, rows: HoldingRows, mass: np.ndarray, gradients: Callable) -> None:
+        """Add the rows that hold; `mass` is M, `gradients` of velocities those of v' M v by q."""
+        found, J, h = self.rows[self.holding], self.jacobians[self.holding], self.step.time_step
+        kind, source = found["kind"], found["source"]
+        is_limit, by_q = np.isin(kind, (LOWER_LIMIT, UPPER_LIMIT)), np.zeros_like(J)
+        columns = PARAMETERS_OF_ROW[np.where(kind == VELOCITY_LIMIT, LOWER_LIMIT, kind) - LOWER_LIMIT]
+        own = self.step.scene.joint_parameters[source, columns]
+        soft = own["damping_time"] >= 0.0
+        springs = soft & np.isin(kind, (MIMIC, LOCK))
+        share = np.where(springs, 1.0 / (1.0 + 4.0 * own["damping_time"] / h), 0.0)
+        gap_slope, rate_slope = -4.0 * share / h, share
+        room = self._room()[self.holding]
+        gap_slope[is_limit & ~soft & (room > 0.0)] = -1.0 / h
+        at = np.flatnonzero(is_limit & soft)
+        if len(at):
+            inverse_mass = found["inverse_mass"][at] - found["compliance"][at]
+            target, compliance = stop_derivatives(
+                room[at], J[at] @ self.step.velocity, inverse_mass,
+                own["compliance"][at], own["damping_time"][at], h,
+            )  # fmt: skip
+            change = target - compliance * found["impulse"][at]
+            gap_slope[at], rate_slope[at] = change[:2]
+            by_q[at] -= change[2][:, None] * gradients(np.linalg.solve(mass, J[at].T).T)
+        by_q += gap_slope[:, None] * J
+        rows.add(J, J, found["compliance"], found["inverse_mass"], by_q, rate_slope[:, None] * J)
+
+    def _room(self) -> np.ndarray:
+        """Return the distances to the limits of the rows of limits, zero elsewhere."""
+        kind, dofs = self.rows["kind"], self.step.scene.forest.dofs[self.rows["source"]]
+        q = self.step.q_middle[np.maximum(dofs["q_index"], 0)]
+        room = np.where(kind == LOWER_LIMIT, q - dofs["lower"], 0.0)
+        return np.where(kind == UPPER_LIMIT, dofs["upper"] - q, room)
+
+
+def sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s]."""
+    impulse, mass = rows["impulse"], rows["inverse_mass"]
+    spare = np.minimum(impulse - rows["lower"], rows["upper"] - impulse) * mass
+    left = np.abs(rates + rows["compliance"] * impulse - rows["target"])
+    return spare > left, np.maximum(spare, left)
+
+
+def edges_of(holding, distance, margin: float, name: Callable[[int], str]) -> list[Edge]:
+    """Return the rows near another side; `name` is that of a row."""
+    return [
+        Edge(name(k), _SIDES[int(holding[k])], _SIDES[1 - int(holding[k])], float(distance[k]))
+        for k in np.flatnonzero(distance < margin)
+    ]

@@ -1,0 +1,195 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The derivatives of one step by the state before it and by inputs of actuators.
+
+docs/explanation/linearization.md has the equations, in this order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.jit.compiled import prepared
+from hrpsim.kinematics.forward import update_velocities
+from hrpsim.step.arrays import Scene
+from hrpsim.world.linearization.body_motions import carry, energy_gradients
+from hrpsim.world.linearization.contact_rows import ContactRows
+from hrpsim.world.linearization.contact_sides import ContactSides
+from hrpsim.world.linearization.dynamics import Derivatives, Dynamics
+from hrpsim.world.linearization.joint_sides import JointSides
+from hrpsim.world.linearization.motions import Motions
+from hrpsim.world.linearization.solve import HoldingRows, solve_rows
+from hrpsim.world.linearization.spin import Spins, spins_of
+from hrpsim.world.linearization.taken_step import TakenStep, row_jacobians
+
+_carry = prepared(carry)
+_energy_gradients = prepared(energy_gradients)
+_update_velocities = prepared(update_velocities)
+
+_LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
+
+INPUTS = {"efforts": None, "positions": "kp", "velocities": "kd"}
+"""Inputs of actuators, and by which of their gains they act."""
+
+
+class Balance(NamedTuple):
+    """M dv' - F' dl = momentum: M, and the derivatives of the right-hand side, (nv, nv) each."""
+
+    mass: np.ndarray
+    by_q: np.ndarray
+    by_velocity: np.ndarray
+    linear: np.ndarray  # of the constraint forces on trees, at rows of free bases
+
+
+class StepDerivatives:
+    """The derivatives of a step that was taken."""
+
+    def __init__(self, step: TakenStep, system):
+        scene = step.scene
+        inertia = scene.work.joint_inertia.copy()
+        self.locked = np.isinf(inertia)
+        inertia[self.locked] = 0.0
+        self.step, self.dynamics = step, Dynamics(system, inertia)
+        self.bases = self.dynamics.bases
+        self.spins = spins_of(step, self.bases)
+        found = self._at_middle()
+        kinematics = self.dynamics.space.kinematics
+        _update_velocities(scene.forest, step.velocity_middle, kinematics)
+        records = step.contacts
+        bodies = np.unique(np.concatenate([records["body_a"], records["body_b"]]))
+        motions = Motions(self.dynamics, bodies[bodies >= 0])
+        self.contacts = ContactSides(ContactRows(step, motions, kinematics.copy()))
+        self.joints = JointSides(step, 3 * len(records))
+        self.balance = self._balance(found)
+        self.rows = self._holding_rows()
+
+    def _at_middle(self) -> Derivatives:
+        """Return the derivatives of inverse dynamics where the forces of the step act."""
+        step, scene, spins = self.step, self.step.scene, self.spins
+        velocity = step.velocity_middle.copy()
+        acceleration = (step.end_velocity - step.velocity) / step.time_step
+        velocity[spins.angular] = velocity[spins.angular + 3] = 0.0
+        acceleration[spins.angular] -= spins.acceleration
+        external = scene.articulated["external"].copy()
+        bodies = scene.constrained.bodies
+        for numbers, pattern in zip(("constrained_a", "constrained_b"), row_jacobians(step.rows)):
+            pushed = bodies[step.rows[numbers]]
+            on_body = (pushed["dof"] < 0) & (step.rows[numbers] >= 0)
+            force = pattern * (step.rows["impulse"] / step.time_step)[:, None]
+            np.add.at(external, pushed["body"][on_body], force[on_body])
+        return self.dynamics.derivatives(
+            step.q_middle, velocity, acceleration, scene.settings["gravity"][0], external
+        )
+
+    def _balance(self, found: Derivatives) -> Balance:
+        """Return M (v' - v) + dt (c - tau) - J' l = 0, differentiated."""
+        scene, h, spins = self.step.scene, self.step.time_step, self.spins
+        dofs, control = scene.forest.dofs, scene.control
+        follows = control["saturated"] == 0
+        force, linear = self.contacts.found.force_changes()
+        by_q, by_velocity = force - h * found.by_q, found.mass - h * found.by_velocity
+        k = np.arange(len(dofs))
+        by_q[k, k] -= h * (dofs["stiffness"] + follows * control["kp"])
+        by_velocity[k, k] -= h * (dofs["damping"] + follows * control["kd"])
+        for angular, turn, rate in zip(spins.angular, spins.by_turn, spins.by_rate):
+            by_q[:, angular] += h * found.mass[:, angular] @ turn
+            by_velocity[:, angular] += h * found.mass[:, angular] @ rate
+        mass = found.mass
+        mass[self.locked] = mass[:, self.locked] = 0.0
+        mass[self.locked, self.locked] = _LOCKED
+        return Balance(mass, by_q, by_velocity, linear)
+
+    def _holding_rows(self) -> tuple[np.ndarray, ...]:
+        rows = HoldingRows()
+        self.contacts.add_to(rows, self.balance.mass, self._gradients)
+        self.joints.add_to(rows, self.balance.mass, self._gradients)
+        return rows.stacked(len(self.balance.mass))
+
+    def _gradients(self, velocities: np.ndarray) -> np.ndarray:
+        """Return the derivatives (k, nv) by q of v' M v for rows of velocities (k, nv)."""
+        out = np.empty_like(velocities)
+        _energy_gradients(self.dynamics.reference, np.ascontiguousarray(velocities), out)
+        return out
+
+    def input_columns(self, inputs: tuple[str, ...], joints: np.ndarray) -> np.ndarray:
+        """Return the momentum (nv, k) that inputs give joints (degrees of freedom) in the step."""
+        control, out = self.step.scene.control, []
+        follows = (control["saturated"] == 0)[joints] * self.step.time_step
+        for kind in inputs:
+            column = np.zeros((len(control), len(joints)))
+            gain = INPUTS[kind]
+            column[joints, np.arange(len(joints))] = follows * (
+                1.0 if gain is None else control[gain][joints]
+            )
+            out.append(column)
+        return np.concatenate(out, axis=1) if out else np.zeros((len(control), 0))
+
+    def matrices(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return A (2 nv, 2 nv) and B (2 nv, k) for columns of momentum (nv, k)."""
+        step, bases, h = self.step, self.bases, self.step.time_step
+        start, nv = step.scene.start, len(step.velocity)
+        base = bases.from_public(bases.rotations(start.q), np.eye(nv))
+        none, no_inputs = np.zeros((nv, nv)), np.zeros_like(inputs)
+        dq = np.concatenate([base, none, no_inputs], axis=1)
+        dv = np.concatenate([bases.turn_velocity(start.velocity, base, 1.0), base, no_inputs], axis=1)
+        middle = bases.carry(start.velocity, 0.5 * h, dq, dv)
+        balance, (J, F, compliance, own, by_q, by_v) = self.balance, self.rows
+        momentum = balance.by_q @ middle + balance.by_velocity @ dv
+        momentum[:, 2 * nv :] += inputs
+        target = by_q @ middle + by_v @ dv
+        dv_end, impulses = solve_rows(balance.mass, J, F, compliance, own, momentum, target)
+        dq_end = bases.carry(step.end_velocity, 0.5 * h, middle, dv_end)
+        force = balance.linear @ middle + F.T @ impulses
+        self._keep_momentum(dq, dv, force, dq_end, dv_end)
+        R, end = bases.rotations(step.scene.q), step.scene.velocity
+        dv_end = bases.to_public(R, dv_end + bases.turn_velocity(end, dq_end, -1.0))
+        found = np.concatenate([bases.to_public(R, dq_end), dv_end])
+        return found[:, : 2 * nv], found[:, 2 * nv :]
+
+    def _keep_momentum(self, dq, dv, force, dq_end, dv_end) -> None:
+        """Add the change of the velocity by which floating trees keep their linear momentum."""
+        scene, bases = self.step.scene, self.bases
+        root = scene.forest.bodies["root"]
+        floating = np.bincount(root, minlength=len(root))[bases.bodies] > 1
+        if not floating.any():
+            return
+        before = self.dynamics.momentum(scene.start.q, scene.start.velocity)
+        after = self.dynamics.momentum(self._q_before_correction(), self.step.end_velocity)
+        for row in bases.linear[floating]:
+            change = before.by_q[row] @ dq + before.mass[row] @ dv + force[row]
+            change -= after.by_q[row] @ dq_end + after.mass[row] @ dv_end
+            dv_end[row] += change / after.mass[row[0], row[0]]
+
+    def _q_before_correction(self) -> np.ndarray:
+        return self.step.scene.q
+
+    def actuator_edges(self) -> list[tuple[int, str, str, float]]:
+        """Return actuators (degrees of freedom) near a limit: which, both sides, how far."""
+        step, scene, h = self.step, self.step.scene, self.step.time_step
+        dofs, control, out = scene.forest.dofs, scene.control, []
+        q = step.q_middle[np.maximum(dofs["q_index"], 0)] + control["ahead"]
+        wanted = control["effort"] + control["kp"] * (control["target_position"] - q)
+        wanted += control["kd"] * (control["target_velocity"] - step.velocity)
+        acceleration = (step.end_velocity - step.velocity) / h
+        wanted -= scene.work.actuator_inertia * acceleration
+        joint = (dofs["q_index"] >= 0) & ~self.locked
+        own = np.diagonal(self.balance.mass)
+        effort = np.abs(np.abs(wanted) - dofs["effort_limit"]) * h / own
+        speed = np.abs(np.abs(step.end_velocity) - dofs["velocity_limit"])
+        limited = (control["saturated"] != 0, control["limiting"] != 0)
+        for distance, beyond, word in zip((effort, speed), limited, ("effort", "velocity")):
+            sides = f"within its {word} limit", f"at its {word} limit"
+            for k in np.flatnonzero(joint & (distance < step.margin)):
+                here = int(beyond[k])
+                out.append((k, sides[here], sides[1 - here], float(distance[k])))
+        return out
+
+
+def middle_of(scene: Scene) -> np.ndarray:
+    """Return the positions (nq,) where the forces of the last step acted."""
+    q = scene.start.q.copy()
+    _carry(scene.forest, scene.start.velocity, 0.5 * float(scene.settings["time_step"][0]), q)
+    return q
