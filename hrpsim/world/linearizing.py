@@ -150,6 +150,9 @@ def _edges(found: StepDerivatives, naming: Naming) -> list[Edge]:
     """Return the constraints and actuators near another side."""
     step, count = found.step, 3 * len(found.step.contacts)
     edges = found.contacts.edges(lambda c: _row_name(step, naming, step.rows[3 * c]))
+    if found.connections is not None:
+        edges += found.connections.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
+        count += len(found.connections.rows)
     edges += found.joints.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
     for k, side, other, distance in found.actuator_edges():
         name = naming.name(VELOCITY_LIMIT, int(k), -1).replace("velocity limit", "actuator")

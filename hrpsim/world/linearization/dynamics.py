@@ -48,8 +48,6 @@ class Dynamics:
     ) -> Derivatives:
         """Return the derivatives at a state of the kernels' layout, which its arguments have too.
 
-        Where the force on a free base vanishes: else its direction turns with the base as well.
-
         Args:
             q: (nq,).
             velocity: (nv,).
@@ -76,19 +74,17 @@ class Dynamics:
             rate[linear[:, None], linear] = -skew(w[k])
         by_q += by_v @ bases.turn_velocity(velocity, unit, -1.0)
         by_q += mass @ bases.turn_velocity(fixed, unit, -1.0)
+        force = np.zeros(nv)  # on free bases, which turns with them
+        for part in (bases.angular, bases.linear):
+            force[part] = self.space.effort[part]
+        by_q += bases.turn_velocity(force, unit, 1.0)
         return Derivatives(by_q, by_v + mass @ rate, mass)
 
     def momentum(self, q: np.ndarray, velocity: np.ndarray) -> Derivatives:
         """Return the derivatives of M v, whose rows of free bases are their trees' momenta.
 
-        `by_velocity` is M.
+        Those by v are M, `mass`.
         """
         zero = np.zeros_like(velocity)
-        found = self.derivatives(q, zero, velocity, zero[:3], np.zeros_like(self._external))
-        total = found.mass @ velocity
-        by_q = found.by_q + self.bases.turn_velocity(total, np.eye(len(velocity)), 1.0)
-        return Derivatives(by_q, found.mass, found.mass)
-
-    @property
-    def _external(self) -> np.ndarray:
-        return self.space.articulated["external"]
+        none = np.zeros((len(self.space.articulated), 6))
+        return self.derivatives(q, zero, velocity, zero[:3].copy(), none)

@@ -20,9 +20,7 @@ from hrpsim.constraints.rows import (
 from hrpsim.world.linearization.result import Edge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
-from hrpsim.world.linearization.taken_step import TakenStep
-
-_SIDES = ("at its bound", "holds")
+from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
 
 
 class JointSides:
@@ -74,19 +72,3 @@ class JointSides:
         q = self.step.q_middle[np.maximum(dofs["q_index"], 0)]
         room = np.where(kind == LOWER_LIMIT, q - dofs["lower"], 0.0)
         return np.where(kind == UPPER_LIMIT, dofs["upper"] - q, room)
-
-
-def sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s]."""
-    impulse, mass = rows["impulse"], rows["inverse_mass"]
-    spare = np.minimum(impulse - rows["lower"], rows["upper"] - impulse) * mass
-    left = np.abs(rates + rows["compliance"] * impulse - rows["target"])
-    return spare > left, np.maximum(spare, left)
-
-
-def edges_of(holding, distance, margin: float, name: Callable[[int], str]) -> list[Edge]:
-    """Return the rows near another side; `name` is that of a row."""
-    return [
-        Edge(name(k), _SIDES[int(holding[k])], _SIDES[1 - int(holding[k])], float(distance[k]))
-        for k in np.flatnonzero(distance < margin)
-    ]

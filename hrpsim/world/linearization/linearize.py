@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.jit.compiled import prepared
 from hrpsim.kinematics.forward import update_velocities
 from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization.body_motions import carry, energy_gradients
+from hrpsim.world.linearization.connection_sides import ConnectionSides
 from hrpsim.world.linearization.contact_rows import ContactRows
 from hrpsim.world.linearization.contact_sides import ContactSides
 from hrpsim.world.linearization.dynamics import Derivatives, Dynamics
@@ -59,10 +61,13 @@ class StepDerivatives:
         kinematics = self.dynamics.space.kinematics
         _update_velocities(scene.forest, step.velocity_middle, kinematics)
         records = step.contacts
-        bodies = np.unique(np.concatenate([records["body_a"], records["body_b"]]))
+        pairs = [of[end] for of in (records, scene.connections) for end in ("body_a", "body_b")]
+        bodies = np.unique(np.concatenate(pairs))
         motions = Motions(self.dynamics, bodies[bodies >= 0])
+        first, count = 3 * len(records), int(scene.counts["connection_rows"][0])
         self.contacts = ContactSides(ContactRows(step, motions, kinematics.copy()))
-        self.joints = JointSides(step, 3 * len(records))
+        self.connections = ConnectionSides(step, motions, first, count) if count else None
+        self.joints = JointSides(step, first + count)
         self.balance = self._balance(found)
         self.rows = self._holding_rows()
 
@@ -77,7 +82,7 @@ class StepDerivatives:
         bodies = scene.constrained.bodies
         for numbers, pattern in zip(("constrained_a", "constrained_b"), row_jacobians(step.rows)):
             pushed = bodies[step.rows[numbers]]
-            on_body = (pushed["dof"] < 0) & (step.rows[numbers] >= 0)
+            on_body = (step.rows["kind"] == CONTACT_ROW) & (step.rows[numbers] >= 0)
             force = pattern * (step.rows["impulse"] / step.time_step)[:, None]
             np.add.at(external, pushed["body"][on_body], force[on_body])
         return self.dynamics.derivatives(
@@ -90,6 +95,9 @@ class StepDerivatives:
         dofs, control = scene.forest.dofs, scene.control
         follows = control["saturated"] == 0
         force, linear = self.contacts.found.force_changes()
+        if self.connections is not None:
+            force = force + self.connections.force_changes
+            linear = linear + self.connections.force_changes
         by_q, by_velocity = force - h * found.by_q, found.mass - h * found.by_velocity
         k = np.arange(len(dofs))
         by_q[k, k] -= h * (dofs["stiffness"] + follows * control["kp"])
@@ -105,6 +113,8 @@ class StepDerivatives:
     def _holding_rows(self) -> tuple[np.ndarray, ...]:
         rows = HoldingRows()
         self.contacts.add_to(rows, self.balance.mass, self._gradients)
+        if self.connections is not None:
+            self.connections.add_to(rows)
         self.joints.add_to(rows, self.balance.mass, self._gradients)
         return rows.stacked(len(self.balance.mass))
 
@@ -179,12 +189,14 @@ class StepDerivatives:
         own = np.diagonal(self.balance.mass)
         effort = np.abs(np.abs(wanted) - dofs["effort_limit"]) * h / own
         speed = np.abs(np.abs(step.end_velocity) - dofs["velocity_limit"])
-        limited = (control["saturated"] != 0, control["limiting"] != 0)
-        for distance, beyond, word in zip((effort, speed), limited, ("effort", "velocity")):
-            sides = f"within its {word} limit", f"at its {word} limit"
+        speed[control["limiting"] != 0] = np.inf  # its row says how far it is
+        for distance, beyond, words in (
+            (effort, control["saturated"] != 0, ("within its effort limit", "at its effort limit")),
+            (speed, control["limiting"] != 0, ("within its velocity limit", "at its velocity limit")),
+        ):
             for k in np.flatnonzero(joint & (distance < step.margin)):
                 here = int(beyond[k])
-                out.append((k, sides[here], sides[1 - here], float(distance[k])))
+                out.append((int(k), words[here], words[1 - here], float(distance[k])))
         return out
 
 

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.step.arrays import Scene
+from hrpsim.world.linearization.result import Edge
+
+_SIDES = ("at its bound", "holds")
 
 
 class TakenStep(NamedTuple):
@@ -29,3 +33,19 @@ class TakenStep(NamedTuple):
 def row_jacobians(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the force patterns (k, 6) on the bodies a and b of rows, zero where there is none."""
     return rows["J_a"], np.where(rows["at_b"][:, None] >= 0, rows["J_b"], 0.0)
+
+
+def sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s]."""
+    impulse, mass = rows["impulse"], rows["inverse_mass"]
+    spare = np.minimum(impulse - rows["lower"], rows["upper"] - impulse) * mass
+    left = np.abs(rates + rows["compliance"] * impulse - rows["target"])
+    return spare > left, np.maximum(spare, left)
+
+
+def edges_of(holding, distance, margin: float, name: Callable[[int], str]) -> list[Edge]:
+    """Return the rows near another side; `name` is that of a row."""
+    return [
+        Edge(name(k), _SIDES[int(holding[k])], _SIDES[1 - int(holding[k])], float(distance[k]))
+        for k in np.flatnonzero(distance < margin)
+    ]

@@ -1,0 +1,136 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of connections that hold in a step, and their changes as their frames move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.constraints.connection_rows import LOCKED
+from hrpsim.constraints.placed_connection import PLACED_CONNECTION
+from hrpsim.constraints.solver_table import ITERATIVE
+from hrpsim.jit.compiled import prepared
+from hrpsim.jit.reference import Reference
+from hrpsim.kinematics.forest import Forest
+from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.world.linearization.connection_geometry import (
+    CURVATURE,
+    RATES,
+    connection_derivatives,
+)
+from hrpsim.world.linearization.motions import Motions
+from hrpsim.world.linearization.result import Edge
+from hrpsim.world.linearization.solve import HoldingRows
+from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
+
+_connection_derivatives = prepared(connection_derivatives)
+
+PATTERN = np.dtype(
+    [("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))]
+)
+
+
+class Room(NamedTuple):
+    """Work arrays of the differences."""
+
+    forest: Forest
+    kinematics: np.ndarray  # (n,) KINEMATICS
+    placed: np.ndarray  # (1,) PLACED_CONNECTION
+    patterns: np.ndarray  # (rows,) PATTERN
+    wrenches: np.ndarray  # (n, 6)
+    q: np.ndarray  # (nq,)
+    direction: np.ndarray  # (nv,)
+
+
+class ConnectionSides:
+    """The rows of connections (k,) from row `first` on, and which hold."""
+
+    def __init__(self, step: TakenStep, motions: Motions, first: int, count: int):
+        self.step, self.rows = step, step.rows[first : first + count]
+        scene = step.scene
+        forest, records = scene.forest, scene.connections
+        self.records = records[self.rows["source"]]
+        bodies = [motions.places(self.records[name]) for name in ("body_a", "body_b")]
+        swapped = self.records["body_a"] < 0  # its row acts on b alone
+        J_a = np.where(swapped[:, None], 0.0, self.rows["J_a"])
+        J_b = np.where(swapped[:, None], self.rows["J_a"], self.rows["J_b"])
+        self.jacobians = sum(
+            np.einsum("ks,ksm->km", J, motions.jacobians[place])
+            for J, place in zip((J_a, J_b), bodies)
+        )
+        self.holding, self._distance = sides_of(self.rows, self.jacobians @ step.end_velocity)
+        n, nv = len(forest.bodies), len(step.velocity)
+        self._room = Reference(
+            Room(
+                forest,
+                new_kinematics(n),
+                np.zeros(1, dtype=PLACED_CONNECTION),
+                np.zeros(count, dtype=PATTERN),
+                np.zeros((n, 6)),
+                np.zeros(len(step.q_middle)),
+                np.zeros(nv),
+            )
+        )
+        values, self.force_changes = self.changes(
+            self.rows["impulse"], [step.end_velocity, step.velocity]
+        )
+        self.errors, self._curvatures, self._turned, self._starting = values[:, 0]
+        self._curving = values[CURVATURE, 1]
+
+    def changes(self, impulses: np.ndarray, velocities: list) -> tuple[np.ndarray, np.ndarray]:
+        """Return how the rows change with q and velocity, and J' l with q.
+
+        The first, (2 + j, 2, k, nv), of errors, curvatures, and J v for j velocities; its second
+        index is q or velocity.
+        """
+        step, nv = self.step, len(self.step.velocity)
+        others = np.array(velocities)
+        values = np.empty((nv, 2, len(self.rows), RATES + len(others)))
+        force = np.empty((nv, nv))
+        _connection_derivatives(
+            self._room,
+            step.scene.connections,
+            step.q_middle,
+            step.velocity_middle,
+            others,
+            np.ascontiguousarray(impulses),
+            values,
+            force,
+        )
+        return values.transpose(3, 1, 2, 0), force.T
+
+    def edges(self, name: Callable[[int], str]) -> list[Edge]:
+        """Return the rows near another side; `name` is that of a row of these."""
+        return edges_of(self.holding, self._distance, self.step.margin, name)
+
+    def add_to(self, rows: HoldingRows) -> None:
+        """Add the rows that hold."""
+        h, records, found = self.step.time_step, self.records, self.rows
+        axis = self._axes()
+        k = np.arange(len(found))
+        locked = records["axes"][k, axis] == LOCKED
+        damping, soft = records["damping_time"][k, axis], records["compliance"][k, axis] > 0.0
+        springs = locked & (soft | (records["solver"] != ITERATIVE))
+        share = np.where(springs, 1.0 / (1.0 + 4.0 * damping / h), 0.0)[:, None]
+        bend = np.where(locked, 0.5 * h, 0.0)[:, None]
+        by_q = share * (self._starting - 4.0 / h * self.errors) - bend * self._curvatures
+        by_q -= self._turned
+        by_v = share * self.jacobians - bend * self._curving
+        at = self.holding
+        J = self.jacobians[at]
+        rows.add(J, J, found["compliance"][at], found["inverse_mass"][at], by_q[at], by_v[at])
+
+    def _axes(self) -> np.ndarray:
+        """Return the axis of its connection that each row is about (k,)."""
+        axes = [
+            axis
+            for connection in self.step.scene.connections
+            if connection["enabled"]
+            for axis in range(6)
+            if connection["axes"][axis]
+        ]
+        return np.array(axes, dtype=np.int64)
