@@ -128,13 +128,12 @@ def _refused_rows(step: TakenStep) -> list[tuple[str, np.ndarray]]:
     is_normal = (rows["kind"] == CONTACT_ROW) & (np.arange(len(rows)) % 3 == 0)
     is_normal &= np.arange(len(rows)) < 3 * count
     laws = is_normal & (rows["friction_model"] != CONE) & (rows["friction"] > 0.0)
-    corrects = rows["correction_velocity"]
-    corrects = (corrects > 0.0) | ((corrects != 0.0) & (rows["lower"] < 0.0))
-    corrects &= (rows["kind"] != CONTACT_ROW) | is_normal
     return [
         ("has a friction law without derivative", np.flatnonzero(laws)),
-        ("is a penalty contact, which is not differentiated", np.flatnonzero(rows["choice"] == PENALTY)),
-        ("has its position corrected in this step, which is not differentiated", np.flatnonzero(corrects)),
+        (
+            "is a penalty contact, which is not differentiated",
+            np.flatnonzero(rows["choice"] == PENALTY),
+        ),
     ]
 
 

@@ -56,6 +56,9 @@ def differences(world, step, columns=None):
     scene = world.scene
     forest, q, velocity = scene.forest, scene.q.copy(), scene.velocity.copy()
     columns = range(2 * len(velocity)) if columns is None else columns
+    world.step()
+    end = scene.q.copy(), scene.velocity.copy()
+    world.restore(start)
     found = np.empty((2 * len(velocity), len(columns)))
     for c, k in enumerate(columns):
         ends = []
@@ -65,9 +68,9 @@ def differences(world, step, columns=None):
             scene.q[:], scene.velocity[:] = moved(forest, q, velocity, change)
             scene.momentum.trees["is_known"] = 0
             world.step()
-            ends.append((scene.q.copy(), scene.velocity.copy()))
+            ends.append(tangent(forest, scene.q, scene.velocity, *end))
             world.restore(start)
-        found[:, c] = tangent(forest, *ends[0], *ends[1]) / (2.0 * step[k])
+        found[:, c] = (ends[0] - ends[1]) / (2.0 * step[k])
     return found
 
 

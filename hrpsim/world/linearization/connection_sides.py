@@ -17,11 +17,8 @@ from hrpsim.jit.compiled import prepared
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
-from hrpsim.world.linearization.connection_geometry import (
-    CURVATURE,
-    RATES,
-    connection_derivatives,
-)
+from hrpsim.world.linearization.connection_geometry import CURVATURE, RATES, connection_derivatives
+from hrpsim.world.linearization.corrections import Corrections, candidates
 from hrpsim.world.linearization.motions import Motions
 from hrpsim.world.linearization.result import Edge
 from hrpsim.world.linearization.solve import HoldingRows
@@ -29,9 +26,7 @@ from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
 
 _connection_derivatives = prepared(connection_derivatives)
 
-PATTERN = np.dtype(
-    [("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))]
-)
+PATTERN = np.dtype([("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))])
 
 
 class Room(NamedTuple):
@@ -123,6 +118,20 @@ class ConnectionSides:
         at = self.holding
         J = self.jacobians[at]
         rows.add(J, J, found["compliance"][at], found["inverse_mass"][at], by_q[at], by_v[at])
+
+    def corrections(self, rate: np.ndarray) -> Corrections:
+        """Return the rows that may hold in the position correction, whose rate is (nv,)."""
+        step, rows, settings = self.step, self.rows, self.step.scene.settings[0]
+        h, wanted = step.time_step, rows["correction_velocity"]
+        takes_part = (rows["compliance"] == 0.0) & (np.abs(rows["impulse"]) < rows["upper"])
+        inside = (wanted != 0.0) & (np.abs(wanted) < settings["correction_speed"])
+        slope = -settings["correction_rate"] / h * inside[:, None]
+        turned = self.changes(np.zeros(len(rows)), [rate])[0][RATES, 0]
+        by_q = slope * (self.errors - 0.125 * h * h * self._curvatures) - turned
+        by_v = -0.125 * h * h * slope * self._curving
+        first, two_sided = 3 * len(step.contacts), np.ones(len(rows), dtype=bool)
+        J = self.jacobians
+        return candidates(step, first, 1, J, takes_part, two_sided, rate, by_q, by_v)
 
     def _axes(self) -> np.ndarray:
         """Return the axis of its connection that each row is about (k,)."""

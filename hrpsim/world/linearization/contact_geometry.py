@@ -19,9 +19,7 @@ STEP = 2e-6  # of the differences [m and rad]: errors below 1e-9 for curvatures 
 
 
 @kernel
-def contact_derivatives(
-    s, kinematics, moved, work, bodies, contact_count, geometry_out, found_out
-):
+def contact_derivatives(s, kinematics, moved, work, bodies, contact_count, geometry_out, found_out):
     """Write the derivatives of point, normal and gap by the twists of both bodies.
 
     Args:

@@ -70,15 +70,15 @@ class ContactRows:
         by_q = geometry[:, 0] @ self.twists[0] + geometry[:, 1] @ self.twists[1]
         self.points, self.normal_turns, self.gaps = by_q[:, :3], by_q[:, 3:6], by_q[:, 6]
 
-    def force_changes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return how the impulses J' l change with q while l stays, and their sums on trees.
+    def force_changes(self, impulses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how J' l changes with q while impulses l (c, 3) stay, and its sums on trees.
 
         Less what they change by if they turned with their bodies; the second, (nv, nv), has rows
         for the linear velocities of free bases alone.
         """
-        force = np.einsum("cd,cdr->cr", self.impulses, self.directions)
-        n, slip = self.directions[:, 0], force - self.impulses[:, :1] * self.directions[:, 0]
-        turned = self.impulses[:, :1, None] * self.normal_turns
+        force = np.einsum("cd,cdr->cr", impulses, self.directions)
+        n, slip = self.directions[:, 0], force - impulses[:, :1] * self.directions[:, 0]
+        turned = impulses[:, :1, None] * self.normal_turns
         turned -= n[:, :, None] * np.einsum("cr,crm->cm", slip, self.normal_turns)[:, None]
         size = self.gaps.shape[1]
         total, linear = np.zeros((size, size)), np.zeros((size, size))

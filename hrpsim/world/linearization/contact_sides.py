@@ -12,6 +12,7 @@ import numpy as np
 from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.world.linearization.contact_rows import ContactRows
+from hrpsim.world.linearization.corrections import Corrections, candidates
 from hrpsim.world.linearization.result import Edge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
@@ -103,10 +104,9 @@ class ContactSides:
         F, ratio = J[:, 0].copy(), found.impulses[at, 1:] / found.impulses[at, :1]
         ratio[~self.sliding[at]] = 0.0
         F += np.einsum("cd,cdm->cm", ratio, J[:, 1:])
-        normals, records = found.normals[at], found.records[at]
+        normals = found.normals[at]
         by_q, by_v = -turned[at, 0], np.zeros_like(F)
-        closed, h = self._closed_gaps()[at], found.step.time_step
-        slope = np.where(records["gap"] > 2.0 * CLOSED, 1.0, 2.0) * (records["gap"] > closed)
+        slope, h = self._closing_slopes()[at], found.step.time_step
         pairs = self._pairs()[at]
         soft = pairs["damping_time"] >= 0.0
         by_q -= (np.where(soft, 0.0, slope) / h)[:, None] * found.gaps[at]
@@ -134,3 +134,21 @@ class ContactSides:
                 [found.rate_changes(response)[c, 0] for c, response in zip(at, responses)]
             )
             by_q[soft] += change[2][:, None] * (2.0 * turned - gradients(responses))
+
+    def corrections(self, rate: np.ndarray) -> Corrections:
+        """Return the normals that may hold in the position correction, whose rate is (nv,)."""
+        found, step, pairs = self.found, self.found.step, self._pairs()
+        settings, h, gap = step.scene.settings[0], step.time_step, found.records["gap"]
+        deep = gap < -settings["slop"]
+        deep &= found.normals["correction_velocity"] < settings["correction_speed"]
+        slope = settings["correction_rate"] * deep + self._closing_slopes()
+        slope = np.where(pairs["damping_time"] < 0.0, slope, gap > 0.0)
+        by_q = -slope[:, None] / h * found.gaps - found.rate_changes(rate)[:, 0]
+        J, everywhere = found.jacobians[:, 0], np.ones(len(gap), dtype=bool)
+        none = np.zeros_like(by_q)
+        return candidates(step, 0, 3, J, everywhere, ~everywhere, rate, by_q, none)
+
+    def _closing_slopes(self) -> np.ndarray:
+        """Return by how much of its gap each rigid contact may close more if the gap grows."""
+        gap = self.found.records["gap"]
+        return np.where(gap > 2.0 * CLOSED, 1.0, 2.0) * (gap > self._closed_gaps())

@@ -57,8 +57,9 @@ class FreeBases:
     def to_public(self, R: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return rows (nv, ...) of the kernels' layout turned into the public one."""
         out, inverse = rows.copy(), R.swapaxes(1, 2)
-        out[self.angular], out[self.linear] = _times(inverse, rows[self.linear]), _times(
-            inverse, rows[self.angular]
+        out[self.angular], out[self.linear] = (
+            _times(inverse, rows[self.linear]),
+            _times(inverse, rows[self.angular]),
         )
         return out
 

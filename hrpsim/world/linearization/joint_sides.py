@@ -11,12 +11,14 @@ import numpy as np
 
 from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
 from hrpsim.constraints.rows import (
+    JOINT_FRICTION,
     LOCK,
     LOWER_LIMIT,
     MIMIC,
     UPPER_LIMIT,
     VELOCITY_LIMIT,
 )
+from hrpsim.world.linearization.corrections import Corrections, candidates
 from hrpsim.world.linearization.result import Edge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
@@ -43,10 +45,9 @@ class JointSides:
     def add_to(self, rows: HoldingRows, mass: np.ndarray, gradients: Callable) -> None:
         """Add the rows that hold; `mass` is M, `gradients` of velocities those of v' M v by q."""
         found, J, h = self.rows[self.holding], self.jacobians[self.holding], self.step.time_step
-        kind, source = found["kind"], found["source"]
+        kind = found["kind"]
         is_limit, by_q = np.isin(kind, (LOWER_LIMIT, UPPER_LIMIT)), np.zeros_like(J)
-        columns = PARAMETERS_OF_ROW[np.where(kind == VELOCITY_LIMIT, LOWER_LIMIT, kind) - LOWER_LIMIT]
-        own = self.step.scene.joint_parameters[source, columns]
+        own = self._own()[self.holding]
         soft = own["damping_time"] >= 0.0
         springs = soft & np.isin(kind, (MIMIC, LOCK))
         share = np.where(springs, 1.0 / (1.0 + 4.0 * own["damping_time"] / h), 0.0)
@@ -66,9 +67,31 @@ class JointSides:
         by_q += gap_slope[:, None] * J
         rows.add(J, J, found["compliance"], found["inverse_mass"], by_q, rate_slope[:, None] * J)
 
+    def _own(self) -> np.ndarray:
+        """Return the parameters of each row's kind of constraint; of a limit for a top speed."""
+        kind = np.where(self.rows["kind"] == VELOCITY_LIMIT, LOWER_LIMIT, self.rows["kind"])
+        columns = PARAMETERS_OF_ROW[kind - LOWER_LIMIT]
+        return self.step.scene.joint_parameters[self.rows["source"], columns]
+
     def _room(self) -> np.ndarray:
         """Return the distances to the limits of the rows of limits, zero elsewhere."""
         kind, dofs = self.rows["kind"], self.step.scene.forest.dofs[self.rows["source"]]
         q = self.step.q_middle[np.maximum(dofs["q_index"], 0)]
         room = np.where(kind == LOWER_LIMIT, q - dofs["lower"], 0.0)
         return np.where(kind == UPPER_LIMIT, dofs["upper"] - q, room)
+
+    def corrections(self, rate: np.ndarray) -> Corrections:
+        """Return the rows that may hold in the position correction, whose rate is (nv,)."""
+        step, rows, settings = self.step, self.rows, self.step.scene.settings[0]
+        kind, wanted, room = rows["kind"], rows["correction_velocity"], self._room()
+        bound = kind == VELOCITY_LIMIT
+        takes_part = ~bound & (kind != JOINT_FRICTION) & (rows["compliance"] == 0.0)
+        takes_part &= np.abs(rows["impulse"]) < rows["upper"]
+        is_limit = np.isin(kind, (LOWER_LIMIT, UPPER_LIMIT))
+        rigid = self._own()["damping_time"] < 0.0
+        inside = np.abs(wanted) < settings["correction_speed"]
+        share = (rigid & inside & ((kind == MIMIC) | is_limit)) * settings["correction_rate"]
+        slope = -np.where(is_limit & (room > 0.0), 1.0, share) / step.time_step
+        by_q, first = slope[:, None] * self.jacobians, len(step.rows) - len(rows)
+        two_sided, none = rows["lower"] != 0.0, np.zeros_like(by_q)
+        return candidates(step, first, 1, self.jacobians, takes_part, two_sided, rate, by_q, none)

@@ -20,12 +20,13 @@ from hrpsim.world.linearization.body_motions import carry, energy_gradients
 from hrpsim.world.linearization.connection_sides import ConnectionSides
 from hrpsim.world.linearization.contact_rows import ContactRows
 from hrpsim.world.linearization.contact_sides import ContactSides
+from hrpsim.world.linearization.corrections import find_impulses, is_corrected, joined
 from hrpsim.world.linearization.dynamics import Derivatives, Dynamics
 from hrpsim.world.linearization.joint_sides import JointSides
 from hrpsim.world.linearization.motions import Motions
 from hrpsim.world.linearization.solve import HoldingRows, solve_rows
-from hrpsim.world.linearization.spin import Spins, spins_of
-from hrpsim.world.linearization.taken_step import TakenStep, row_jacobians
+from hrpsim.world.linearization.spin import spins_of
+from hrpsim.world.linearization.taken_step import TakenStep, row_patterns
 
 _carry = prepared(carry)
 _energy_gradients = prepared(energy_gradients)
@@ -70,6 +71,7 @@ class StepDerivatives:
         self.joints = JointSides(step, first + count)
         self.balance = self._balance(found)
         self.rows = self._holding_rows()
+        self.correction = self._correction()
 
     def _at_middle(self) -> Derivatives:
         """Return the derivatives of inverse dynamics where the forces of the step act."""
@@ -78,23 +80,28 @@ class StepDerivatives:
         acceleration = (step.end_velocity - step.velocity) / step.time_step
         velocity[spins.angular] = velocity[spins.angular + 3] = 0.0
         acceleration[spins.angular] -= spins.acceleration
-        external = scene.articulated["external"].copy()
-        bodies = scene.constrained.bodies
-        for numbers, pattern in zip(("constrained_a", "constrained_b"), row_jacobians(step.rows)):
-            pushed = bodies[step.rows[numbers]]
-            on_body = (step.rows["kind"] == CONTACT_ROW) & (step.rows[numbers] >= 0)
-            force = pattern * (step.rows["impulse"] / step.time_step)[:, None]
-            np.add.at(external, pushed["body"][on_body], force[on_body])
+        external = self._wrenches(step.rows["impulse"] / step.time_step)
+        external += scene.articulated["external"]
         return self.dynamics.derivatives(
             step.q_middle, velocity, acceleration, scene.settings["gravity"][0], external
         )
+
+    def _wrenches(self, impulses: np.ndarray) -> np.ndarray:
+        """Return the spatial forces (n, 6) of contacts on bodies for impulses (k,) of all rows."""
+        rows, constrained = self.step.rows, self.step.scene.constrained.bodies
+        out = np.zeros((len(self.step.scene.articulated), 6))
+        for numbers, pattern in zip(("constrained_a", "constrained_b"), row_patterns(rows)):
+            at = (rows["kind"] == CONTACT_ROW) & (rows[numbers] >= 0)
+            pushed = constrained["body"][rows[numbers][at]]
+            np.add.at(out, pushed, pattern[at] * impulses[at, None])
+        return out
 
     def _balance(self, found: Derivatives) -> Balance:
         """Return M (v' - v) + dt (c - tau) - J' l = 0, differentiated."""
         scene, h, spins = self.step.scene, self.step.time_step, self.spins
         dofs, control = scene.forest.dofs, scene.control
         follows = control["saturated"] == 0
-        force, linear = self.contacts.found.force_changes()
+        force, linear = self.contacts.found.force_changes(self.contacts.found.impulses)
         if self.connections is not None:
             force = force + self.connections.force_changes
             linear = linear + self.connections.force_changes
@@ -117,6 +124,34 @@ class StepDerivatives:
             self.connections.add_to(rows)
         self.joints.add_to(rows, self.balance.mass, self._gradients)
         return rows.stacked(len(self.balance.mass))
+
+    def _correction(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return how the displacement rate of the position correction changes, (nv, nv) each.
+
+        By q and by the velocity; None without one. M w = J' l, and J w is the wanted rate of the
+        rows that hold.
+        """
+        step, rate = self.step, self.step.scene.work.correction_velocity
+        if not is_corrected(step):
+            return None
+        mass, points, nv = self.balance.mass, 3 * len(step.contacts), len(rate)
+        sides = [self.contacts, self.joints]
+        sides += [] if self.connections is None else [self.connections]
+        found = joined([side.corrections(rate) for side in sides])
+        impulses = np.zeros(len(step.rows))
+        impulses[found.numbers] = find_impulses(found, mass @ rate)
+        none, wrenches = np.zeros_like(rate), self._wrenches(impulses)
+        force, _ = self.contacts.found.force_changes(impulses[:points].reshape(-1, 3))
+        if self.connections is not None:
+            end = points + len(self.connections.rows)
+            force = force + self.connections.changes(impulses[points:end], [rate])[1]
+        at = found.two_sided | (impulses[found.numbers] > 0.0)
+        J, own = found.jacobians[at], step.rows["inverse_mass"][found.numbers[at]]
+        dynamics = self.dynamics.derivatives(step.q_middle, none, rate, none[:3].copy(), wrenches)
+        momentum = np.concatenate([force - dynamics.by_q, np.zeros((nv, nv))], axis=1)
+        target = np.concatenate([found.by_q[at], found.by_velocity[at]], axis=1)
+        change, _ = solve_rows(mass, J, J, np.zeros(len(J)), own, momentum, target)
+        return change[:, :nv], change[:, nv:]
 
     def _gradients(self, velocities: np.ndarray) -> np.ndarray:
         """Return the derivatives (k, nv) by q of v' M v for rows of velocities (k, nv)."""
@@ -144,14 +179,20 @@ class StepDerivatives:
         base = bases.from_public(bases.rotations(start.q), np.eye(nv))
         none, no_inputs = np.zeros((nv, nv)), np.zeros_like(inputs)
         dq = np.concatenate([base, none, no_inputs], axis=1)
-        dv = np.concatenate([bases.turn_velocity(start.velocity, base, 1.0), base, no_inputs], axis=1)
+        dv = np.concatenate(
+            [bases.turn_velocity(start.velocity, base, 1.0), base, no_inputs], axis=1
+        )
         middle = bases.carry(start.velocity, 0.5 * h, dq, dv)
-        balance, (J, F, compliance, own, by_q, by_v) = self.balance, self.rows
+        balance, (J, F, compliance, own, row_by_q, row_by_v) = self.balance, self.rows
         momentum = balance.by_q @ middle + balance.by_velocity @ dv
         momentum[:, 2 * nv :] += inputs
-        target = by_q @ middle + by_v @ dv
+        target = row_by_q @ middle + row_by_v @ dv
         dv_end, impulses = solve_rows(balance.mass, J, F, compliance, own, momentum, target)
         dq_end = bases.carry(step.end_velocity, 0.5 * h, middle, dv_end)
+        if self.correction is not None:
+            velocity = step.scene.work.correction_velocity
+            by_q, by_v = self.correction
+            dq_end = bases.carry(velocity, h, dq_end, by_q @ middle + by_v @ dv)
         force = balance.linear @ middle + F.T @ impulses
         self._keep_momentum(dq, dv, force, dq_end, dv_end)
         R, end = bases.rotations(step.scene.q), step.scene.velocity
@@ -167,14 +208,11 @@ class StepDerivatives:
         if not floating.any():
             return
         before = self.dynamics.momentum(scene.start.q, scene.start.velocity)
-        after = self.dynamics.momentum(self._q_before_correction(), self.step.end_velocity)
+        after = self.dynamics.momentum(scene.q, self.step.end_velocity)
         for row in bases.linear[floating]:
             change = before.by_q[row] @ dq + before.mass[row] @ dv + force[row]
             change -= after.by_q[row] @ dq_end + after.mass[row] @ dv_end
             dv_end[row] += change / after.mass[row[0], row[0]]
-
-    def _q_before_correction(self) -> np.ndarray:
-        return self.step.scene.q
 
     def actuator_edges(self) -> list[tuple[int, str, str, float]]:
         """Return actuators (degrees of freedom) near a limit: which, both sides, how far."""
@@ -192,7 +230,11 @@ class StepDerivatives:
         speed[control["limiting"] != 0] = np.inf  # its row says how far it is
         for distance, beyond, words in (
             (effort, control["saturated"] != 0, ("within its effort limit", "at its effort limit")),
-            (speed, control["limiting"] != 0, ("within its velocity limit", "at its velocity limit")),
+            (
+                speed,
+                control["limiting"] != 0,
+                ("within its velocity limit", "at its velocity limit"),
+            ),
         ):
             for k in np.flatnonzero(joint & (distance < step.margin)):
                 here = int(beyond[k])

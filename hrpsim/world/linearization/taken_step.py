@@ -30,7 +30,7 @@ class TakenStep(NamedTuple):
     margin: float  # [m/s or rad/s]
 
 
-def row_jacobians(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def row_patterns(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the force patterns (k, 6) on the bodies a and b of rows, zero where there is none."""
     return rows["J_a"], np.where(rows["at_b"][:, None] >= 0, rows["J_b"], 0.0)
 
