@@ -153,6 +153,12 @@ def _edges(found: StepDerivatives, naming: Naming) -> list[Edge]:
         edges += found.connections.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
         count += len(found.connections.rows)
     edges += found.joints.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
+    for number in found.contradicting_rows():
+        name = _row_name(step, naming, step.rows[number])
+        edges.append(Edge(name, "agrees with others", "contradicts others", 0.0))
+    for number in found.released_rows():
+        name = f"position correction of {_row_name(step, naming, step.rows[number])}"
+        edges.append(Edge(name, "released", "pressed", 0.0))
     for k, side, other, distance in found.actuator_edges():
         name = naming.name(VELOCITY_LIMIT, int(k), -1).replace("velocity limit", "actuator")
         edges.append(Edge(name, side, other, distance))

@@ -18,7 +18,7 @@ from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.world.linearization.connection_geometry import CURVATURE, RATES, connection_derivatives
-from hrpsim.world.linearization.corrections import Corrections, candidates
+from hrpsim.world.linearization.corrections import Corrections, taking_part
 from hrpsim.world.linearization.motions import Motions
 from hrpsim.world.linearization.result import Edge
 from hrpsim.world.linearization.solve import HoldingRows
@@ -117,21 +117,36 @@ class ConnectionSides:
         by_v = share * self.jacobians - bend * self._curving
         at = self.holding
         J = self.jacobians[at]
-        rows.add(J, J, found["compliance"][at], found["inverse_mass"][at], by_q[at], by_v[at])
+        numbers = 3 * len(self.step.contacts) + np.flatnonzero(at)
+        compliance, own = found["compliance"][at], found["inverse_mass"][at]
+        rows.add(numbers, J, J, compliance, own, by_q[at], by_v[at])
+
+    def _corrected_axes(self) -> np.ndarray:
+        """Return which rows (k,) have errors that the position correction removes."""
+        axis, records = self._axes(), self.records
+        k = np.arange(len(axis))
+        held = (records["axes"][k, axis] == LOCKED) & (records["solver"] == ITERATIVE)
+        return held & (records["compliance"][k, axis] == 0.0)
+
+    @property
+    def corrects_errors(self) -> bool:
+        """Whether the position correction removes any error of a row, however small."""
+        return bool(self._corrected_axes().any())
 
     def corrections(self, rate: np.ndarray) -> Corrections:
         """Return the rows that may hold in the position correction, whose rate is (nv,)."""
         step, rows, settings = self.step, self.rows, self.step.scene.settings[0]
         h, wanted = step.time_step, rows["correction_velocity"]
         takes_part = (rows["compliance"] == 0.0) & (np.abs(rows["impulse"]) < rows["upper"])
-        inside = (wanted != 0.0) & (np.abs(wanted) < settings["correction_speed"])
+        inside = self._corrected_axes() & (np.abs(wanted) < settings["correction_speed"])
         slope = -settings["correction_rate"] / h * inside[:, None]
         turned = self.changes(np.zeros(len(rows)), [rate])[0][RATES, 0]
         by_q = slope * (self.errors - 0.125 * h * h * self._curvatures) - turned
         by_v = -0.125 * h * h * slope * self._curving
         first, two_sided = 3 * len(step.contacts), np.ones(len(rows), dtype=bool)
         J = self.jacobians
-        return candidates(step, first, 1, J, takes_part, two_sided, rate, by_q, by_v)
+        numbers = first + np.arange(len(rows))
+        return taking_part(step.rows, numbers, takes_part, J, two_sided, by_q, by_v, 0.0 * J)
 
     def _axes(self) -> np.ndarray:
         """Return the axis of its connection that each row is about (k,)."""

@@ -12,7 +12,7 @@ import numpy as np
 from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.world.linearization.contact_rows import ContactRows
-from hrpsim.world.linearization.corrections import Corrections, candidates
+from hrpsim.world.linearization.corrections import Corrections, taking_part
 from hrpsim.world.linearization.result import Edge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
@@ -22,6 +22,8 @@ _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 class ContactSides:
     """The sides of contacts (c,), by the impulses and velocities that the step found."""
+
+    corrects_errors = False  # gaps up to the slop are left alone
 
     def __init__(self, found: ContactRows):
         self.found, normals, impulses = found, found.normals, found.impulses
@@ -38,6 +40,7 @@ class ContactSides:
         self.sliding = rough & (speed > spare)
         self.sticking = rough & ~self.sliding
         self.speed = speed
+        self.softening = np.zeros_like(found.gaps)  # change of the compliance of normals by q
         self._distances = (np.maximum(pressed, np.abs(apart)), np.maximum(spare, speed))
         self._rough = rough
 
@@ -90,13 +93,29 @@ class ContactSides:
         for axis in (1, 2):
             at = self.sticking
             zero, own = np.zeros(at.sum()), found.inverse_masses[at, axis]
-            rows.add(J[at, axis], J[at, axis], zero, own, -turned[at, axis], none[at])
+            rows.add(
+                3 * np.flatnonzero(at) + axis,
+                J[at, axis],
+                J[at, axis],
+                zero,
+                own,
+                -turned[at, axis],
+                none[at],
+            )
         at = self.sliding
         across = np.stack([-self.slips[at, 1], self.slips[at, 0]], axis=1)
         across /= self.speed[at, None]
         row, change = (np.einsum("cd,cdm->cm", across, of[at, 1:]) for of in (J, turned))
         soft = self.speed[at] / self.bounds[at]
-        rows.add(row, row, soft, found.inverse_masses[at, 1], -change, none[at])
+        rows.add(
+            3 * np.flatnonzero(at) + 1,
+            row,
+            row,
+            soft,
+            found.inverse_masses[at, 1],
+            -change,
+            none[at],
+        )
 
     def _add_normals(self, rows, turned, mass, gradients) -> None:
         found, at = self.found, self.closed & ~self.limited
@@ -112,8 +131,8 @@ class ContactSides:
         by_q -= (np.where(soft, 0.0, slope) / h)[:, None] * found.gaps[at]
         if soft.any():
             self._add_stops(np.flatnonzero(at)[soft], soft, by_q, by_v, mass, gradients)
-        rows.add(F=F, J=J[:, 0], compliance=normals["compliance"],
-                 softness=normals["inverse_mass"], by_q=by_q, by_v=by_v)  # fmt: skip
+        compliance, own = normals["compliance"], normals["inverse_mass"]
+        rows.add(3 * np.flatnonzero(at), J[:, 0], F, compliance, own, by_q, by_v)
 
     def _add_stops(self, at, soft, by_q, by_v, mass, gradients) -> None:
         """Add the changes of the targets of compliant contacts `at`, rows `soft` of the others."""
@@ -133,7 +152,9 @@ class ContactSides:
             turned = np.stack(
                 [found.rate_changes(response)[c, 0] for c, response in zip(at, responses)]
             )
-            by_q[soft] += change[2][:, None] * (2.0 * turned - gradients(responses))
+            own_change = 2.0 * turned - gradients(responses)
+            by_q[soft] += change[2][:, None] * own_change
+            self.softening[at] = compliance[2][:, None] * own_change
 
     def corrections(self, rate: np.ndarray) -> Corrections:
         """Return the normals that may hold in the position correction, whose rate is (nv,)."""
@@ -146,7 +167,8 @@ class ContactSides:
         by_q = -slope[:, None] / h * found.gaps - found.rate_changes(rate)[:, 0]
         J, everywhere = found.jacobians[:, 0], np.ones(len(gap), dtype=bool)
         none = np.zeros_like(by_q)
-        return candidates(step, 0, 3, J, everywhere, ~everywhere, rate, by_q, none)
+        numbers, soft = 3 * np.arange(len(gap)), self.softening
+        return taking_part(step.rows, numbers, everywhere, J, ~everywhere, by_q, none, soft)
 
     def _closing_slopes(self) -> np.ndarray:
         """Return by how much of its gap each rigid contact may close more if the gap grows."""

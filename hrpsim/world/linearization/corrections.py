@@ -13,18 +13,18 @@ from scipy.optimize import nnls
 from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.world.linearization.taken_step import TakenStep
 
-# Share of the largest wanted rate within which a row has it: the correction is solved to 1e-3.
-_REACHED = 5e-3
-
 
 class Corrections(NamedTuple):
-    """Rows (k,) that may hold in the position correction."""
+    """Rows (k,) that take part in the position correction."""
 
     numbers: np.ndarray  # (k,) among the rows of the step
     jacobians: np.ndarray  # (k, nv)
+    compliance: np.ndarray  # (k,)
+    wanted: np.ndarray  # (k,) rate
     two_sided: np.ndarray  # (k,) whether they hold in any case
     by_q: np.ndarray  # (k, nv) change of the wanted rate less that of J w
     by_velocity: np.ndarray  # (k, nv)
+    softening: np.ndarray  # (k, nv) change of the compliance by q
 
 
 def is_corrected(step: TakenStep) -> bool:
@@ -37,27 +37,32 @@ def is_corrected(step: TakenStep) -> bool:
     )
 
 
-def candidates(
-    step: TakenStep, first: int, stride: int, jacobians, takes_part, two_sided, rate, by_q, by_v
-) -> Corrections:
-    """Return the rows first, first + stride, ... that take part and may hold at a rate w (nv,)."""
-    wanted = step.rows["correction_velocity"]
-    numbers = first + stride * np.arange(len(jacobians))
-    near = _REACHED * np.abs(wanted).max(initial=0.0)
-    reached = jacobians @ rate - wanted[numbers] <= near
-    at = np.flatnonzero(takes_part & (two_sided | reached))
-    return Corrections(numbers[at], jacobians[at], two_sided[at], by_q[at], by_v[at])
-
-
 def joined(found: list[Corrections]) -> Corrections:
     """Return all rows together."""
     return Corrections(*(np.concatenate(parts) for parts in zip(*found)))
 
 
-def find_impulses(found: Corrections, momentum: np.ndarray) -> np.ndarray:
-    """Return impulses (k,) with J' l = momentum, not negative where a row is one-sided."""
-    J, both = found.jacobians.T, found.two_sided
-    solved, _ = nnls(np.concatenate([J, -J[:, both]], axis=1), momentum)
+def find_impulses(found: Corrections, mass: np.ndarray) -> np.ndarray:
+    """Return the impulses l (k,) of the position correction, not negative where one-sided.
+
+    J w + S l is the wanted rate, w = M^-1 J' l, of rows with an impulse: the least of
+    |C l - y|^2 with C' C = J M^-1 J' + S and C' y = the wanted rates.
+    """
+    both = found.two_sided
+    whitened = np.linalg.solve(np.linalg.cholesky(mass), found.jacobians.T)
+    C = np.concatenate([whitened, np.diag(np.sqrt(found.compliance))])
+    y = np.linalg.lstsq(C.T, found.wanted, rcond=None)[0]
+    solved, _ = nnls(np.concatenate([C, -C[:, both]], axis=1), y)
     impulses = solved[: len(both)].copy()
     impulses[both] -= solved[len(both) :]
     return impulses
+
+
+def taking_part(
+    rows: np.ndarray, numbers: np.ndarray, takes_part: np.ndarray, J, two_sided, *changes
+):
+    """Return the rows of these numbers (k,) that take part; `changes` are the last three fields."""
+    at = np.flatnonzero(takes_part)
+    own = rows[numbers[at]]
+    wanted, changes = own["correction_velocity"], tuple(of[at] for of in changes)
+    return Corrections(numbers[at], J[at], own["compliance"], wanted, two_sided[at], *changes)

@@ -18,7 +18,7 @@ from hrpsim.constraints.rows import (
     UPPER_LIMIT,
     VELOCITY_LIMIT,
 )
-from hrpsim.world.linearization.corrections import Corrections, candidates
+from hrpsim.world.linearization.corrections import Corrections, taking_part
 from hrpsim.world.linearization.result import Edge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
@@ -65,7 +65,9 @@ class JointSides:
             gap_slope[at], rate_slope[at] = change[:2]
             by_q[at] -= change[2][:, None] * gradients(np.linalg.solve(mass, J[at].T).T)
         by_q += gap_slope[:, None] * J
-        rows.add(J, J, found["compliance"], found["inverse_mass"], by_q, rate_slope[:, None] * J)
+        numbers = np.flatnonzero(self.holding) + len(self.step.rows) - len(self.rows)
+        by_v, compliance = rate_slope[:, None] * J, found["compliance"]
+        rows.add(numbers, J, J, compliance, found["inverse_mass"], by_q, by_v)
 
     def _own(self) -> np.ndarray:
         """Return the parameters of each row's kind of constraint; of a limit for a top speed."""
@@ -79,6 +81,11 @@ class JointSides:
         q = self.step.q_middle[np.maximum(dofs["q_index"], 0)]
         room = np.where(kind == LOWER_LIMIT, q - dofs["lower"], 0.0)
         return np.where(kind == UPPER_LIMIT, dofs["upper"] - q, room)
+
+    @property
+    def corrects_errors(self) -> bool:
+        """Whether the position correction removes any error of a row, however small."""
+        return bool(((self.rows["kind"] == MIMIC) & (self._own()["damping_time"] < 0.0)).any())
 
     def corrections(self, rate: np.ndarray) -> Corrections:
         """Return the rows that may hold in the position correction, whose rate is (nv,)."""
@@ -94,4 +101,5 @@ class JointSides:
         slope = -np.where(is_limit & (room > 0.0), 1.0, share) / step.time_step
         by_q, first = slope[:, None] * self.jacobians, len(step.rows) - len(rows)
         two_sided, none = rows["lower"] != 0.0, np.zeros_like(by_q)
-        return candidates(step, first, 1, self.jacobians, takes_part, two_sided, rate, by_q, none)
+        numbers, J = first + np.arange(len(rows)), self.jacobians
+        return taking_part(step.rows, numbers, takes_part, J, two_sided, by_q, none, none)

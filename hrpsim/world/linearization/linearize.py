@@ -34,6 +34,9 @@ _update_velocities = prepared(update_velocities)
 
 _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
+# Change of a row's rate by a change of the state that is not rounding [1/s, or 1].
+_NOTICED = 1e-5
+
 INPUTS = {"efforts": None, "positions": "kp", "velocities": "kd"}
 """Inputs of actuators, and by which of their gains they act."""
 
@@ -132,14 +135,15 @@ class StepDerivatives:
         rows that hold.
         """
         step, rate = self.step, self.step.scene.work.correction_velocity
-        if not is_corrected(step):
-            return None
-        mass, points, nv = self.balance.mass, 3 * len(step.contacts), len(rate)
         sides = [self.contacts, self.joints]
         sides += [] if self.connections is None else [self.connections]
+        self._released = np.zeros(0, dtype=np.int64)
+        if not is_corrected(step) and not any(side.corrects_errors for side in sides):
+            return None
+        mass, points, nv = self.balance.mass, 3 * len(step.contacts), len(rate)
         found = joined([side.corrections(rate) for side in sides])
         impulses = np.zeros(len(step.rows))
-        impulses[found.numbers] = find_impulses(found, mass @ rate)
+        impulses[found.numbers] = find_impulses(found, mass)
         none, wrenches = np.zeros_like(rate), self._wrenches(impulses)
         force, _ = self.contacts.found.force_changes(impulses[:points].reshape(-1, 3))
         if self.connections is not None:
@@ -149,9 +153,27 @@ class StepDerivatives:
         J, own = found.jacobians[at], step.rows["inverse_mass"][found.numbers[at]]
         dynamics = self.dynamics.derivatives(step.q_middle, none, rate, none[:3].copy(), wrenches)
         momentum = np.concatenate([force - dynamics.by_q, np.zeros((nv, nv))], axis=1)
-        target = np.concatenate([found.by_q[at], found.by_velocity[at]], axis=1)
-        change, _ = solve_rows(mass, J, J, np.zeros(len(J)), own, momentum, target)
-        return change[:, :nv], change[:, nv:]
+        by_q = found.by_q - impulses[found.numbers][:, None] * found.softening
+        target = np.concatenate([by_q[at], found.by_velocity[at]], axis=1)
+        soft = step.rows["compliance"][found.numbers[at]]
+        change, _, _ = solve_rows(mass, J, J, soft, own, momentum, target)
+        by_q, by_v = change[:, :nv], change[:, nv:]
+        moved = np.abs(found.jacobians @ by_q - found.by_q).max(axis=1, initial=0.0)
+        near = found.jacobians @ rate - found.wanted < step.margin
+        self._released = found.numbers[~at & near & (moved > _NOTICED)]
+        return by_q, by_v
+
+    def contradicting_rows(self) -> np.ndarray:
+        """Return the rows that hold but, being redundant, cannot all go on to do so.
+
+        A change of the state lets them contradict each other, so that some slide or open.
+        """
+        left = np.abs(self._left).max(axis=1, initial=0.0)
+        return np.unique(self.rows[0][left > _NOTICED])
+
+    def released_rows(self) -> np.ndarray:
+        """Return the rows that some change of the state would press in the position correction."""
+        return self._released
 
     def _gradients(self, velocities: np.ndarray) -> np.ndarray:
         """Return the derivatives (k, nv) by q of v' M v for rows of velocities (k, nv)."""
@@ -183,11 +205,13 @@ class StepDerivatives:
             [bases.turn_velocity(start.velocity, base, 1.0), base, no_inputs], axis=1
         )
         middle = bases.carry(start.velocity, 0.5 * h, dq, dv)
-        balance, (J, F, compliance, own, row_by_q, row_by_v) = self.balance, self.rows
+        balance, (_, J, F, compliance, own, row_by_q, row_by_v) = self.balance, self.rows
         momentum = balance.by_q @ middle + balance.by_velocity @ dv
         momentum[:, 2 * nv :] += inputs
         target = row_by_q @ middle + row_by_v @ dv
-        dv_end, impulses = solve_rows(balance.mass, J, F, compliance, own, momentum, target)
+        dv_end, impulses, self._left = solve_rows(
+            balance.mass, J, F, compliance, own, momentum, target
+        )
         dq_end = bases.carry(step.end_velocity, 0.5 * h, middle, dv_end)
         if self.correction is not None:
             velocity = step.scene.work.correction_velocity

@@ -19,26 +19,30 @@ class HoldingRows:
     def __init__(self):
         self._parts: list[tuple[np.ndarray, ...]] = []
 
-    def add(self, J, F, compliance, softness, by_q, by_v) -> None:
-        """Add rows: J, F, by_q and by_v (k, nv), compliance and their own inverse mass (k,)."""
+    def add(self, numbers, J, F, compliance, own, by_q, by_v) -> None:
+        """Add rows by their `numbers` in the step.
+
+        J, F, by_q and by_v (k, nv), compliance and their own inverse mass (k,).
+        """
         if len(J):
-            self._parts.append((J, F, compliance, softness, by_q, by_v))
+            self._parts.append((numbers, J, F, compliance, own, by_q, by_v))
 
     def stacked(self, nv: int) -> tuple[np.ndarray, ...]:
         """Return all rows in the order of the parameters of `add`."""
         if not self._parts:
             none, nothing = np.zeros((0, nv)), np.zeros(0)
-            return none, none, nothing, nothing, none, none
+            return np.zeros(0, dtype=np.int64), none, none, nothing, nothing, none, none
         return tuple(np.concatenate(parts) for parts in zip(*self._parts))
 
 
 def solve_rows(
     mass: np.ndarray, J, F, compliance, own, momentum: np.ndarray, target: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return changes of velocities and impulses with M dv' - F' dl = momentum, J dv' + S dl = target.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Solve M dv' - F' dl = momentum and J dv' + S dl = target for changes dv' and dl.
 
     Eliminates dl with a little compliance in each row, of size nv whatever the number of rows.
     `own` (k,) are the rows' inverse masses; columns of momentum and target are solved together.
+    Also returns what is left of the rows where redundant ones contradict each other.
     """
     stiffness = 1.0 / (compliance + _SOFTNESS * own)
     inverse = np.linalg.inv(mass + F.T @ (stiffness[:, None] * J))
@@ -50,4 +54,4 @@ def solve_rows(
         impulse += stiffness[:, None] * (error - J @ change)
         left = momentum - mass @ velocity + F.T @ impulse
         error = target - J @ velocity - compliance[:, None] * impulse
-    return velocity, impulse
+    return velocity, impulse, error
