@@ -44,6 +44,7 @@ LAYERS = [
     {"step"},
     {"world.objects"},
     {"world.arrays"},
+    {"world.linearization"},
     {"world.parts"},
     {"world"},
     {"world.file"},

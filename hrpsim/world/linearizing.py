@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hrpsim.world.world import World
 
 _TOLERANCE = 1e-9  # of the step that is differentiated, see SETTINGS
+_CONVERGED = 1e-9  # residual with which it may end [m/s]
 
 
 def linearize(
@@ -107,12 +108,12 @@ def _refuse_world(world: World) -> None:
 def _refuse_step(step: TakenStep, naming: Naming) -> None:
     """Raise WorldError where the step has what is not differentiated, by name."""
     scene, rows = step.scene, step.rows
-    what = ""
-    if not scene.step_stats["converged"][0]:
+    stats, what = scene.step_stats[0], ""
+    if not (stats["converged"] or stats["residual"] <= _CONVERGED):
         what = f"the step did not converge at {naming.worst_of_step(scene)}"
     elif scene.impacts.state["had_impacts"][0]:
         what = "the step has impacts with restitution"
-    elif scene.continuous.state["start_force"][0] or scene.continuous.state["speculative_count"][0]:
+    elif any(scene.continuous.state[0][name] for name in ("start_force", "speculative_count")):
         what = "the step has bodies so fast that contacts are found along their way"
     if what:
         raise WorldError(f"linearize: {what}, which is not differentiated")
@@ -128,6 +129,7 @@ def _refused_rows(step: TakenStep) -> list[tuple[str, np.ndarray]]:
     is_normal = (rows["kind"] == CONTACT_ROW) & (np.arange(len(rows)) % 3 == 0)
     is_normal &= np.arange(len(rows)) < 3 * count
     laws = is_normal & (rows["friction_model"] != CONE) & (rows["friction"] > 0.0)
+    penalty = rows["choice"] == PENALTY
     return [
         ("has a friction law without derivative", np.flatnonzero(laws)),
         (

@@ -4,8 +4,9 @@
 """Central differences of `World.step`, by which its derivatives are judged."""
 
 import numpy as np
-from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from scipy.spatial.transform import Rotation
+
+from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 
 FREE = 3
 
@@ -78,3 +79,21 @@ def error(found, expected):
     """Return the largest difference of two matrices, by the largest entries of rows and columns."""
     rows = np.abs(expected).max(axis=1, initial=0.0, keepdims=True)
     return float(np.max(np.abs(found - expected) / np.maximum(rows, 1.0)))
+
+
+def input_differences(world, field, joints, step):
+    """Return B (2 nv, joints) by central differences, for a field of the actuators' records."""
+    start, scene = world.snapshot(), world.scene
+    world.step()
+    end = scene.q.copy(), scene.velocity.copy()
+    world.restore(start)
+    found = np.empty((2 * len(scene.velocity), len(joints)))
+    for column, k in enumerate(joints):
+        ends = []
+        for sign in (1.0, -1.0):
+            scene.control[field][k] += sign * step
+            world.step()
+            ends.append(tangent(scene.forest, scene.q, scene.velocity, *end))
+            world.restore(start)
+        found[:, column] = (ends[0] - ends[1]) / (2.0 * step)
+    return found

@@ -71,7 +71,7 @@ class FreeBases:
         return out
 
     def turn_velocity(self, velocity: np.ndarray, dq: np.ndarray, sign: float) -> np.ndarray:
-        """Return `sign` times the change d x v of both velocities when bases turn by d (rows dq)."""
+        """Return `sign` times d x v of both velocities of bases that turn by d (rows of dq)."""
         out = np.zeros_like(dq)
         for part in (self.angular, self.linear):
             out[part] = -sign * _times(skew(velocity[part]), dq[self.angular])

@@ -252,17 +252,15 @@ class StepDerivatives:
         effort = np.abs(np.abs(wanted) - dofs["effort_limit"]) * h / own
         speed = np.abs(np.abs(step.end_velocity) - dofs["velocity_limit"])
         speed[control["limiting"] != 0] = np.inf  # its row says how far it is
-        for distance, beyond, words in (
-            (effort, control["saturated"] != 0, ("within its effort limit", "at its effort limit")),
-            (
-                speed,
-                control["limiting"] != 0,
-                ("within its velocity limit", "at its velocity limit"),
-            ),
+        at_effort, at_speed = control["saturated"] != 0, control["limiting"] != 0
+        for distance, beyond, word in (
+            (effort, at_effort, "effort"),
+            (speed, at_speed, "velocity"),
         ):
+            sides = f"within its {word} limit", f"at its {word} limit"
             for k in np.flatnonzero(joint & (distance < step.margin)):
                 here = int(beyond[k])
-                out.append((int(k), words[here], words[1 - here], float(distance[k])))
+                out.append((int(k), sides[here], sides[1 - here], float(distance[k])))
         return out
 
 
