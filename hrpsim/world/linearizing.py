@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -18,54 +18,65 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.world.arrays.assemble import joined_system
-from hrpsim.world.linearization.linearize import INPUTS, StepDerivatives, middle_of
-from hrpsim.world.linearization.result import Edge, Linearization
+from hrpsim.world.linearization.linearize import INPUTS, Room, StepDerivatives, middle_of
+from hrpsim.world.linearization.result import ConstraintEdge, Linearization
 from hrpsim.world.linearization.taken_step import TakenStep
+from hrpsim.world.parts.contents import Contents
+from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
-
-if TYPE_CHECKING:
-    from hrpsim.world.world import World
+from hrpsim.world.parts.stepping import Stepping
 
 _TOLERANCE = 1e-9  # of the step that is differentiated, see SETTINGS
 _CONVERGED = 1e-9  # residual with which it may end [m/s]
 
 
-def linearize(
-    world: World, names: Callable[[], Naming], inputs: str | Iterable[str], margin: float
-) -> Linearization:
-    """Return the derivatives of the next step of `world`; see `World.linearize`."""
-    kinds = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-    for kind in kinds:
-        if kind not in INPUTS:
-            raise WorldError(unknown_name("input", str(kind), INPUTS))
-    _refuse_world(world)
-    joints = [
-        (robot.name, joint.name, robot.first_v + joint.v_index)
-        for robot in world.robots.values()
-        for joint in robot.model.joints
-        if joint.name in robot.joint_names
-    ]
-    start = world.snapshot()
-    try:
-        scene = world.scene
-        exact = _TOLERANCE * STANDARD_GRAVITY * world.time_step
-        scene.settings["tolerance"] = min(float(scene.settings["tolerance"][0]), exact)
-        world.step()
-        step, naming = _taken_step(world.scene, margin), names()
-        _refuse_step(step, naming)
-        found = StepDerivatives(step, joined_system(list(world.entities.values())))
-        columns = found.input_columns(kinds, np.array([k for *_, k in joints], dtype=np.int64))
-        A, B = found.matrices(columns)
-        edges = _edges(found, naming)
-    finally:
-        world.restore(start)
-    return Linearization(
-        A,
-        B,
-        {e.name: slice(e.first_v, e.first_v + e.nv) for e in world.entities.values()},
-        tuple((kind, robot, joint) for kind in kinds for robot, joint, _ in joints),
-        tuple(edges),
-    )
+class Linearizing(Part):
+    """Takes the steps of a world that are differentiated."""
+
+    def __init__(self, core: Core, stepping: Stepping):
+        super().__init__(core)
+        self._stepping = stepping
+        self._room: Room | None = None  # of the scene that was differentiated last
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the room, which can be made again."""
+        return self.__dict__ | {"_room": None}
+
+    def linearize(self, inputs: str | Iterable[str], margin: float) -> Linearization:
+        """Return the derivatives of the next step; see `World.linearize`."""
+        kinds = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+        for kind in kinds:
+            if kind not in INPUTS:
+                raise WorldError(unknown_name("input", str(kind), INPUTS))
+        _refuse_world(self._contents, self._scenes.scene, self._sleep.asleep)
+        time_step, entities = self._contents.time_step, self._contents.entities
+        joints = [
+            (robot.name, joint.name, robot.first_v + joint.v_index)
+            for robot in self._contents.robots.values()
+            for joint in robot.model.joints
+            if joint.name in robot.joint_names
+        ]
+        with self._stepping.tried_step(_TOLERANCE * STANDARD_GRAVITY * time_step) as scene:
+            step, naming = _taken_step(scene, margin), self._scenes.naming()
+            _refuse_step(step, naming)
+            found = StepDerivatives(step, self._room_for(scene))
+            columns = found.input_columns(kinds, np.array([k for *_, k in joints], dtype=np.int64))
+            A, B = found.matrices(columns)
+            edges = _edges(found, naming)
+        return Linearization(
+            A,
+            B,
+            {one.name: slice(one.first_v, one.first_v + one.nv) for one in entities},
+            tuple((kind, robot, joint) for kind in kinds for robot, joint, _ in joints),
+            tuple(edges),
+        )
+
+    def _room_for(self, scene: Scene) -> Room:
+        """Return room for a scene, made again where it was laid out again."""
+        if self._room is None or self._room.scene is not scene:
+            system = joined_system(self._contents.entities)
+            self._room = Room(scene, self._stepping.reference(), system)
+        return self._room
 
 
 def _taken_step(scene: Scene, margin: float) -> TakenStep:
@@ -86,19 +97,17 @@ def _taken_step(scene: Scene, margin: float) -> TakenStep:
     )
 
 
-def _refuse_world(world: World) -> None:
+def _refuse_world(contents: Contents, scene: Scene, asleep: tuple[str, ...]) -> None:
     """Raise WorldError where the world has what is not differentiated."""
-    scene = world.scene
-    settings = scene.settings[0]
-    what = ""
+    settings, what = scene.settings[0], ""
     if settings["integrator"] != SEMI_IMPLICIT:
-        what = f"the integrator {world.integrator!r}: only steps of 'semi_implicit' are"
+        what = f"the integrator {contents.integrator!r} is not: only 'semi_implicit' is"
     elif settings["relative_tolerance"] > 0.0:
         what = "steps with stop='relative_change', which end before the solution, are not"
-    elif world.asleep:
-        what = f"bodies that sleep are not ({world.asleep[0]!r}): set world.sleeping = False"
+    elif asleep:
+        what = f"bodies that sleep are not ({asleep[0]!r}): set world.sleeping = False"
     elif scene.counts["wrench_count"][0]:
-        what = "pushes are not: step the world, or linearise before apply_wrench"
+        what = "pushes are not: linearise before apply_wrench"
     elif settings["projection"] and len(scene.connections):
         what = "position_projection is not"
     if what:
@@ -129,7 +138,6 @@ def _refused_rows(step: TakenStep) -> list[tuple[str, np.ndarray]]:
     is_normal = (rows["kind"] == CONTACT_ROW) & (np.arange(len(rows)) % 3 == 0)
     is_normal &= np.arange(len(rows)) < 3 * count
     laws = is_normal & (rows["friction_model"] != CONE) & (rows["friction"] > 0.0)
-    penalty = rows["choice"] == PENALTY
     return [
         ("has a friction law without derivative", np.flatnonzero(laws)),
         (
@@ -147,7 +155,7 @@ def _row_name(step: TakenStep, naming: Naming, row) -> str:
     return naming.name(int(row["kind"]), source, other)
 
 
-def _edges(found: StepDerivatives, naming: Naming) -> list[Edge]:
+def _edges(found: StepDerivatives, naming: Naming) -> list[ConstraintEdge]:
     """Return the constraints and actuators near another side."""
     step, count = found.step, 3 * len(found.step.contacts)
     edges = found.contacts.edges(lambda c: _row_name(step, naming, step.rows[3 * c]))
@@ -157,11 +165,11 @@ def _edges(found: StepDerivatives, naming: Naming) -> list[Edge]:
     edges += found.joints.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
     for number in found.contradicting_rows():
         name = _row_name(step, naming, step.rows[number])
-        edges.append(Edge(name, "agrees with others", "contradicts others", 0.0))
+        edges.append(ConstraintEdge(name, "agrees with others", "contradicts others", 0.0))
     for number in found.released_rows():
         name = f"position correction of {_row_name(step, naming, step.rows[number])}"
-        edges.append(Edge(name, "released", "pressed", 0.0))
+        edges.append(ConstraintEdge(name, "released", "pressed", 0.0))
     for k, side, other, distance in found.actuator_edges():
         name = naming.name(VELOCITY_LIMIT, int(k), -1).replace("velocity limit", "actuator")
-        edges.append(Edge(name, side, other, distance))
+        edges.append(ConstraintEdge(name, side, other, distance))
     return edges

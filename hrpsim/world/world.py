@@ -19,7 +19,7 @@ from hrpsim.errors import ModelWarning, WorldError
 from hrpsim.step.arrays import Scene
 from hrpsim.values import RANGES, finite_vector, flag
 from hrpsim.world.linearization.result import Linearization
-from hrpsim.world.linearizing import linearize
+from hrpsim.world.linearizing import Linearizing
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
@@ -119,6 +119,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         core = Core(contents, scenes, sleep, ConvergenceRecord())
         super().__init__(core)
         self._stepping = Stepping(core)
+        self._linearizing = Linearizing(core, self._stepping)
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, list(self.entities)[:4])) + ", ..." * (len(self.entities) > 4)
@@ -160,7 +161,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
                 with restitution, position corrections, penalty contacts, sleeping bodies, other
                 integrators than "semi_implicit"; and where the step cannot be done.
         """
-        return linearize(self, self._scenes.naming, inputs, margin)
+        return self._linearizing.linearize(inputs, margin)
 
     @property
     def time_step(self) -> float:

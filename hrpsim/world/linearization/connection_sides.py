@@ -20,7 +20,7 @@ from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.world.linearization.connection_geometry import CURVATURE, RATES, connection_derivatives
 from hrpsim.world.linearization.corrections import Corrections, taking_part
 from hrpsim.world.linearization.motions import Motions
-from hrpsim.world.linearization.result import Edge
+from hrpsim.world.linearization.result import ConstraintEdge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
 
@@ -98,7 +98,7 @@ class ConnectionSides:
         )
         return values.transpose(3, 1, 2, 0), force.T
 
-    def edges(self, name: Callable[[int], str]) -> list[Edge]:
+    def edges(self, name: Callable[[int], str]) -> list[ConstraintEdge]:
         """Return the rows near another side; `name` is that of a row of these."""
         return edges_of(self.holding, self._distance, self.step.margin, name)
 

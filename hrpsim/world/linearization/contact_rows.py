@@ -10,6 +10,7 @@ import numpy as np
 from hrpsim.collision.records import CONTACT
 from hrpsim.jit.compiled import prepared
 from hrpsim.jit.reference import Reference
+from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization.contact_geometry import contact_derivatives
 from hrpsim.world.linearization.coordinates import skew
 from hrpsim.world.linearization.motions import Motions
@@ -18,13 +19,26 @@ from hrpsim.world.linearization.taken_step import TakenStep
 _contact_derivatives = prepared(contact_derivatives)
 
 
+class ContactRoom:
+    """Room to search the contacts of a scene again, whose bodies `kinematics` (n,) places."""
+
+    def __init__(self, scene: Scene, reference: Reference, kinematics: np.ndarray):
+        capacity = len(scene.collision.contacts)
+        work = scene.collision._replace(
+            pairs=np.zeros((capacity + 1, 2), dtype=np.int64),
+            contacts=np.zeros(capacity, dtype=CONTACT),
+        )
+        self.scene, self.work = reference, Reference(work)
+        self.kinematics, self.moved = kinematics, kinematics.copy()
+
+
 class ContactRows:
     """The contacts of a step: where they are, which hold, and how they move.
 
     In arrays, the first index is the contact; directions are the normal and two tangents.
     """
 
-    def __init__(self, step: TakenStep, motions: Motions, kinematics: np.ndarray):
+    def __init__(self, step: TakenStep, motions: Motions, room: ContactRoom):
         self.step, self.records = step, step.contacts
         count = len(self.records)
         rows = step.rows[: 3 * count].reshape(count, 3)
@@ -39,27 +53,24 @@ class ContactRows:
         moves = self._point_motion(*self.twists)
         self.velocities = moves @ step.end_velocity  # of a against b at the point
         self.jacobians = self.directions @ moves
-        self._find_geometry(kinematics)
+        self._find_geometry(room)
 
     def _point_motion(self, twist_a: np.ndarray, twist_b: np.ndarray) -> np.ndarray:
         """Return the motion of a's point against b's for twists (c, 6, ...) of the bodies."""
         a, b = (t[:, 3:] - arm @ t[:, :3] for t, arm in zip((twist_a, twist_b), self.arms))
         return a - b
 
-    def _find_geometry(self, kinematics: np.ndarray) -> None:
+    def _find_geometry(self, room: ContactRoom) -> None:
         """Find how points, normals and gaps move with q: (c, 3, nv), (c, 3, nv), (c, nv)."""
-        scene, count = self.step.scene, len(self.records)
-        work = scene.collision._replace(
-            pairs=np.zeros((count + 1, 2), dtype=np.int64),
-            contacts=np.zeros(len(scene.collision.contacts), dtype=CONTACT),
-        )
+        count = len(self.records)
         bodies = np.unique(np.concatenate([self.records["body_a"], self.records["body_b"]]))
         geometry, found = np.empty((count, 2, 7, 6)), np.empty((count, 2), dtype=np.int64)
+        room.moved[:] = room.kinematics
         _contact_derivatives(
-            Reference(scene),
-            kinematics,
-            kinematics.copy(),
-            Reference(work),
+            room.scene,
+            room.kinematics,
+            room.moved,
+            room.work,
             bodies[bodies >= 0],
             count,
             geometry,

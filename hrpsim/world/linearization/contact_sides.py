@@ -13,7 +13,7 @@ from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.world.linearization.contact_rows import ContactRows
 from hrpsim.world.linearization.corrections import Corrections, taking_part
-from hrpsim.world.linearization.result import Edge
+from hrpsim.world.linearization.result import ConstraintEdge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
 
@@ -44,7 +44,7 @@ class ContactSides:
         self._distances = (np.maximum(pressed, np.abs(apart)), np.maximum(spare, speed))
         self._rough = rough
 
-    def edges(self, name: Callable[[int], str]) -> list[Edge]:
+    def edges(self, name: Callable[[int], str]) -> list[ConstraintEdge]:
         """Return the contacts near another side; `name` is that of a contact."""
         found, step, sides = self.found, self.found.step, []
         by_force, by_slip = self._distances
@@ -57,7 +57,7 @@ class ContactSides:
         ):
             for c in np.flatnonzero(which & (near < step.margin)):
                 here = int(values[c])
-                sides.append(Edge(name(c), words[here], words[1 - here], float(near[c])))
+                sides.append(ConstraintEdge(name(c), words[here], words[1 - here], float(near[c])))
         return sides
 
     def _gap_edges(self) -> tuple[np.ndarray, np.ndarray]:

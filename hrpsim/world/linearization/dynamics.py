@@ -29,14 +29,14 @@ class Derivatives(NamedTuple):
 
 
 class Dynamics:
-    """Room for the dynamics of a forest, whose joints see `joint_inertia` (nv,) besides links."""
+    """Room for the dynamics of a forest. Joints see `space.rotor_inertia` (nv,) besides links."""
 
-    def __init__(self, system: System, joint_inertia: np.ndarray):
+    def __init__(self, system: System):
         self.space = new_workspace(system)
-        self.space.rotor_inertia[:] = joint_inertia
         self.reference = Reference(self.space)
         self.bases = FreeBases(self.space.forest)
-        self._columns = new_columns(len(joint_inertia))
+        self.moving = self.space.kinematics.copy()  # poses of the step, with any velocities
+        self._columns = new_columns(len(self.space.velocity))
 
     def derivatives(
         self,

@@ -19,7 +19,7 @@ from hrpsim.constraints.rows import (
     VELOCITY_LIMIT,
 )
 from hrpsim.world.linearization.corrections import Corrections, taking_part
-from hrpsim.world.linearization.result import Edge
+from hrpsim.world.linearization.result import ConstraintEdge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
 from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
@@ -38,7 +38,7 @@ class JointSides:
         self.jacobians[follows, leaders] = rows["J_b"][follows, 0]
         self.holding, self._distance = sides_of(rows, self.jacobians @ step.end_velocity)
 
-    def edges(self, name: Callable[[int], str]) -> list[Edge]:
+    def edges(self, name: Callable[[int], str]) -> list[ConstraintEdge]:
         """Return the rows near another side; `name` is that of a row of these."""
         return edges_of(self.holding, self._distance, self.step.margin, name)
 

@@ -14,11 +14,13 @@ import numpy as np
 
 from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.jit.compiled import prepared
+from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forward import update_velocities
+from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization.body_motions import carry, energy_gradients
 from hrpsim.world.linearization.connection_sides import ConnectionSides
-from hrpsim.world.linearization.contact_rows import ContactRows
+from hrpsim.world.linearization.contact_rows import ContactRoom, ContactRows
 from hrpsim.world.linearization.contact_sides import ContactSides
 from hrpsim.world.linearization.corrections import find_impulses, is_corrected, joined
 from hrpsim.world.linearization.dynamics import Derivatives, Dynamics
@@ -50,26 +52,35 @@ class Balance(NamedTuple):
     linear: np.ndarray  # of the constraint forces on trees, at rows of free bases
 
 
+class Room:
+    """Room for the derivatives of the steps of a scene."""
+
+    def __init__(self, scene: Scene, reference: Reference, system: System):
+        self.scene, self.dynamics = scene, Dynamics(system)
+        self.contacts = ContactRoom(scene, reference, self.dynamics.space.kinematics.copy())
+
+
 class StepDerivatives:
     """The derivatives of a step that was taken."""
 
-    def __init__(self, step: TakenStep, system):
-        scene = step.scene
-        inertia = scene.work.joint_inertia.copy()
+    def __init__(self, step: TakenStep, room: Room):
+        scene, self.dynamics = step.scene, room.dynamics
+        inertia = self.dynamics.space.rotor_inertia
+        inertia[:] = scene.work.joint_inertia
         self.locked = np.isinf(inertia)
         inertia[self.locked] = 0.0
-        self.step, self.dynamics = step, Dynamics(system, inertia)
-        self.bases = self.dynamics.bases
+        self.step, self.bases = step, self.dynamics.bases
         self.spins = spins_of(step, self.bases)
         found = self._at_middle()
-        kinematics = self.dynamics.space.kinematics
-        _update_velocities(scene.forest, step.velocity_middle, kinematics)
+        self.dynamics.moving[:] = self.dynamics.space.kinematics
+        room.contacts.kinematics[:] = self.dynamics.space.kinematics
+        _update_velocities(scene.forest, step.velocity_middle, room.contacts.kinematics)
         records = step.contacts
         pairs = [of[end] for of in (records, scene.connections) for end in ("body_a", "body_b")]
         bodies = np.unique(np.concatenate(pairs))
         motions = Motions(self.dynamics, bodies[bodies >= 0])
         first, count = 3 * len(records), int(scene.counts["connection_rows"][0])
-        self.contacts = ContactSides(ContactRows(step, motions, kinematics.copy()))
+        self.contacts = ContactSides(ContactRows(step, motions, room.contacts))
         self.connections = ConnectionSides(step, motions, first, count) if count else None
         self.joints = JointSides(step, first + count)
         self.balance = self._balance(found)

@@ -20,7 +20,7 @@ class Motions:
 
     def __init__(self, dynamics: Dynamics, bodies: np.ndarray):
         self.bodies, self._forest = bodies, dynamics.space.forest
-        self._kinematics = dynamics.space.kinematics.copy()
+        self._kinematics = dynamics.moving
         count = len(self._forest.bodies)
         self._places = np.full(count + 1, len(bodies))
         self._places[bodies] = np.arange(len(bodies))

@@ -12,7 +12,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Edge:
+class ConstraintEdge:
     """A constraint so near to another side that the derivatives hold in one direction only.
 
     `side` is the one for which they were computed, `other` the one nearby, `distance` how far it
@@ -38,4 +38,4 @@ class Linearization:
     B: np.ndarray
     entities: Mapping[str, slice]  # entries of each robot or body among the nv positions
     inputs: tuple[tuple[str, str, str], ...]  # columns of B: kind, robot and joint
-    on_edge: tuple[Edge, ...]
+    on_edge: tuple[ConstraintEdge, ...]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.step.arrays import Scene
-from hrpsim.world.linearization.result import Edge
+from hrpsim.world.linearization.result import ConstraintEdge
 
 _SIDES = ("at its bound", "holds")
 
@@ -43,9 +43,11 @@ def sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return spare > left, np.maximum(spare, left)
 
 
-def edges_of(holding, distance, margin: float, name: Callable[[int], str]) -> list[Edge]:
+def edges_of(holding, distance, margin: float, name: Callable[[int], str]) -> list[ConstraintEdge]:
     """Return the rows near another side; `name` is that of a row."""
     return [
-        Edge(name(k), _SIDES[int(holding[k])], _SIDES[1 - int(holding[k])], float(distance[k]))
+        ConstraintEdge(
+            name(k), _SIDES[int(holding[k])], _SIDES[1 - int(holding[k])], float(distance[k])
+        )
         for k in np.flatnonzero(distance < margin)
     ]
