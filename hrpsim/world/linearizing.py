@@ -163,12 +163,14 @@ def _edges(found: StepDerivatives, naming: Naming) -> list[ConstraintEdge]:
         edges += found.connections.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
         count += len(found.connections.rows)
     edges += found.joints.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
-    for number in found.contradicting_rows():
-        name = _row_name(step, naming, step.rows[number])
-        edges.append(ConstraintEdge(name, "agrees with others", "contradicts others", 0.0))
-    for number in found.released_rows():
-        name = f"position correction of {_row_name(step, naming, step.rows[number])}"
-        edges.append(ConstraintEdge(name, "released", "pressed", 0.0))
+    for numbers, before, side, other in (
+        (found.contradicting_rows(), "", "agrees with others", "contradicts others"),
+        (found.released_rows(), "position correction of ", "released", "pressed"),
+        (found.indeterminate_rows(), "", "shares a load", "shares it in another way"),
+    ):
+        for number in numbers:
+            name = before + _row_name(step, naming, step.rows[number])
+            edges.append(ConstraintEdge(name, side, other, 0.0))
     for k, side, other, distance in found.actuator_edges():
         name = naming.name(VELOCITY_LIMIT, int(k), -1).replace("velocity limit", "actuator")
         edges.append(ConstraintEdge(name, side, other, distance))

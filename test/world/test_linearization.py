@@ -183,6 +183,20 @@ def test_some_states_of_a_walk():
     assert max(clear) < 1e-6 and len(clear) >= 4
 
 
+def sliding_box(k):
+    """Return the world of a box that slides; it turns too, on a floor that yields, if k is odd."""
+    world, random, spin = on_floor(), np.random.default_rng(k), 0.0
+    if k % 2:
+        world.set_contact("default", "default", compliance=1e-6, damping_time=0.003)
+        spin = random.uniform(-3, 3)
+    size, turn = random.uniform(0.1, 0.4, 3), random.uniform(0, 6)
+    at, quaternion = (0, 0, size[2] / 2 - SLOP / 2), (0, 0, np.sin(turn), np.cos(turn))
+    body = world.add_body(Box(size), 1.0, position=at, orientation=quaternion)
+    body.v = (*random.uniform(-1, 1, 2), 0, 0, 0, spin)
+    world.step(2)
+    return world
+
+
 @pytest.mark.long
 def test_two_hundred_states():
     """Law: A of 100 states of walking, 50 of grasping, 50 of sliding boxes; edges are rare."""
@@ -194,15 +208,7 @@ def test_two_hundred_states():
         world.scene.q[3] -= 2e-5
         found.append(wrong(world))
         world.restore(start)
-    random = np.random.default_rng(5)
-    for _ in range(50):
-        world = on_floor()
-        size, turn = random.uniform(0.1, 0.4, 3), random.uniform(0, 6)
-        at, quaternion = (0, 0, size[2] / 2 - SLOP / 2), (0, 0, np.sin(turn), np.cos(turn))
-        body = world.add_body(Box(size), 1.0, position=at, orientation=quaternion)
-        body.v = (*random.uniform(-1, 1, 2), 0, 0, 0, random.uniform(-3, 3))
-        world.step(2)
-        found.append(wrong(world))
+    found += [wrong(sliding_box(k)) for k in range(50)]
     clear = [one for one, edges in found if not edges]
     assert max(clear) < 1e-6 and len(clear) > 150
 
@@ -246,6 +252,15 @@ def test_states_on_an_edge_are_named():
     mu, dt = float(world.scene.materials[0, 0]["static"]), world.time_step
     body.v = (mu * 9.80665 * dt * (1.0 + 1e-9), 0, 0, 0, 0, 0)
     assert {edge.side for edge in world.linearize().on_edge} & {"sticking", "sliding"}
+
+
+def test_a_load_that_slides_in_several_directions_is_named():
+    """Law: how four rigid points share a load is not unique, and friction depends on it."""
+    world = on_floor()
+    body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0, position=(0, 0, 0.15 - SLOP / 2))
+    body.v = (1.0, 0.3, 0.0, 0.0, 0.0, 3.0)
+    world.step(2)
+    assert {edge.side for edge in world.linearize().on_edge} == {"shares a load"}
 
 
 def test_the_world_does_not_change():

@@ -39,6 +39,9 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 # Change of a row's rate by a change of the state that is not rounding [1/s, or 1].
 _NOTICED = 1e-5
 
+_SINGULAR = 1e-8  # share of the largest response that is rounding of zero
+_SHARE = 1e-3  # of a unit change of impulses
+
 INPUTS = {"efforts": None, "positions": "kp", "velocities": "kd"}
 """Inputs of actuators, and by which of their gains they act."""
 
@@ -181,6 +184,22 @@ class StepDerivatives:
         """
         left = np.abs(self._left).max(axis=1, initial=0.0)
         return np.unique(self.rows[0][left > _NOTICED])
+
+    def indeterminate_rows(self) -> np.ndarray:
+        """Return the rows whose load redundant contacts may share so that the motion differs.
+
+        Where contacts slide in different directions: changes of impulses that leave the rows as
+        they are, but not the velocities, have J M^-1 F' l + S l = 0 and F' l other than 0.
+        """
+        numbers, J, F, compliance, *_ = self.rows
+        if not self.contacts.sliding.any():
+            return numbers[:0]
+        response = np.linalg.solve(self.balance.mass, F.T)
+        _, size, shares = np.linalg.svd(J @ response + np.diag(compliance))
+        shares = shares[size < _SINGULAR * size.max(initial=0.0)]
+        moved = np.abs(shares @ response.T).max(axis=1, initial=0.0)
+        shares = shares[moved > _SINGULAR * np.abs(response).max(initial=0.0)]
+        return np.unique(numbers[(np.abs(shares) > _SHARE).any(axis=0)])
 
     def released_rows(self) -> np.ndarray:
         """Return the rows that some change of the state would press in the position correction."""

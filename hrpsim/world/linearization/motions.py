@@ -33,7 +33,7 @@ class Motions:
 
     def rates(self, velocity: np.ndarray) -> np.ndarray:
         """Return how the bodies' velocities change with q while `velocity` (nv,) stays."""
-        out = self._room()
+        out, velocity = self._room(), np.ascontiguousarray(velocity)
         _jacobian_rates(self._forest, self._kinematics, velocity, self.bodies, out[:-1])
         return out
 
