@@ -18,7 +18,13 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.world.arrays.assemble import joined_system
-from hrpsim.world.linearization.linearize import INPUTS, Room, StepDerivatives, middle_of
+from hrpsim.world.linearization.linearize import (
+    INPUTS,
+    Room,
+    StepDerivatives,
+    middle_of,
+    stiffened_bodies,
+)
 from hrpsim.world.linearization.result import ConstraintEdge, Linearization
 from hrpsim.world.linearization.taken_step import TakenStep
 from hrpsim.world.parts.contents import Contents
@@ -60,6 +66,7 @@ class Linearizing(Part):
             step, naming = _taken_step(scene, margin), self._scenes.naming()
             _refuse_step(step, naming)
             found = StepDerivatives(step, self._room_for(scene))
+            self._refuse_found(found, naming)
             columns = found.input_columns(kinds, np.array([k for *_, k in joints], dtype=np.int64))
             A, B = found.matrices(columns)
             edges = _edges(found, naming)
@@ -70,6 +77,19 @@ class Linearizing(Part):
             tuple((kind, robot, joint) for kind in kinds for robot, joint, _ in joints),
             tuple(edges),
         )
+
+    def _refuse_found(self, found: StepDerivatives, naming: Naming) -> None:
+        """Raise WorldError where the derivatives found what they do not cover, by name."""
+        for reason, number in found.refused:
+            name = _row_name(found.step, naming, found.step.rows[number])
+            raise WorldError(f"linearize: {name} {reason}")
+        for bodies, reason in (
+            (found.spins.unsolved, "turns too far in a step"),
+            (stiffened_bodies(found.step.scene), "is light between heavily loaded connections"),
+        ):
+            for body in bodies:
+                name = [one.name for one in self._contents.entities if one.first_body <= body][-1]
+                raise WorldError(f"linearize: {name!r} {reason}, which is not differentiated")
 
     def _room_for(self, scene: Scene) -> Room:
         """Return room for a scene, made again where it was laid out again."""
@@ -122,7 +142,7 @@ def _refuse_step(step: TakenStep, naming: Naming) -> None:
         what = f"the step did not converge at {naming.worst_of_step(scene)}"
     elif scene.impacts.state["had_impacts"][0]:
         what = "the step has impacts with restitution"
-    elif any(scene.continuous.state[0][name] for name in ("start_force", "speculative_count")):
+    elif any(scene.continuous.state[0][name] for name in ("start_force", "passes")):
         what = "the step has bodies so fast that contacts are found along their way"
     if what:
         raise WorldError(f"linearize: {what}, which is not differentiated")
@@ -138,7 +158,10 @@ def _refused_rows(step: TakenStep) -> list[tuple[str, np.ndarray]]:
     is_normal = (rows["kind"] == CONTACT_ROW) & (np.arange(len(rows)) % 3 == 0)
     is_normal &= np.arange(len(rows)) < 3 * count
     laws = is_normal & (rows["friction_model"] != CONE) & (rows["friction"] > 0.0)
+    c = step.contacts
+    moved = np.flatnonzero((c["gap_offset"] != 0.0) | (c["push_out"] > 0.0))
     return [
+        ("is moved by impacts within the step, which are not differentiated", 3 * moved),
         ("has a friction law without derivative", np.flatnonzero(laws)),
         (
             "is a penalty contact, which is not differentiated",

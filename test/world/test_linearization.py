@@ -257,7 +257,7 @@ def test_states_on_an_edge_are_named():
 def test_a_load_that_slides_in_several_directions_is_named():
     """Law: how four rigid points share a load is not unique, and friction depends on it."""
     world = on_floor()
-    body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0, position=(0, 0, 0.15 - SLOP / 2))
+    body = world.add_body(Box((0.3, 0.2, 0.04)), 2.0, position=(0, 0, 0.02 - SLOP / 2))
     body.v = (1.0, 0.3, 0.0, 0.0, 0.0, 3.0)
     world.step(2)
     assert {edge.side for edge in world.linearize().on_edge} == {"shares a load"}
@@ -284,7 +284,24 @@ def test_the_world_does_not_change():
 def bounces(world):
     world.set_friction("default", "default", static=0.5, restitution=0.5)
     world.bodies["box"].v = (0, 0, -1, 0, 0, 0)
-    world.bodies["box"].position = (0, 0, 0.0505)
+    world.bodies["box"].position = (0, 0, 0.0605)
+
+
+def lands_softly(world):
+    world.set_contact("default", "default", compliance=1e-5)
+    world.bodies["box"].v = (0, 0, -1, 0, 0, 0)
+    world.bodies["box"].position = (0, 0, 0.0602)
+
+
+def spins_fast(world):
+    world.bodies["box"].position = (0, 0, 5)
+    world.bodies["box"].v = (0, 0, 0, 4462.96649029, -16443.92660314, -14477.8244701)
+
+
+def passes(world):
+    world.add_body(Box((1, 1, 1e-3)), 1.0, position=(0, 0, 2), name="plate")
+    world.bodies["box"].position = (0, 0, 1.9)
+    world.bodies["box"].v = (0, 0, 300, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -297,13 +314,16 @@ def bounces(world):
         ({}, lambda world: world.bodies["box"].apply_wrench((1, 0, 0)), "push"),
         ({}, lambda world: world.step(2000), "sleep"),
         ({}, bounces, "restitution"),
+        ({}, lands_softly, "met within the step"),
+        ({"continuous": False}, spins_fast, "turns too far"),
+        ({}, passes, "fast"),
     ],
 )
 def test_what_is_not_differentiated_is_refused_by_name(options, change, why):
     """Law: never wrong in silence."""
     world = World(**options)
     world.add_ground()
-    world.add_body(Box((0.1, 0.1, 0.1)), 1.0, position=(0, 0, 0.05 - 1e-7), name="box")
+    world.add_body(Box((0.1, 0.2, 0.12)), 1.0, position=(0, 0, 0.06 - 1e-7), name="box")
     if change is not None:
         change(world)
     with pytest.raises(WorldError, match=why):

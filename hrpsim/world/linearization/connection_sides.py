@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.constraints.connection_rows import _HASTE as HASTE
 from hrpsim.constraints.connection_rows import LOCKED
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.constraints.solver_table import ITERATIVE
@@ -25,6 +26,8 @@ from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
 
 _connection_derivatives = prepared(connection_derivatives)
+
+_ALMOST = 0.999  # share of a bound from which on it acts
 
 PATTERN = np.dtype([("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))])
 
@@ -58,6 +61,7 @@ class ConnectionSides:
             for J, place in zip((J_a, J_b), bodies)
         )
         self.holding, self._distance = sides_of(self.rows, self.jacobians @ step.end_velocity)
+        self.refused = self._bounded_errors()
         n, nv = len(forest.bodies), len(step.velocity)
         self._room = Reference(
             Room(
@@ -132,6 +136,19 @@ class ConnectionSides:
     def corrects_errors(self) -> bool:
         """Whether the position correction removes any error of a row, however small."""
         return bool(self._corrected_axes().any())
+
+    def _bounded_errors(self) -> list[tuple[str, int]]:
+        """Return rows whose errors are corrected at a bounded speed, or beyond a radian."""
+        axis, k, records, step = self._axes(), np.arange(len(self.rows)), self.records, self.step
+        error = np.abs(records["error"][k, axis])
+        damping, rigid = records["damping_time"][k, axis], records["compliance"][k, axis] == 0.0
+        reach = 0.25 * step.time_step + damping
+        most = np.where(rigid, HASTE * step.scene.settings["correction_speed"][0] * reach, np.inf)
+        turned = np.linalg.norm(self.rows["J_a"][:, :3], axis=1)
+        beyond = (error > _ALMOST * most) | ((axis >= 3) & (error > _ALMOST * turned))
+        beyond &= (records["axes"][k, axis] == LOCKED) & ~self._corrected_axes()
+        reason, first = "has an error that is corrected at a bounded speed", 3 * len(step.contacts)
+        return [(reason, first + int(number)) for number in np.flatnonzero(beyond)]
 
     def corrections(self, rate: np.ndarray) -> Corrections:
         """Return the rows that may hold in the position correction, whose rate is (nv,)."""

@@ -17,6 +17,7 @@ from hrpsim.world.linearization.result import ConstraintEdge
 from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
 
+_MET_WITHIN = "is met within the step, which is not differentiated"
 _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 
@@ -40,6 +41,7 @@ class ContactSides:
         self.sliding = rough & (speed > spare)
         self.sticking = rough & ~self.sliding
         self.speed = speed
+        self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
         self.softening = np.zeros_like(found.gaps)  # change of the compliance of normals by q
         self._distances = (np.maximum(pressed, np.abs(apart)), np.maximum(spare, speed))
         self._rough = rough
@@ -138,11 +140,9 @@ class ContactSides:
         """Add the changes of the targets of compliant contacts `at`, rows `soft` of the others."""
         found, step, pairs = self.found, self.found.step, self._pairs()[at]
         normals, J = found.normals[at], found.jacobians[at, 0]
-        own = normals["inverse_mass"] - normals["compliance"]
         gaps, rates = found.records["gap"][at], J @ step.velocity
-        target, compliance = stop_derivatives(
-            gaps, rates, own, pairs["compliance"], pairs["damping_time"], step.time_step
-        )
+        target, compliance, other = stop_derivatives(normals, gaps, rates, pairs, step.time_step)
+        self.refused += [(_MET_WITHIN, 3 * int(c)) for c in at[other]]
         change = target - compliance * normals["impulse"]
         by_q[soft] += change[0][:, None] * found.gaps[at]
         by_q[soft] += change[1][:, None] * found.rate_changes(step.velocity)[at, 0]

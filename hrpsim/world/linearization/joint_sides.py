@@ -24,6 +24,8 @@ from hrpsim.world.linearization.solve import HoldingRows
 from hrpsim.world.linearization.stop_law import stop_derivatives
 from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
 
+_MET_WITHIN = "is met within the step, which is not differentiated"
+
 
 class JointSides:
     """The rows of joints (k,) from row `first` on, and which hold."""
@@ -36,6 +38,7 @@ class JointSides:
         follows = np.flatnonzero(rows["at_b"] >= 0)
         leaders = dofs["mimic_dof"][rows["source"][follows]]
         self.jacobians[follows, leaders] = rows["J_b"][follows, 0]
+        self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
         self.holding, self._distance = sides_of(rows, self.jacobians @ step.end_velocity)
 
     def edges(self, name: Callable[[int], str]) -> list[ConstraintEdge]:
@@ -56,11 +59,10 @@ class JointSides:
         gap_slope[is_limit & ~soft & (room > 0.0)] = -1.0 / h
         at = np.flatnonzero(is_limit & soft)
         if len(at):
-            inverse_mass = found["inverse_mass"][at] - found["compliance"][at]
-            target, compliance = stop_derivatives(
-                room[at], J[at] @ self.step.velocity, inverse_mass,
-                own["compliance"][at], own["damping_time"][at], h,
-            )  # fmt: skip
+            rates, pairs = J[at] @ self.step.velocity, own[at]
+            target, compliance, other = stop_derivatives(found[at], room[at], rates, pairs, h)
+            numbers = np.flatnonzero(self.holding)[at[other]] + len(self.step.rows) - len(self.rows)
+            self.refused += [(_MET_WITHIN, int(number)) for number in numbers]
             change = target - compliance * found["impulse"][at]
             gap_slope[at], rate_slope[at] = change[:2]
             by_q[at] -= change[2][:, None] * gradients(np.linalg.solve(mass, J[at].T).T)

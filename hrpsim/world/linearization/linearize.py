@@ -39,11 +39,20 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 # Change of a row's rate by a change of the state that is not rounding [1/s, or 1].
 _NOTICED = 1e-5
 
+_CUT_SHORT = 0.05  # error of a position correction that was not solved
 _SINGULAR = 1e-8  # share of the largest response that is rounding of zero
 _SHARE = 1e-3  # of a unit change of impulses
 
 INPUTS = {"efforts": None, "positions": "kp", "velocities": "kd"}
 """Inputs of actuators, and by which of their gains they act."""
+
+
+def stiffened_bodies(scene: Scene) -> np.ndarray:
+    """Return free bodies whose inertia the tension of connections raises in the step."""
+    if not len(scene.connections):
+        return np.zeros(0, dtype=np.int64)
+    own = scene.forest.bodies["inertia"].diagonal(axis1=1, axis2=2).min(axis=1)
+    return np.flatnonzero(scene.work.geometric_stiffness[:, :3].sum(axis=1) > own)
 
 
 class Balance(NamedTuple):
@@ -88,7 +97,10 @@ class StepDerivatives:
         self.joints = JointSides(step, first + count)
         self.balance = self._balance(found)
         self.rows = self._holding_rows()
+        self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
         self.correction = self._correction()
+        for side in self._sides():
+            self.refused += side.refused
 
     def _at_middle(self) -> Derivatives:
         """Return the derivatives of inverse dynamics where the forces of the step act."""
@@ -142,6 +154,11 @@ class StepDerivatives:
         self.joints.add_to(rows, self.balance.mass, self._gradients)
         return rows.stacked(len(self.balance.mass))
 
+    def _sides(self) -> list[ContactSides | JointSides | ConnectionSides]:
+        """Return the rows of contacts, joints and connections."""
+        more = [] if self.connections is None else [self.connections]
+        return [self.contacts, self.joints, *more]
+
     def _correction(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Return how the displacement rate of the position correction changes, (nv, nv) each.
 
@@ -149,8 +166,7 @@ class StepDerivatives:
         rows that hold.
         """
         step, rate = self.step, self.step.scene.work.correction_velocity
-        sides = [self.contacts, self.joints]
-        sides += [] if self.connections is None else [self.connections]
+        sides = self._sides()
         self._released = np.zeros(0, dtype=np.int64)
         if not is_corrected(step) and not any(side.corrects_errors for side in sides):
             return None
@@ -171,6 +187,9 @@ class StepDerivatives:
         target = np.concatenate([by_q[at], found.by_velocity[at]], axis=1)
         soft = step.rows["compliance"][found.numbers[at]]
         change, _, _ = solve_rows(mass, J, J, soft, own, momentum, target)
+        exact = np.linalg.solve(mass, found.jacobians.T @ impulses[found.numbers])
+        if np.abs(exact - rate).max() > _CUT_SHORT * np.abs(exact).max():
+            self.refused.append(("has a position correction that was cut short", found.numbers[0]))
         by_q, by_v = change[:, :nv], change[:, nv:]
         moved = np.abs(found.jacobians @ by_q - found.by_q).max(axis=1, initial=0.0)
         near = found.jacobians @ rate - found.wanted < step.margin

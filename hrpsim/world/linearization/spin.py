@@ -17,6 +17,8 @@ import numpy as np
 from hrpsim.world.linearization.coordinates import FreeBases, skew
 from hrpsim.world.linearization.taken_step import TakenStep
 
+_UNSOLVED = 1e-6  # error of the rule, as a share of its terms and of the inertia, where it failed
+
 
 class Spins(NamedTuple):
     """The free bodies (k,) that turn so, by their first degree of freedom."""
@@ -25,6 +27,7 @@ class Spins(NamedTuple):
     acceleration: np.ndarray  # (k, 3) by the rule, along the world's axes [rad/s^2]
     by_turn: np.ndarray  # (k, 3, 3) its derivative by a rotation of the body
     by_rate: np.ndarray  # (k, 3, 3) the same by the angular velocity at the start
+    unsolved: np.ndarray  # bodies that turn too far for the rule
 
 
 def spins_of(step: TakenStep, bases: FreeBases) -> Spins:
@@ -39,7 +42,11 @@ def spins_of(step: TakenStep, bases: FreeBases) -> Spins:
     found = step.scene.spins["spin_acceleration"][bodies].copy()
     middle = inverse @ (rate + 0.5 * h * (found + predicted))[:, :, None]
     K = skew(middle[:, :, 0]) @ I - skew((I @ middle)[:, :, 0])
+    change = inverse @ found[:, :, None]
+    torque = I @ change + np.cross(middle[:, :, 0], (I @ middle)[:, :, 0])[:, :, None]
+    size = np.abs(I @ change).max(axis=1, initial=0.0)[:, 0] + np.trace(I, axis1=1, axis2=2)
+    unsolved = bodies[np.abs(torque).max(axis=1, initial=0.0)[:, 0] > _UNSOLVED * size]
     solved = np.linalg.inv(I + 0.5 * h * K)
     turn_p, turn_w = inverse @ skew(predicted), inverse @ skew(rate)
     by_turn = R @ (solved @ (I @ turn_p - K @ turn_w) - turn_p) - skew(found)
-    return Spins(angular, found, by_turn, -R @ solved @ K @ inverse)
+    return Spins(angular, found, by_turn, -R @ solved @ K @ inverse, unsolved)

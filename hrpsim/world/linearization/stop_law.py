@@ -13,6 +13,7 @@ import numpy as np
 from hrpsim.constraints.impact_rows import CLOSED
 
 _STEP = 1e-30
+_ROUNDING = 1e-6  # share of a target by which it is not another one
 
 
 def _law(gap, rate, inverse_mass, compliance, damping_time, time_step):
@@ -28,14 +29,20 @@ def _law(gap, rate, inverse_mass, compliance, damping_time, time_step):
     return -4.0 * share * pressed / time_step, 4.0 * compliance * share / time_step**2
 
 
-def stop_derivatives(gap, rate, inverse_mass, compliance, damping_time, time_step):
-    """Return the derivatives (3, k) of targets and of compliances by gap, rate and inverse mass."""
-    values = np.array([gap, rate, inverse_mass], dtype=complex)
-    targets, compliances = [], []
+def stop_derivatives(rows, gap, rate, pairs, time_step):
+    """Return derivatives (3, k) of targets and of compliances by gap, rate and inverse mass.
+
+    Of rows (k,) with the parameters `pairs` (k,). Also returns which rows (k,) have another law:
+    stops that are met within the step act for the rest of it alone.
+    """
+    own = rows["inverse_mass"] - rows["compliance"]
+    values, by_target, by_compliance = np.array([gap, rate, own], dtype=complex), [], []
     for k in range(3):
         moved = values.copy()
         moved[k] += 1j * _STEP
-        target, soft = _law(*moved, compliance, damping_time, time_step)
-        targets.append(target.imag / _STEP)
-        compliances.append(soft.imag / _STEP)
-    return np.array(targets), np.array(compliances)
+        law = _law(*moved, pairs["compliance"], pairs["damping_time"], time_step)
+        by_target.append(law[0].imag / _STEP)
+        by_compliance.append(law[1].imag / _STEP)
+    other = np.abs(law[0].real - rows["target"]) > _ROUNDING * np.abs(rows["target"])
+    other |= np.abs(law[1].real - rows["compliance"]) > _ROUNDING * rows["compliance"]
+    return np.array(by_target), np.array(by_compliance), other
