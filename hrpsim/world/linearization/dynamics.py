@@ -67,18 +67,16 @@ class Dynamics:
             bases.from_public(R, bases.from_public(R, self._columns[:, k : k + nv]).T).T
             for k in (0, nv, 2 * nv)
         )
-        unit = np.eye(nv)
-        rate = np.zeros((nv, nv))
-        for k, (angular, linear) in enumerate(zip(bases.angular, bases.linear)):
-            rate[linear[:, None], angular] = skew(l[k])
-            rate[linear[:, None], linear] = -skew(w[k])
-        by_q += by_v @ bases.turn_velocity(velocity, unit, -1.0)
-        by_q += mass @ bases.turn_velocity(fixed, unit, -1.0)
-        force = np.zeros(nv)  # on free bases, which turns with them
-        for part in (bases.angular, bases.linear):
-            force[part] = self.space.effort[part]
-        by_q += bases.turn_velocity(force, unit, 1.0)
-        return Derivatives(by_q, by_v + mass @ rate, mass)
+        spin, slide = skew(w), skew(l)
+        turns = _products(by_v, bases.angular, spin) + _products(by_v, bases.linear, slide)
+        turns += _products(mass, bases.angular, skew(fixed[bases.angular]))
+        turns += _products(mass, bases.linear, skew(fixed[bases.linear]))
+        by_q[:, bases.angular] += turns
+        for rows in (bases.angular, bases.linear):  # the force on a free base turns with it
+            by_q[rows[:, :, None], bases.angular[:, None]] -= skew(self.space.effort[rows])
+        by_v[:, bases.angular] += _products(mass, bases.linear, slide)
+        by_v[:, bases.linear] -= _products(mass, bases.linear, spin)
+        return Derivatives(by_q, by_v, mass)
 
     def momentum(self, q: np.ndarray, velocity: np.ndarray) -> Derivatives:
         """Return the derivatives of M v, whose rows of free bases are their trees' momenta.
@@ -88,3 +86,8 @@ class Dynamics:
         zero = np.zeros_like(velocity)
         none = np.zeros((len(self.space.articulated), 6))
         return self.derivatives(q, zero, velocity, zero[:3].copy(), none)
+
+
+def _products(matrix: np.ndarray, columns: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Return products (nv, k, 3) of columns (k, 3) of a matrix with blocks (k, 3, 3)."""
+    return np.matmul(matrix[:, columns].swapaxes(0, 1), blocks).swapaxes(0, 1)

@@ -41,7 +41,7 @@ _NOTICED = 1e-5
 
 _CUT_SHORT = 0.05  # error of a position correction that was not solved
 _SINGULAR = 1e-8  # share of the largest response that is rounding of zero
-_SHARE = 1e-3  # of a unit change of impulses
+_SHARE = 1e-3  # of the largest change of an impulse
 
 INPUTS = {"efforts": None, "positions": "kp", "velocities": "kd"}
 """Inputs of actuators, and by which of their gains they act."""
@@ -208,17 +208,22 @@ class StepDerivatives:
         """Return the rows whose load redundant contacts may share so that the motion differs.
 
         Where contacts slide in different directions: changes of impulses that leave the rows as
-        they are, but not the velocities, have J M^-1 F' l + S l = 0 and F' l other than 0.
+        they are, but not the velocities, have y = M^-1 F' l other than 0, and J y + S l = 0.
         """
         numbers, J, F, compliance, *_ = self.rows
         if not self.contacts.sliding.any():
             return numbers[:0]
-        response = np.linalg.solve(self.balance.mass, F.T)
-        _, size, shares = np.linalg.svd(J @ response + np.diag(compliance))
-        shares = shares[size < _SINGULAR * size.max(initial=0.0)]
-        moved = np.abs(shares @ response.T).max(axis=1, initial=0.0)
-        shares = shares[moved > _SINGULAR * np.abs(response).max(initial=0.0)]
-        return np.unique(numbers[(np.abs(shares) > _SHARE).any(axis=0)])
+        soft = compliance > 0.0
+        mass = self.balance.mass + F[soft].T @ (J[soft] / compliance[soft, None])
+        response = np.linalg.solve(mass, F[~soft].T)
+        motions, size, _ = np.linalg.svd(response, full_matrices=False)
+        motions = motions[:, size > _SINGULAR * size.max(initial=0.0)]
+        _, size, mixed = np.linalg.svd(J[~soft] @ motions, full_matrices=False)
+        free = motions @ mixed[size <= _SINGULAR * size.max(initial=0.0)].T
+        shares = np.abs(np.linalg.lstsq(response, free, rcond=_SINGULAR)[0]).max(
+            axis=1, initial=0.0
+        )
+        return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
 
     def released_rows(self) -> np.ndarray:
         """Return the rows that some change of the state would press in the position correction."""
