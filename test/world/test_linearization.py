@@ -101,6 +101,34 @@ def test_a_ball_rolls_and_slides(rate, compliance):
     assert wrong(world)[0] < 1e-6
 
 
+BOWL = hrpsim.ConvexHull([(x, y, z) for x in (-0.1, 0.1) for y in (-0.07, 0.1) for z in (0, 0.1)])
+
+
+@pytest.mark.parametrize(
+    "shape, height, turn",
+    [
+        (Box((0.1, 0.12, 0.1)), 0.05, (0, 0, 0.1, 0.995)),
+        (Sphere(0.1), 0.1, (0, 0, 0, 1)),
+        (hrpsim.Capsule(0.05, 0.2), 0.05, (0.0, 0.7071067811865476, 0.0, 0.7071067811865476)),
+        (hrpsim.Cylinder(0.05, 0.1), 0.05, (0, 0, 0, 1)),
+        (BOWL, 0.0, (0, 0, 0, 1)),
+    ],
+    ids=["box", "sphere", "capsule", "cylinder", "hull"],
+)
+def test_shapes_on_a_body_that_moves(shape, height, turn):
+    """Law: A with points, normals and gaps that move with both bodies."""
+    world = World(slop=SLOP, **EXACT)
+    world.set_contact("default", "default", compliance=1e-6, damping_time=0.003)
+    plate = world.add_body(Box((1, 1, 0.1)), 5.0, position=(0, 0, -0.05), name="plate")
+    on_it = world.add_body(shape, 1.0, position=(0.1, 0.2, height - 2e-5), orientation=turn)
+    for body, z in ((plate, 0.02), (on_it, 0.0)):
+        body.v = (0.1, 0.2, z, 0.1, 0.2, 0.3)
+    world.step(2)
+    assert world.stats.contact_count
+    found, edges = wrong(world)
+    assert found < 1e-6 and not edges
+
+
 def test_contacts_deeper_than_the_slop_are_corrected():
     """Law: A with the position correction, which displaces a robot without a velocity."""
     world = on_floor(1e-6)
@@ -111,6 +139,67 @@ def test_contacts_deeper_than_the_slop_are_corrected():
     found, edges = wrong(world)
     assert found < 1e-6 and not edges
     assert robot.world.stats.max_penetration > 1e-5
+
+
+def dry(world, robot):
+    robot.set_joint_properties(friction=0.5)
+
+
+def locked(world, robot):
+    names = robot.joint_names
+    robot.lock(names[:2])
+    robot.drive(names[3:5], 0.1, force_limit=1e3)
+
+
+def weak(world, robot):
+    robot.command(positions=robot.joint_positions + 1.0)
+
+
+def at_limits(compliance):
+    def put(world, robot):
+        joint = robot.model.joint(robot.joint_names[8])
+        limits = robot.model.system
+        q, k = robot.q.copy(), joint.v_index
+        q[joint.q_index] = limits.upper[k] - 0.5e-4 * (compliance == 0.0) + 1e-4 * compliance
+        robot.q = q
+        v = robot.v.copy()
+        v[k] = 0.5
+        robot.v = v
+        if compliance:
+            robot.set_constraint("limit", compliance=compliance, damping_time=0.003)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    "change", [dry, locked, weak, at_limits(0.0), at_limits(1e-3)], ids=lambda f: f.__qualname__
+)
+def test_joints_with_friction_locks_motors_and_limits(change):
+    """Law: A with rows of joints; locked joints, saturated actuators."""
+    world = World(**EXACT)
+    robot, random = world.add_robot(HUMANOID), np.random.default_rng(2)
+    system, q = HUMANOID.system, half_sitting(HUMANOID)
+    q[7:] = np.clip(q[7:], system.lower[6:] + 0.02, system.upper[6:] - 0.02)
+    robot.q = q
+    robot.v = random.uniform(-0.2, 0.2, HUMANOID.nv)
+    change(world, robot)
+    world.step(2)
+    assert change is not weak or world.scene.control["saturated"].any()
+    found, edges = wrong(world)
+    assert found < 1e-6, edges
+
+
+def test_joints_that_stick():
+    """Law: A of a standing robot whose joints dry friction locks; their velocities end as zero."""
+    world = on_floor()
+    robot = world.add_robot(HUMANOID, q=half_sitting(HUMANOID))
+    world.settle()
+    robot.set_joint_properties(friction=2.0)
+    world.scene.q[2] -= SLOP / 2
+    world.step(5)
+    assert np.isinf(world.scene.work.joint_inertia).any()
+    found, edges = wrong(world)
+    assert found < 1e-6 and not edges
 
 
 CONNECTIONS = ["fixed", "hinge", "ball", "slider", "cylindrical", "universal"]
