@@ -18,14 +18,16 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.world.arrays.assemble import joined_system
-from hrpsim.world.linearization.linearize import (
+from hrpsim.world.linearization.result import ConstraintEdge, Linearization
+from hrpsim.world.linearization.step_derivatives import (
+    COMMANDS,
     INPUTS,
+    PARAMETERS,
     Room,
     StepDerivatives,
     middle_of,
     stiffened_bodies,
 )
-from hrpsim.world.linearization.result import ConstraintEdge, Linearization
 from hrpsim.world.linearization.taken_step import TakenStep
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.part import Core, Part
@@ -54,6 +56,9 @@ class Linearizing(Part):
         for kind in kinds:
             if kind not in INPUTS:
                 raise WorldError(unknown_name("input", str(kind), INPUTS))
+        if not len(self._scenes.scene.velocity):
+            nothing = np.zeros((0, 0))
+            return Linearization(nothing, nothing, {}, (), ())
         _refuse_world(self._contents, self._scenes.scene, self._sleep.asleep)
         time_step, entities = self._contents.time_step, self._contents.entities
         joints = [
@@ -67,6 +72,11 @@ class Linearizing(Part):
             _refuse_step(step, naming)
             found = StepDerivatives(step, self._room_for(scene))
             self._refuse_found(found, naming)
+            if found.depends_on_joint_inertia and set(kinds) & set(PARAMETERS):
+                raise WorldError(
+                    f"linearize: with damped compliant contacts or limits, or a position "
+                    f"correction, in the step only {COMMANDS} are differentiated, not {kinds}"
+                )
             columns = found.input_columns(kinds, np.array([k for *_, k in joints], dtype=np.int64))
             A, B = found.matrices(columns)
             edges = _edges(found, naming)

@@ -149,8 +149,9 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Readings):
         docs/explanation/linearization.md.
 
         Args:
-            inputs: of all joints, in this order: "efforts" [Nm or N], "positions" [rad or m] or
-                "velocities" [rad/s or m/s] that actuators are commanded, one kind or several.
+            inputs: of all joints, one kind or several: "efforts" [Nm or N], "positions" [rad or m]
+                or "velocities" [rad/s or m/s] that actuators are commanded; their gains "kp" and
+                "kd", or the "stiffness" and "damping" of the joints.
             margin: a constraint within it of another side is in `on_edge` [m/s or rad/s].
 
         Returns:

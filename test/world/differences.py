@@ -82,8 +82,9 @@ def error(found, expected):
 
 
 def input_differences(world, field, joints, step):
-    """Return B (2 nv, joints) by central differences, for a field of the actuators' records."""
+    """Return B (2 nv, joints) by central differences, for a field of actuators or of joints."""
     start, scene = world.snapshot(), world.scene
+    records = scene.control if field in scene.control.dtype.names else scene.forest.dofs
     world.step()
     end = scene.q.copy(), scene.velocity.copy()
     world.restore(start)
@@ -91,8 +92,10 @@ def input_differences(world, field, joints, step):
     for column, k in enumerate(joints):
         ends = []
         for sign in (1.0, -1.0):
-            scene.control[field][k] += sign * step
+            before = records[field][k].copy()
+            records[field][k] += sign * step
             world.step()
+            records[field][k] = before
             ends.append(tangent(scene.forest, scene.q, scene.velocity, *end))
             world.restore(start)
         found[:, column] = (ends[0] - ends[1]) / (2.0 * step)

@@ -302,17 +302,32 @@ def test_two_hundred_states():
     assert max(clear) < 1e-6 and len(clear) > 150
 
 
-@pytest.mark.parametrize("kind, field", [("efforts", "effort"), ("positions", "target_position")])
-def test_inputs_of_actuators(kind, field):
-    """Law: B by the efforts, and by the positions, that standing actuators are commanded."""
-    world = on_floor()
+@pytest.mark.parametrize(
+    "kind, field",
+    [
+        ("efforts", "effort"),
+        ("positions", "target_position"),
+        ("velocities", "target_velocity"),
+        ("kp", "kp"),
+        ("kd", "kd"),
+        ("stiffness", "stiffness"),
+        ("damping", "damping"),
+    ],
+)
+def test_inputs_of_joints(kind, field):
+    """Law: B by commands, gains, springs and dampers of a robot that stands and moves."""
+    world, random = on_floor(), np.random.default_rng(6)
     robot = world.add_robot(HUMANOID, q=half_sitting(HUMANOID))
     world.settle()
     world.scene.q[2] -= SLOP / 2
+    robot.command(positions=robot.joint_positions + random.uniform(-1e-3, 1e-3, HUMANOID.nv - 6))
+    robot.set_joint_properties("CHEST_JOINT0", stiffness=5.0, damping=0.5)
+    world.step(10)
     found = world.linearize(kind)
+    assert not found.on_edge
     joints = [robot.first_v + HUMANOID.joint(name).v_index for _, _, name in found.inputs]
     expected = input_differences(world, field, joints, 1e-4)
-    assert error(found.B, expected) < 1e-6
+    assert np.allclose(found.B, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max() + 1e-10)
     assert {one for one, _, _ in found.inputs} == {kind}
 
 
@@ -417,6 +432,23 @@ def test_what_is_not_differentiated_is_refused_by_name(options, change, why):
         change(world)
     with pytest.raises(WorldError, match=why):
         world.linearize()
+
+
+def test_gains_are_refused_where_rows_depend_on_the_inertia_of_joints():
+    """Law: never wrong in silence; commands are differentiated there."""
+    world = on_floor()
+    world.set_contact("sole", "default", compliance=1e-6)
+    world.add_robot(HUMANOID, q=half_sitting(HUMANOID))
+    world.settle()
+    assert world.linearize("positions").B.any()
+    with pytest.raises(WorldError, match="compliant"):
+        world.linearize("kp")
+
+
+def test_an_empty_world_has_empty_matrices():
+    """Law: nothing moves, nothing depends on anything."""
+    found = World().linearize()
+    assert found.A.shape == (0, 0) and found.inputs == ()
 
 
 def test_an_unknown_input_is_refused():

@@ -42,6 +42,7 @@ class ContactSides:
         self.sticking = rough & ~self.sliding
         self.speed = speed
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
+        self.depends_on_inertia = False  # whether any target depends on an effective mass
         self.softening = np.zeros_like(found.gaps)  # change of the compliance of normals by q
         self._distances = (np.maximum(pressed, np.abs(apart)), np.maximum(spare, speed))
         self._rough = rough
@@ -148,6 +149,7 @@ class ContactSides:
         by_q[soft] += change[1][:, None] * found.rate_changes(step.velocity)[at, 0]
         by_v[soft] += change[1][:, None] * J
         if pairs["damping_time"].any():
+            self.depends_on_inertia = True
             responses = np.linalg.solve(mass, J.T).T
             turned = np.stack(
                 [found.rate_changes(response)[c, 0] for c, response in zip(at, responses)]

@@ -38,6 +38,7 @@ class JointSides:
         follows = np.flatnonzero(rows["at_b"] >= 0)
         leaders = dofs["mimic_dof"][rows["source"][follows]]
         self.jacobians[follows, leaders] = rows["J_b"][follows, 0]
+        self.depends_on_inertia = False  # whether any target depends on an effective mass
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
         self.holding, self._distance = sides_of(rows, self.jacobians @ step.end_velocity)
 
@@ -63,6 +64,7 @@ class JointSides:
             target, compliance, other = stop_derivatives(found[at], room[at], rates, pairs, h)
             numbers = np.flatnonzero(self.holding)[at[other]] + len(self.step.rows) - len(self.rows)
             self.refused += [(_MET_WITHIN, int(number)) for number in numbers]
+            self.depends_on_inertia = True
             change = target - compliance * found["impulse"][at]
             gap_slope[at], rate_slope[at] = change[:2]
             by_q[at] -= change[2][:, None] * gradients(np.linalg.solve(mass, J[at].T).T)

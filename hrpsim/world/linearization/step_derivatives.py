@@ -43,8 +43,9 @@ _CUT_SHORT = 0.05  # error of a position correction that was not solved
 _SINGULAR = 1e-8  # share of the largest response that is rounding of zero
 _SHARE = 1e-3  # of the largest change of an impulse
 
-INPUTS = {"efforts": None, "positions": "kp", "velocities": "kd"}
-"""Inputs of actuators, and by which of their gains they act."""
+COMMANDS, PARAMETERS = ("efforts", "positions", "velocities"), ("kp", "kd", "stiffness", "damping")
+INPUTS = (*COMMANDS, *PARAMETERS)
+"""What a step may be differentiated by: commands of actuators, parameters of joints."""
 
 
 def stiffened_bodies(scene: Scene) -> np.ndarray:
@@ -237,16 +238,42 @@ class StepDerivatives:
 
     def input_columns(self, inputs: tuple[str, ...], joints: np.ndarray) -> np.ndarray:
         """Return the momentum (nv, k) that inputs give joints (degrees of freedom) in the step."""
-        control, out = self.step.scene.control, []
-        follows = (control["saturated"] == 0)[joints] * self.step.time_step
-        for kind in inputs:
-            column = np.zeros((len(control), len(joints)))
-            gain = INPUTS[kind]
-            column[joints, np.arange(len(joints))] = follows * (
-                1.0 if gain is None else control[gain][joints]
-            )
-            out.append(column)
-        return np.concatenate(out, axis=1) if out else np.zeros((len(control), 0))
+        slopes, places = self._input_slopes(), np.arange(len(joints))
+        out = np.zeros((len(self.step.velocity), len(inputs), len(joints)))
+        for number, kind in enumerate(inputs):
+            out[joints, number, places] = self.step.time_step * slopes[kind][joints]
+        return out.reshape(len(out), -1)
+
+    def _input_slopes(self) -> dict[str, np.ndarray]:
+        """Return the derivatives (nv,) of the joints' efforts by each kind of input.
+
+        Springs and dampers add to the inertia of a joint as well (joint_forces).
+        """
+        scene, h = self.step.scene, self.step.time_step
+        dofs, control = scene.forest.dofs, scene.control
+        follows = (control["saturated"] == 0).astype(float)
+        q = self.step.q_middle[np.maximum(dofs["q_index"], 0)]
+        acceleration = (self.step.end_velocity - self.step.velocity) / h
+        damping, own = h * (dofs["damping"] + follows * control["kd"]), dofs["own_inertia"]
+        inertia = np.where(own > 0.0, own, 1.0)
+        share = 2.0 * inertia**2 + 4.0 * inertia * damping + damping**2
+        damped = h * share / (2.0 * inertia + damping) ** 2 * acceleration
+        sprung = 0.25 * h * h * acceleration
+        return {
+            "efforts": follows,
+            "positions": follows * control["kp"],
+            "velocities": follows * control["kd"],
+            "kp": follows * (control["target_position"] - q - control["ahead"] - sprung),
+            "kd": follows * (control["target_velocity"] - self.step.velocity - damped),
+            "stiffness": dofs["rest"] - q - sprung,
+            "damping": -self.step.velocity - damped,
+        }
+
+    @property
+    def depends_on_joint_inertia(self) -> bool:
+        """Whether rows or a position correction depend on the inertia that a joint sees."""
+        soft = self.contacts.depends_on_inertia or self.joints.depends_on_inertia
+        return soft or self.correction is not None
 
     def matrices(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return A (2 nv, 2 nv) and B (2 nv, k) for columns of momentum (nv, k)."""
