@@ -91,7 +91,7 @@ def run(result: CaseResult, effort: Effort) -> None:
             if joints == 36:
                 ratio = median_ratio(times, OURS, STEP)
                 result.claims.append(Claim(f"{what}: linearize, in steps", ratio, BOUND))
-            if mujoco is not None:
+            if joints == 36 and mujoco is not None:
                 ratio = median_ratio(times, OURS, MUJOCO)
                 result.claims.append(Claim(f"{what}: linearize over MuJoCo's", ratio, 1.0))
     result.notes += [

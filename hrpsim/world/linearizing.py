@@ -61,12 +61,9 @@ class Linearizing(Part):
             return Linearization(nothing, nothing, {}, (), ())
         _refuse_world(self._contents, self._scenes.scene, self._sleep.asleep)
         time_step, entities = self._contents.time_step, self._contents.entities
-        joints = [
-            (robot.name, joint.name, robot.first_v + joint.v_index)
-            for robot in self._contents.robots.values()
-            for joint in robot.model.joints
-            if joint.name in robot.joint_names
-        ]
+        robots = self._contents.robots.values()
+        joints = [(robot.name, joint) for robot in robots for joint in robot.joint_names]
+        places = [robot.first_v + robot.joint_index.v for robot in robots]
         with self._stepping.tried_step(_TOLERANCE * STANDARD_GRAVITY * time_step) as scene:
             step, naming = _taken_step(scene, margin), self._scenes.naming()
             _refuse_step(step, naming)
@@ -77,14 +74,15 @@ class Linearizing(Part):
                     f"linearize: with damped compliant contacts or limits, or a position "
                     f"correction, in the step only {COMMANDS} are differentiated, not {kinds}"
                 )
-            columns = found.input_columns(kinds, np.array([k for *_, k in joints], dtype=np.int64))
+            at = np.concatenate([np.zeros(0, dtype=np.int64), *places])
+            columns = found.input_columns(kinds, at)
             A, B = found.matrices(columns)
             edges = _edges(found, naming)
         return Linearization(
             A,
             B,
             {one.name: slice(one.first_v, one.first_v + one.nv) for one in entities},
-            tuple((kind, robot, joint) for kind in kinds for robot, joint, _ in joints),
+            tuple((kind, *joint) for kind in kinds for joint in joints),
             tuple(edges),
         )
 

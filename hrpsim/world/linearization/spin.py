@@ -35,6 +35,9 @@ def spins_of(step: TakenStep, bases: FreeBases) -> Spins:
     forest, h = step.scene.forest, step.time_step
     at = np.flatnonzero(forest.dofs["turns_freely"][bases.angular[:, 0]] != 0)
     angular, bodies = bases.angular[at], bases.bodies[at]
+    if not len(at):
+        none = np.zeros((0, 3, 3))
+        return Spins(angular, none[:, 0], none, none, bodies)
     R = bases.rotations(step.q_middle)[at]
     inverse, I = R.swapaxes(1, 2), forest.bodies["inertia"][bodies]
     rate = step.velocity[angular]
