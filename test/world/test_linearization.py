@@ -18,6 +18,7 @@ from hrpsim.experiments.scenes.gripper import Scene
 from hrpsim.experiments.scenes.standing import half_sitting
 from hrpsim.world.linearization.coordinates import exponential, skew
 
+REACH = 1e-4  # of these differences: a position may change velocities by so much [m/s]
 EXACT = {"sleeping": False, "tolerance": 1e-13}
 SLOP = 1e-4  # contacts in the middle of it are far from opening and from a correction
 STEP = 1e-7
@@ -30,9 +31,9 @@ def on_floor(slop=SLOP, **options):
     return world
 
 
-def wrong(world, step=STEP):
+def wrong(world, step=STEP, margin=1e-6):
     """Return the error of A and what is on an edge."""
-    found = world.linearize()
+    found = world.linearize(margin=margin)
     nv = len(world.scene.velocity)
     return error(found.A, differences(world, np.full(2 * nv, step))), found.on_edge
 
@@ -267,7 +268,7 @@ def walking(count, seed):
 
 def test_some_states_of_a_walk():
     """Law: A of a robot on bushes that stands on one foot or both, but for states on an edge."""
-    found = [wrong(world) for world in walking(6, 3)]
+    found = [wrong(world, margin=REACH) for world in walking(6, 3)]
     clear = [one for one, edges in found if not edges]
     assert max(clear) < 1e-6 and len(clear) >= 4
 
@@ -289,15 +290,15 @@ def sliding_box(k):
 @pytest.mark.long
 def test_two_hundred_states():
     """Law: A of 100 states of walking, 50 of grasping, 50 of sliding boxes; edges are rare."""
-    found = [wrong(world) for world in walking(100, 4)]
+    found = [wrong(world, margin=REACH) for world in walking(100, 4)]
     world = lifted(2.5)
     for _ in range(50):
         world.step(7)
         start = world.snapshot()
         world.scene.q[3] -= 2e-5
-        found.append(wrong(world))
+        found.append(wrong(world, margin=REACH))
         world.restore(start)
-    found += [wrong(sliding_box(k)) for k in range(50)]
+    found += [wrong(sliding_box(k), margin=REACH) for k in range(50)]
     clear = [one for one, edges in found if not edges]
     assert max(clear) < 1e-6 and len(clear) > 150
 
