@@ -18,6 +18,7 @@ _FILES = {
     "swaying": "swaying_step",
     "friction": "joint_friction",
     "trees": "trees",
+    "linearization": "linearization",
     "piles": "piles",
     "convergence": "convergence",
     "everystep": "every_step",
@@ -36,6 +37,7 @@ _FILES = {
 NAMES = tuple(_FILES)
 LONG = (
     "friction",
+    "linearization",
     "ros",
     "reading",
     "rays",

@@ -48,6 +48,7 @@ LAYERS = [
     {"step", "rays"},
     {"world.objects"},
     {"world.arrays"},
+    {"world.linearization"},
     {"world.parts"},
     {"world"},
     {"world.file"},

@@ -30,7 +30,7 @@ class Ours:
     """Our loops over random states of one model."""
 
     def __init__(self, model):
-        self.model, self.space = model, new_workspace(model)
+        self.model, self.space = model, new_workspace(model.system)
         random = np.random.default_rng(1)
         self.q = random.uniform(-1.0, 1.0, (STATES, model.nq))
         for joint in model.joints:

@@ -90,7 +90,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _our_aba(model, q, v, tau) -> Subject:
-    space, out = new_workspace(model), np.zeros((STATES, model.nv))
+    space, out = new_workspace(model.system), np.zeros((STATES, model.nv))
     return Subject(OURS_ABA, lambda n: kernels.run_aba(space, q, v, tau, n, out), ours=True)
 
 

@@ -40,19 +40,19 @@ class Workspace(NamedTuple):
     factor: np.ndarray  # (nv, nv)
 
 
-def new_workspace(model: Model) -> Workspace:
-    """Return room for one state of `model`."""
-    n, nv = model.body_count, model.nv
+def new_workspace(system: System) -> Workspace:
+    """Return room for one state of a robot, or of a whole world."""
+    n, nv = len(system.parent), len(system.dof_body)
     return Workspace(
-        forest=forest_of(model.system),
+        forest=forest_of(system),
         kinematics=new_kinematics(n),
         articulated=new_articulated(n),
         velocity=np.zeros(nv),
         acceleration=np.zeros(nv),
         effort=np.zeros(nv),
-        rotor_inertia=np.array(model.system.rotor_inertia),
+        rotor_inertia=np.array(system.rotor_inertia),
         composite=np.zeros((n, 10)),
-        above=_next_above(model.system),
+        above=_next_above(system),
         motions=np.zeros((nv, 6, LANES)),
         forces=np.zeros((7, LANES)),
         subtrees=np.zeros((n, 22)),
@@ -77,5 +77,5 @@ def workspace_of(model: Model) -> Reference[Workspace]:
         references = _local.references = weakref.WeakKeyDictionary()
     reference = references.get(model)
     if reference is None:
-        reference = references[model] = Reference(new_workspace(model))
+        reference = references[model] = Reference(new_workspace(model.system))
     return reference

@@ -18,6 +18,8 @@ from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.errors import ModelWarning, WorldError
 from hrpsim.step.arrays import Scene
 from hrpsim.values import RANGES, finite_vector, flag
+from hrpsim.world.linearization.result import Linearization
+from hrpsim.world.linearizing import Linearizing
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
@@ -117,6 +119,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         core = Core(contents, scenes, sleep, ConvergenceRecord())
         super().__init__(core)
         self._stepping = Stepping(core)
+        self._linearizing = Linearizing(core, self._stepping)
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, list(self.entities)[:4])) + ", ..." * (len(self.entities) > 4)
@@ -135,6 +138,31 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         (hrpsim.jit.compiler_beside).
         """
         self._stepping.step(n)
+
+    def linearize(
+        self, inputs: str | Sequence[str] = "efforts", *, margin: float = 1e-6
+    ) -> Linearization:
+        """Return the derivatives of the next step, contacts included; the world does not change.
+
+        Constraints stay on the sides on which the step finds them. The accelerations of the last
+        steps, by which a step predicts the velocity in its middle, are taken as given. Equations:
+        docs/explanation/linearization.md.
+
+        Args:
+            inputs: of all joints, one kind or several: "efforts" [Nm or N], "positions" [rad or m]
+                or "velocities" [rad/s or m/s] that actuators are commanded; their gains "kp" and
+                "kd", or the "stiffness" and "damping" of the joints.
+            margin: a constraint within it of another side is in `on_edge` [m/s or rad/s].
+
+        Returns:
+            Matrices A (2 nv, 2 nv) and B (2 nv, k), and what they are about.
+
+        Raises:
+            WorldError: where the step has something that is not differentiated, by name: impacts
+                with restitution, position corrections, penalty contacts, sleeping bodies, other
+                integrators than "semi_implicit"; and where the step cannot be done.
+        """
+        return self._linearizing.linearize(inputs, margin)
 
     @property
     def time_step(self) -> float:

@@ -20,6 +20,8 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.results import Naming
 
+_LASTING = [path for path, field in declared_fields(Scene) if field.life is Life.STATE]
+
 
 class Scenes:
     """The present scene of a world's contents.
@@ -129,11 +131,7 @@ class Scenes:
 
     def lasting_arrays(self) -> list[np.ndarray]:
         """Return all arrays that the next step depends on."""
-        return [
-            at(self.scene, path)
-            for path, field in declared_fields(Scene)
-            if field.life is Life.STATE
-        ]
+        return [at(self.scene, path) for path in _LASTING]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the lazily compiled kernels again: another process has them at other addresses."""

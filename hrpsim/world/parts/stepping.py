@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -79,6 +81,29 @@ class Stepping(Part):
             self.end_call()
             if announced is not None:
                 say_compiled(announced)
+
+    @contextmanager
+    def tried_step(self, tolerance: float) -> Iterator[Scene]:
+        """Do a step solved to a tolerance [m/s], yield the scene after it, return to its start."""
+        self._contents.refuse_while_stepping()
+        self.get_ready()
+        start = [array.copy() for array in self._scenes.lasting_arrays()]
+        settings = self._contents.settings
+        settings["tolerance"] = min(float(settings["tolerance"][0]), tolerance)
+        try:
+            done = 0
+            while not done:
+                reference = self.reference()
+                if self._run is None:
+                    self._run = entry_point(advance, reference, 1)
+                done, status, *_ = self._run(reference, 1)
+                if not done:
+                    self._serve(status)
+            yield self._scenes.present
+        finally:
+            for kept, array in zip(start, self._scenes.lasting_arrays(), strict=True):
+                array[: len(kept)] = kept
+            self._scenes.present.search["candidate_count"] = -1
 
     # -- a call of `step` -----------------------------------------------------------------------
 

@@ -1,0 +1,127 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How bodies move with the degrees of freedom, and how that changes while these move.
+
+Spatial vectors are those of the step: along the world's axes, about the point where the origin of
+the tree is. Columns are for the kernels' velocity: of a free base the angular velocity, then that
+of its origin. As in hrpsim.dynamics.motion_derivatives, everything that a degree of freedom carries
+turns rigidly with its column S, and the velocity of what carries it stays.
+"""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel, kernel
+from hrpsim.kinematics.forward import update_velocities
+from hrpsim.model.system import FIXED, FREE
+from hrpsim.spatial.inertia import apply_inertia
+from hrpsim.spatial.vector import dot_spatial
+from hrpsim.step.motion.motion import move
+
+
+@kernel
+def carry(forest, velocity, duration, q):
+    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
+    move(forest, velocity, duration, q)
+
+
+@kernel
+def body_jacobians(forest, kinematics, bodies, X_out):
+    """Write the Jacobian X (6, nv) of the spatial velocity of each of `bodies` (k,): (k, 6, nv)."""
+    X_out[:, :, :] = 0.0
+    for b in range(bodies.shape[0]):
+        i, X = bodies[b], X_out[b]
+        while i >= 0:
+            body, k = forest.bodies[i], forest.bodies[i].v_index
+            if body.joint_type == FREE:
+                for r in range(6):
+                    X[r, k + r] = 1.0
+            elif body.joint_type != FIXED:
+                for r in range(6):
+                    X[r, k] = kinematics[i].S[r]
+            i = body.parent
+
+
+@kernel
+def jacobian_rates(forest, kinematics, velocity, bodies, D_out):
+    """Write the derivative by q of the spatial velocity X v of each of `bodies`: (k, 6, nv).
+
+    The velocity v (nv,) stays; a column S_j changes that of body i by S_j x (v_i - v_j), the
+    translation of a free base by S_j x v_i. Writes velocities of `kinematics`.
+    """
+    update_velocities(forest, velocity, kinematics)
+    D_out[:, :, :] = 0.0
+    for b in range(bodies.shape[0]):
+        i, D, v = bodies[b], D_out[b], kinematics[bodies[b]].v
+        while i >= 0:
+            body, k, u = forest.bodies[i], forest.bodies[i].v_index, kinematics[i].v
+            if body.joint_type == FREE:
+                for axis in range(3):
+                    y, z = (axis + 1) % 3, (axis + 2) % 3
+                    for part in range(2):
+                        first = 3 * part
+                        D[first + y, k + axis] = -(v[first + z] - u[first + z])
+                        D[first + z, k + axis] = v[first + y] - u[first + y]
+                    D[3 + y, k + 3 + axis], D[3 + z, k + 3 + axis] = -v[z], v[y]
+            elif body.joint_type != FIXED:
+                _write_cross(kinematics[i].S, v, u, D, k)
+            i = body.parent
+
+
+@inlined_kernel
+def _write_cross(S, v, u, D_out, k):
+    """Write S x (v - u) as column `k`."""
+    x, y, z = v[0] - u[0], v[1] - u[1], v[2] - u[2]
+    a, b, c = v[3] - u[3], v[4] - u[4], v[5] - u[5]
+    D_out[0, k] = S[1] * z - S[2] * y
+    D_out[1, k] = S[2] * x - S[0] * z
+    D_out[2, k] = S[0] * y - S[1] * x
+    D_out[3, k] = S[1] * c - S[2] * b + S[4] * z - S[5] * y
+    D_out[4, k] = S[2] * a - S[0] * c + S[5] * x - S[3] * z
+    D_out[5, k] = S[0] * b - S[1] * a + S[3] * y - S[4] * x
+
+
+@kernel
+def energy_gradients(w, velocities, gradients_out):
+    """Write the derivative by q of v' M v for each row v of `velocities` (k, nv): (k, nv).
+
+    With the momentum H of a body and all that it carries: 2 H . (v_parent x S). Inertias of `w`
+    must be placed; its velocities and p_A are overwritten.
+    """
+    forest, kinematics, articulated = w.forest, w.kinematics, w.articulated
+    n = forest.bodies.shape[0]
+    for row in range(velocities.shape[0]):
+        out = gradients_out[row]
+        update_velocities(forest, velocities[row], kinematics)
+        for i in range(n):
+            apply_inertia(articulated[i].inertia, kinematics[i].v, articulated[i].p_A)
+        for i in range(n - 1, -1, -1):
+            parent, H = forest.bodies[i].parent, articulated[i].p_A
+            if parent >= 0:
+                for r in range(6):
+                    articulated[parent].p_A[r] += H[r]
+        for i in range(n):
+            body, H = forest.bodies[i], articulated[i].p_A
+            k = body.v_index
+            if body.joint_type == FREE:
+                u = kinematics[i].v
+                for r in range(3):
+                    y, z = (r + 1) % 3, (r + 2) % 3
+                    turned = u[y] * H[z] - u[z] * H[y] + u[3 + y] * H[3 + z] - u[3 + z] * H[3 + y]
+                    out[k + r], out[k + 3 + r] = -2.0 * turned, 0.0
+            elif body.joint_type != FIXED:
+                out[k] = 0.0
+                if body.parent >= 0:
+                    _write_motion_cross(kinematics[body.parent].v, kinematics[i].S, w.forces[0])
+                    out[k] = 2.0 * dot_spatial(H, w.forces[0])
+
+
+@inlined_kernel
+def _write_motion_cross(v, m, out):
+    """Write v x m of spatial motions (RBDA eq. 2.31)."""
+    out[0] = v[1] * m[2] - v[2] * m[1]
+    out[1] = v[2] * m[0] - v[0] * m[2]
+    out[2] = v[0] * m[1] - v[1] * m[0]
+    out[3] = v[1] * m[5] - v[2] * m[4] + v[4] * m[2] - v[5] * m[1]
+    out[4] = v[2] * m[3] - v[0] * m[5] + v[5] * m[0] - v[3] * m[2]
+    out[5] = v[0] * m[4] - v[1] * m[3] + v[3] * m[1] - v[4] * m[0]

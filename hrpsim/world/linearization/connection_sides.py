@@ -1,0 +1,177 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of connections that hold in a step, and their changes as their frames move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.constraints.connection_rows import _HASTE as HASTE
+from hrpsim.constraints.connection_rows import LOCKED
+from hrpsim.constraints.placed_connection import PLACED_CONNECTION
+from hrpsim.constraints.solver_table import ITERATIVE
+from hrpsim.jit.compiled import prepared
+from hrpsim.jit.reference import Reference
+from hrpsim.kinematics.forest import Forest
+from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.world.linearization.connection_geometry import CURVATURE, RATES, connection_derivatives
+from hrpsim.world.linearization.corrections import Corrections, taking_part
+from hrpsim.world.linearization.motions import Motions
+from hrpsim.world.linearization.result import ConstraintEdge
+from hrpsim.world.linearization.solve import HoldingRows
+from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
+
+_connection_derivatives = prepared(connection_derivatives)
+
+_ALMOST = 0.999  # share of a bound from which on it acts
+
+PATTERN = np.dtype([("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))])
+
+
+class Room(NamedTuple):
+    """Work arrays of the differences."""
+
+    forest: Forest
+    kinematics: np.ndarray  # (n,) KINEMATICS
+    placed: np.ndarray  # (1,) PLACED_CONNECTION
+    patterns: np.ndarray  # (rows,) PATTERN
+    wrenches: np.ndarray  # (n, 6)
+    q: np.ndarray  # (nq,)
+    direction: np.ndarray  # (nv,)
+
+
+class ConnectionSides:
+    """The rows of connections (k,) from row `first` on, and which hold."""
+
+    def __init__(self, step: TakenStep, motions: Motions, first: int, count: int):
+        self.step, self.rows = step, step.rows[first : first + count]
+        scene = step.scene
+        forest, records = scene.forest, scene.connections
+        self.records = records[self.rows["source"]]
+        bodies = [motions.places(self.records[name]) for name in ("body_a", "body_b")]
+        swapped = self.records["body_a"] < 0  # its row acts on b alone
+        J_a = np.where(swapped[:, None], 0.0, self.rows["J_a"])
+        J_b = np.where(swapped[:, None], self.rows["J_a"], self.rows["J_b"])
+        self.jacobians = sum(
+            np.einsum("ks,ksm->km", J, motions.jacobians[place])
+            for J, place in zip((J_a, J_b), bodies)
+        )
+        self.holding, self._distance = sides_of(self.rows, self.jacobians @ step.end_velocity)
+        self.refused = self._bounded_errors()
+        n, nv = len(forest.bodies), len(step.velocity)
+        self._room = Reference(
+            Room(
+                forest,
+                new_kinematics(n),
+                np.zeros(1, dtype=PLACED_CONNECTION),
+                np.zeros(count, dtype=PATTERN),
+                np.zeros((n, 6)),
+                np.zeros(len(step.q_middle)),
+                np.zeros(nv),
+            )
+        )
+        values, self.force_changes = self.changes(
+            self.rows["impulse"], [step.end_velocity, step.velocity]
+        )
+        self.errors, self._curvatures, self._turned, self._starting = values[:, 0]
+        self._curving = values[CURVATURE, 1]
+
+    def changes(self, impulses: np.ndarray, velocities: list) -> tuple[np.ndarray, np.ndarray]:
+        """Return how the rows change with q and velocity, and J' l with q.
+
+        The first, (2 + j, 2, k, nv), of errors, curvatures, and J v for j velocities; its second
+        index is q or velocity.
+        """
+        step, nv = self.step, len(self.step.velocity)
+        others = np.array(velocities)
+        values = np.empty((nv, 2, len(self.rows), RATES + len(others)))
+        force = np.empty((nv, nv))
+        _connection_derivatives(
+            self._room,
+            step.scene.connections,
+            step.q_middle,
+            step.velocity_middle,
+            others,
+            np.ascontiguousarray(impulses),
+            values,
+            force,
+        )
+        return values.transpose(3, 1, 2, 0), force.T
+
+    def edges(self, name: Callable[[int], str]) -> list[ConstraintEdge]:
+        """Return the rows near another side; `name` is that of a row of these."""
+        return edges_of(self.holding, self._distance, self.step.margin, name)
+
+    def add_to(self, rows: HoldingRows) -> None:
+        """Add the rows that hold."""
+        h, records, found = self.step.time_step, self.records, self.rows
+        axis = self._axes()
+        k = np.arange(len(found))
+        locked = records["axes"][k, axis] == LOCKED
+        damping, soft = records["damping_time"][k, axis], records["compliance"][k, axis] > 0.0
+        springs = locked & (soft | (records["solver"] != ITERATIVE))
+        share = np.where(springs, 1.0 / (1.0 + 4.0 * damping / h), 0.0)[:, None]
+        bend = np.where(locked, 0.5 * h, 0.0)[:, None]
+        by_q = share * (self._starting - 4.0 / h * self.errors) - bend * self._curvatures
+        by_q -= self._turned
+        by_v = share * self.jacobians - bend * self._curving
+        at = self.holding
+        J = self.jacobians[at]
+        numbers = 3 * len(self.step.contacts) + np.flatnonzero(at)
+        compliance, own = found["compliance"][at], found["inverse_mass"][at]
+        rows.add(numbers, J, J, compliance, own, by_q[at], by_v[at])
+
+    def _corrected_axes(self) -> np.ndarray:
+        """Return which rows (k,) have errors that the position correction removes."""
+        axis, records = self._axes(), self.records
+        k = np.arange(len(axis))
+        held = (records["axes"][k, axis] == LOCKED) & (records["solver"] == ITERATIVE)
+        return held & (records["compliance"][k, axis] == 0.0)
+
+    @property
+    def corrects_errors(self) -> bool:
+        """Whether the position correction removes any error of a row, however small."""
+        return bool(self._corrected_axes().any())
+
+    def _bounded_errors(self) -> list[tuple[str, int]]:
+        """Return rows whose errors are corrected at a bounded speed, or beyond a radian."""
+        axis, k, records, step = self._axes(), np.arange(len(self.rows)), self.records, self.step
+        error = np.abs(records["error"][k, axis])
+        damping, rigid = records["damping_time"][k, axis], records["compliance"][k, axis] == 0.0
+        reach = 0.25 * step.time_step + damping
+        most = np.where(rigid, HASTE * step.scene.settings["correction_speed"][0] * reach, np.inf)
+        turned = np.linalg.norm(self.rows["J_a"][:, :3], axis=1)
+        beyond = (error > _ALMOST * most) | ((axis >= 3) & (error > _ALMOST * turned))
+        beyond &= (records["axes"][k, axis] == LOCKED) & ~self._corrected_axes()
+        reason, first = "has an error that is corrected at a bounded speed", 3 * len(step.contacts)
+        return [(reason, first + int(number)) for number in np.flatnonzero(beyond)]
+
+    def corrections(self, rate: np.ndarray) -> Corrections:
+        """Return the rows that may hold in the position correction, whose rate is (nv,)."""
+        step, rows, settings = self.step, self.rows, self.step.scene.settings[0]
+        h, wanted = step.time_step, rows["correction_velocity"]
+        takes_part = (rows["compliance"] == 0.0) & (np.abs(rows["impulse"]) < rows["upper"])
+        inside = self._corrected_axes() & (np.abs(wanted) < settings["correction_speed"])
+        slope = -settings["correction_rate"] / h * inside[:, None]
+        turned = self.changes(np.zeros(len(rows)), [rate])[0][RATES, 0]
+        by_q = slope * (self.errors - 0.125 * h * h * self._curvatures) - turned
+        by_v = -0.125 * h * h * slope * self._curving
+        first, two_sided = 3 * len(step.contacts), np.ones(len(rows), dtype=bool)
+        J = self.jacobians
+        numbers = first + np.arange(len(rows))
+        return taking_part(step.rows, numbers, takes_part, J, two_sided, by_q, by_v, 0.0 * J)
+
+    def _axes(self) -> np.ndarray:
+        """Return the axis of its connection that each row is about (k,)."""
+        axes = [
+            axis
+            for connection in self.step.scene.connections
+            if connection["enabled"]
+            for axis in range(6)
+            if connection["axes"][axis]
+        ]
+        return np.array(axes, dtype=np.int64)
