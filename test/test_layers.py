@@ -29,6 +29,7 @@ LAYERS = [
     {"model"},
     {"kinematics"},
     {"dynamics"},
+    {"actuators"},
     {"collision.primitives"},
     {"collision.mesh"},
     {"collision"},

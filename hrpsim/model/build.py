@@ -61,6 +61,7 @@ def build_model(
         frames={link: tree.frames[link] for link in description.links},
         sensors=tuple(_sensors(tree)),
         gains=dict(extension.gains),
+        actuators=dict(extension.actuators),
         command_interfaces=dict(extension.command_interfaces),
         connections=tuple(_connections(tree)),
     )

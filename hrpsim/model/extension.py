@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
-from hrpsim.errors import unknown_name
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
 from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, held_axes
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
@@ -61,6 +63,7 @@ class Extension:
     springs: dict[str, Spring] = field(default_factory=dict)
     rotor_inertia: dict[str, float] = field(default_factory=dict)  # reflected
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
+    actuators: dict[str, Actuator] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
     meshes: dict[str, str] = field(default_factory=dict)  # link -> one of MESH_USES
@@ -146,6 +149,22 @@ def _read_gains(description: Description, extension: Extension, joint: str, tag)
         _not_negative(description, tag, "kp"),
         _not_negative(description, tag, "kd"),
     )
+
+
+def _read_actuator(description: Description, extension: Extension, joint: str, tag) -> None:
+    document = description.document
+    _check_content(description, tag, FIELDS)
+    _refuse_second(description, extension.actuators, joint, tag)
+    given: dict[str, Any] = dict(tag.attrib)
+    for name in given:
+        if name in LISTS:
+            given[name] = document.numbers(tag, name, len(given[name].split()))
+        elif name in RANGES:
+            given[name] = document.number(tag, name)
+    try:
+        extension.actuators[joint] = Actuator(**given)
+    except WorldError as error:
+        document.fail(tag, str(error))
 
 
 def _read_material(description: Description, extension: Extension, link: str, tag) -> None:
@@ -295,6 +314,7 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "spring": ("joint", _read_spring),
     "rotor": ("joint", _read_rotor),
     "gains": ("joint", _read_gains),
+    "actuator": ("joint", _read_actuator),
     "material": ("link", _read_material),
     "capsule": ("link", _read_capsule),
     "mesh": ("link", _read_mesh),

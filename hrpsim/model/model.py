@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.actuator import Actuator
 from hrpsim.model.connection import DescribedConnection
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import quaternion_of
@@ -115,6 +116,7 @@ class Model:
     shapes: tuple[CollisionShape, ...] = ()  # collision elements
     sensors: tuple[Sensor, ...] = ()  # in the order of the description
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
+    actuators: dict[str, Actuator] = field(default_factory=dict)  # joint -> its actuator
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by joint
     connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops
     meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements

@@ -31,6 +31,7 @@ from hrpsim.schema import (
     numeric,
     one_of,
     scalar,
+    scalar_or_list,
     table,
     vector,
 )
@@ -132,6 +133,10 @@ _ROBOT = mapping(
         "gains": table(
             listing(numeric(NOT_NEGATIVE), 2, 2, "a list of two numbers, kp and kd,"),
             "from joints to [kp, kd]",
+        ),
+        "actuators": table(
+            either("a preset's name, or a mapping,", name, table(scalar_or_list, "of properties")),
+            "from joints to properties of their actuators",
         ),
         "locks": table(null_or(numeric()), "from joints to positions"),
         "motors": table(_MOTOR, "from joints to {velocity, force_limit}"),

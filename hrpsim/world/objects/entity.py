@@ -95,6 +95,9 @@ class WorldState(Protocol):
     def sleeps(self, entity: Entity) -> bool:
         """Return whether an entity sleeps."""
 
+    def rebuild_scene(self) -> None:
+        """Lay out the arrays again, keeping the state of what is there."""
+
     def refresh_exclusions(self) -> None:
         """Find again which pairs of shapes connections keep apart."""
 
@@ -173,6 +176,9 @@ class Entity:
     def _velocity(self) -> np.ndarray:
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
+    def _move_motors(self) -> None:
+        """Let what moves with the joints follow a velocity that was set."""
+
     def _forget_past(self) -> None:
         scene = self.world.scene
         scene.past_accelerations[self.first_v : self.first_v + self.nv] = 0.0
@@ -208,6 +214,7 @@ class Entity:
         self.world.wake(self)
         _velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
         self._velocity()[:] = v_out
+        self._move_motors()
         self._forget_past()
 
     def _checked_q(self, values) -> np.ndarray:

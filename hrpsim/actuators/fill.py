@@ -1,0 +1,110 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records of actuators from their properties."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hrpsim.actuators.records import ACTUATOR
+from hrpsim.errors import WorldError
+from hrpsim.model.actuator import Actuator
+from hrpsim.model.system import System
+
+MOST_SLOTS = 100_000  # steps of a delay
+
+
+def actuator_records(
+    fitted: Sequence[tuple[int, Actuator]], system: System, time_step: float
+) -> np.ndarray:
+    """Return ACTUATOR records.
+
+    Args:
+        fitted: degrees of freedom of `system` with an actuator, and these.
+        system: of the world.
+        time_step: [s].
+    """
+    records = np.zeros(len(fitted), dtype=ACTUATOR)
+    for record, (dof, actuator) in zip(records, fitted, strict=True):
+        record["dof"] = dof
+        for name in ("effort_limit", "velocity_limit"):
+            record[name] = getattr(system, name)[dof]
+        record["joint_friction"] = system.friction[dof]
+        _fill_drive(record, actuator, time_step)
+        _fill_gear(record, actuator)
+        _fill_heat(record, actuator)
+    return records
+
+
+def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
+    """Leave limits of joints to the actuators (ACTUATOR), and with rigid gears dry friction too.
+
+    `dofs` are the records of the degrees of freedom of the scene.
+    """
+    dofs["effort_limit"][units["dof"]] = dofs["velocity_limit"][units["dof"]] = np.inf
+    rigid = units[units["two_mass"] == 0]
+    dofs["friction"][rigid["dof"]] = rigid["joint_friction"] + rigid["static"] + rigid["gear_loss"]
+
+
+def slots_of(actuator: Actuator, time_step: float) -> int:
+    """Return how many commands a delay must store; WorldError for too many."""
+    steps = math.floor(actuator.delay / time_step + 1e-9)
+    if steps > MOST_SLOTS:
+        raise WorldError(
+            f"a delay of {actuator.delay:g} s is {steps} steps, and {MOST_SLOTS} at most are stored"
+        )
+    return steps + 2 if actuator.delay > 0.0 else 0
+
+
+def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
+    record["delay"], record["period"] = actuator.delay, actuator.command_period
+    record["slots"] = slots_of(actuator, time_step)
+    points = len(actuator.curve_velocity)
+    record["curve_points"] = points
+    if points:
+        speeds, torques = np.array(actuator.curve_velocity), np.array(actuator.curve_torque)
+        record["curve_speed"][:points], record["curve_torque"][:points] = speeds, torques
+        record["steepest"] = np.max(-np.diff(torques) / np.diff(speeds))
+        regeneration = actuator.regeneration_torque
+        record["regeneration_torque"] = torques[0] if regeneration is None else regeneration
+    record["voltage"], record["resistance"] = actuator.voltage, actuator.resistance
+    record["torque_constant"] = actuator.torque_constant * actuator.gear_ratio
+    record["current_limit"] = actuator.current_limit
+    record["joint_resolution"] = actuator.joint_resolution
+    record["motor_resolution"] = actuator.motor_resolution / actuator.gear_ratio
+
+
+def _fill_gear(record, actuator: Actuator) -> None:
+    record["two_mass"] = actuator.stiffness > 0.0
+    record["stiffness"], record["damping"] = actuator.stiffness, actuator.damping
+    record["half_backlash"] = 0.5 * actuator.backlash
+    record["motor_encoder"] = actuator.encoder == "motor"
+    coulomb, static = actuator.coulomb_friction, actuator.static_friction
+    record["coulomb"], record["static"] = coulomb, coulomb if static is None else static
+    record["stribeck_speed"] = actuator.stribeck_velocity
+    record["viscous"] = actuator.viscous_friction
+    forward, backward = actuator.efficiency, actuator.backdriving_efficiency
+    if actuator.stiffness > 0.0:  # from the torque on the joint to the motor's
+        forward, backward = backward, forward
+    record["gear_gain"] = 0.5 * (1.0 / backward + forward)
+    record["gear_loss"] = 0.5 * (1.0 / backward - forward)
+
+
+def _fill_heat(record, actuator: Actuator) -> None:
+    for name, source in (
+        ("winding_capacity", "winding_heat_capacity"),
+        ("winding_to_housing", "winding_thermal_resistance"),
+        ("housing_capacity", "housing_heat_capacity"),
+        ("housing_to_ambient", "housing_thermal_resistance"),
+        ("ambient", "ambient_temperature"),
+        ("reference", "reference_temperature"),
+        ("resistance_rise", "resistance_coefficient"),
+        ("torque_constant_rise", "torque_constant_coefficient"),
+        ("derating_temperature", "derating_temperature"),
+        ("limit_temperature", "limit_temperature"),
+    ):
+        record[name] = getattr(actuator, source)
