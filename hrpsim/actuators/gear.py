@@ -55,7 +55,7 @@ def linearise(unit, state, now, joint_end, time_step):
     now.motor_torque_slope = by_motor * now.motor_slope + by_joint
 
 
-@inner_kernel  # many parameters: the gear's state and both its ends
+@inner_kernel
 def gear_torque(unit, state, now, motor_end, joint_end, time_step):
     """Return the torque that the gear transmits, and its derivative by the motor's speed."""
     rate = motor_end - joint_end
@@ -103,7 +103,7 @@ def _motor_end(unit, state, now, joint_end, time_step):
     return w, side if side != 0 else 2
 
 
-@inner_kernel  # many parameters: as gear_torque
+@inner_kernel
 def _residual(unit, state, now, motor_end, joint_end, time_step, side):
     """Return the torque missing on the motor, and its derivative by the motor's speed."""
     torque, stiffness = gear_torque(unit, state, now, motor_end, joint_end, time_step)

@@ -189,8 +189,8 @@ def solve_constraints(s):
 def revise_actuators(s, may_release):
     """Mark the actuators that the motion takes to their limits; return whether any is new.
 
-    Reads: control, counts, forest, q, rows, settings, velocity, work.
-    Writes: control.
+    Reads: actuators, control, counts, forest, lazy_kernels, q, rows, settings, velocity, work.
+    Writes: actuators, control.
     """
     counts = s.counts[0]
     settings = s.settings[0]
@@ -244,9 +244,9 @@ def prepare_constraints(s):
 def unconstrained_dynamics(s):
     """Factorise the forest and find its acceleration without constraints.
 
-    Reads: articulated, connections, control, counts, forest, kinematics, lazy_kernels, q, settings,
-    velocity, work, wrenches.
-    Writes: articulated, failure, spins, work.
+    Reads: actuators, articulated, connections, control, counts, forest, kinematics,
+    lazy_kernels, q, settings, velocity, work, wrenches.
+    Writes: actuators, articulated, failure, spins, work.
     """
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
@@ -308,10 +308,10 @@ def integrate(s):
 def store_for_next_step(s):
     """Store the results of a complete step for the next one and for readers.
 
-    Reads: collision, connections, control, counts, forest, joint_impulses, lazy_kernels,
-    past_accelerations, rows, sensors, settings, spins, velocity, work.
-    Writes: collision, connections, control, counts, joint_impulses, past_accelerations, sensors,
-    spins.
+    Reads: actuators, collision, connections, control, counts, forest, joint_impulses,
+    lazy_kernels, past_accelerations, rows, sensors, settings, spins, velocity, work.
+    Writes: actuators, collision, connections, control, counts, joint_impulses,
+    past_accelerations, sensors, spins.
     """
     remember_impulses(
         s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows

@@ -36,7 +36,11 @@ def has_actuators(scene: Any) -> bool:
 
 @lazy_kernel(used=has_actuators, brings=("drive_joints", "revise_drives", "store_drives"))
 def begin_drives(s):
-    """Find commands, limits and friction of the step, and each torque about a predicted motion."""
+    """Find commands, limits and friction of the step, and each torque about a predicted motion.
+
+    Reads: actuators, control, forest, q, settings, velocity, work.
+    Writes: actuators, forest.
+    """
     dt, drives = s.settings[0].time_step, s.actuators
     for number in range(drives.units.shape[0]):
         unit, state, now = (drives.units[number], drives.states[number], drives.steps[number])
