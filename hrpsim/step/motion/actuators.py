@@ -164,9 +164,24 @@ def revise_drives(s):
         allowed = _RELATIVE * abs(joint_end) + _ABSOLUTE
         if abs(now.torque - linear) * dt > allowed * inertia:
             changed = 1
+            if now.limiter > 0.0 and not unit.two_mass:
+                _meet_speed_limit(unit, s.actuators.states[number], now, joint_end - step, dt)
         else:  # what acted in the step
             now.torque = linear
     return changed
+
+
+@inlined_kernel
+def _meet_speed_limit(unit, state, now, before, time_step):
+    """Take an actuator linear about its velocity limit if that lies between two tries.
+
+    On either side of it the torque is constant: neither try would lead to the other.
+    """
+    for side in (-1.0, 1.0):
+        limit = side * unit.velocity_limit
+        if (before - limit) * (now.joint_end - limit) < 0.0:
+            linearise(unit, state, now, limit, time_step)
+            return
 
 
 @lazy_kernel()
