@@ -61,14 +61,17 @@ def slots_of(actuator: Actuator, time_step: float) -> int:
 
 
 def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
-    record["delay"], record["period"] = actuator.delay, actuator.command_period
-    record["slots"] = slots_of(actuator, time_step)
+    record["period"] = actuator.command_period
+    record["slots"] = slots = slots_of(actuator, time_step)
+    record["delay_steps"] = max(slots - 2, 0)
+    record["delay_part"] = max(actuator.delay / time_step - record["delay_steps"], 0.0)
     points = len(actuator.curve_velocity)
     record["curve_points"] = points
     if points:
         speeds, torques = np.array(actuator.curve_velocity), np.array(actuator.curve_torque)
+        slopes = np.diff(torques) / np.diff(speeds)
         record["curve_speed"][:points], record["curve_torque"][:points] = speeds, torques
-        record["steepest"] = np.max(-np.diff(torques) / np.diff(speeds))
+        record["curve_slope"][: points - 1], record["steepest"] = slopes, -slopes.min()
         regeneration = actuator.regeneration_torque
         record["regeneration_torque"] = torques[0] if regeneration is None else regeneration
     record["voltage"], record["resistance"] = actuator.voltage, actuator.resistance
@@ -95,11 +98,11 @@ def _fill_gear(record, actuator: Actuator) -> None:
 
 
 def _fill_heat(record, actuator: Actuator) -> None:
+    record["winding_to_housing"] = 1.0 / actuator.winding_thermal_resistance
+    record["housing_to_ambient"] = 1.0 / actuator.housing_thermal_resistance
     for name, source in (
         ("winding_capacity", "winding_heat_capacity"),
-        ("winding_to_housing", "winding_thermal_resistance"),
         ("housing_capacity", "housing_heat_capacity"),
-        ("housing_to_ambient", "housing_thermal_resistance"),
         ("ambient", "ambient_temperature"),
         ("reference", "reference_temperature"),
         ("resistance_rise", "resistance_coefficient"),

@@ -17,11 +17,15 @@ import math
 
 from hrpsim.jit.compiled import inlined_kernel
 
+_FAST = 6.0  # multiple of Stribeck's velocity above which exp(-r^2) is rounding
+
 
 @inlined_kernel
 def dry_friction(unit, speed):
     """Return the level of dry friction at a speed [Nm]: Stribeck's curve."""
-    if unit.static == unit.coulomb:
-        return unit.coulomb
+    if speed == 0.0:
+        return unit.static
     ratio = speed / unit.stribeck_speed
+    if unit.static == unit.coulomb or abs(ratio) > _FAST:
+        return unit.coulomb
     return unit.coulomb + (unit.static - unit.coulomb) * math.exp(-ratio * ratio)

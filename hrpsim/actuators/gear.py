@@ -31,96 +31,88 @@ _ITERATIONS = 60
 
 
 @inner_kernel
-def linearise(unit, state, now, joint_end, time_step):
+def linearise(unit, now, joint_end, time_step):
     """Write the torque on the joint about a velocity of it at the end of the step."""
     now.joint_end = joint_end
     if not unit.two_mass:
-        torque, by_motor, by_joint = motor_torque(unit, now, joint_end, joint_end)
+        torque, slope, _ = motor_torque(unit, now, joint_end, joint_end)
         now.motor_end, now.motor_slope = joint_end, 1.0
-        now.motor_torque, now.motor_torque_slope = torque, by_motor + by_joint
-        now.torque = unit.gear_gain * torque
-        now.slope = unit.gear_gain * now.motor_torque_slope
+        now.motor_torque, now.motor_torque_slope = torque, slope
+        now.torque, now.slope = unit.gear_gain * torque, unit.gear_gain * slope
         return
-    motor_end, side = _motor_end(unit, state, now, joint_end, time_step)
-    torque, stiffness = gear_torque(unit, state, now, motor_end, joint_end, time_step)
-    motor, by_motor, by_joint = motor_torque(unit, now, motor_end, joint_end)
-    if side == 0:
-        now.motor_slope = 0.0
-    else:
-        load = _load(unit, side, torque) * stiffness
-        resisting = now.inertia / time_step - by_motor + now.viscous + load
-        now.motor_slope = (by_joint + load) / resisting
-    now.motor_end, now.torque, now.motor_torque = motor_end, torque, motor
-    now.slope = stiffness * (now.motor_slope - 1.0)
-    now.motor_torque_slope = by_motor * now.motor_slope + by_joint
-
-
-@inner_kernel
-def gear_torque(unit, state, now, motor_end, joint_end, time_step):
-    """Return the torque that the gear transmits, and its derivative by the motor's speed."""
-    rate = motor_end - joint_end
-    deflection = now.middle + 0.5 * time_step * rate
-    k, c = unit.stiffness, unit.damping
-    weight = damper_weight(c, now.inertia, time_step)
-    grown = rate - (now.motor_start - now.joint_start)
-    shared = 0.5 * k * (state.twist + deflection)
-    shared += c * ((deflection - state.twist) / time_step + (weight - 0.5) * grown)
-    stiffness = 0.25 * k * time_step + c * weight
-    back = (0.5 * k + c / time_step) * unit.half_backlash
-    if shared > back:
-        return shared - back, stiffness
-    if shared < -back:
-        return shared + back, stiffness
-    return 0.0, 0.0
-
-
-@inner_kernel
-def _motor_end(unit, state, now, joint_end, time_step):
-    """Return the motor's velocity at the end of the step, and its direction, 0 where it sticks."""
-    side, low, high = 0, -math.inf, math.inf
-    w = now.motor_end
+    inertia = now.inertia / time_step + now.viscous
+    w, side, low, high = now.motor_end, 0, -math.inf, math.inf
     if now.dry > 0.0 or unit.gear_loss > 0.0:
-        torque, _ = gear_torque(unit, state, now, 0.0, joint_end, time_step)
-        left, _ = _residual(unit, state, now, 0.0, joint_end, time_step, 0)
-        if abs(left) <= now.dry + unit.gear_loss * abs(torque):
-            return 0.0, 0
-        side = -1 if left > 0.0 else 1
+        side = _direction(unit, now, joint_end, inertia)
+        if side == 0:
+            _stick(unit, now, joint_end)
+            return
         low, high = (0.0, math.inf) if side > 0 else (-math.inf, 0.0)
         w = w if low <= w and w <= high else 0.0
     for _ in range(_ITERATIONS):
-        left, growth = _residual(unit, state, now, w, joint_end, time_step, side)
+        torque, stiffness = gear_torque(now, w - joint_end)
+        motor, by_motor, by_joint = motor_torque(unit, now, w, joint_end)
+        loss = now.dry + unit.gear_loss * abs(torque)
+        left = inertia * (w - now.motor_start) + unit.viscous * now.motor_start - motor
+        left += unit.gear_gain * torque + side * loss
+        load = unit.gear_gain + side * math.copysign(unit.gear_loss, torque)
+        growth = inertia - by_motor + load * stiffness
         if left > 0.0:
             high = w
         else:
             low = w
-        following = w - left / growth
-        if not (low <= following and following <= high):
-            following = 0.5 * (low + high)
-        if abs(following - w) <= _ROUNDING * (abs(w) + abs(joint_end)) + _SMALLEST:
-            w = following
+        change = -left / growth
+        if not (low <= w + change and w + change <= high):
+            change = 0.5 * (low + high) - w
+        elif abs(change) <= _ROUNDING * (abs(w) + abs(joint_end)) + _SMALLEST:
             break
-        w = following
-    return w, side if side != 0 else 2
-
-
-@inner_kernel
-def _residual(unit, state, now, motor_end, joint_end, time_step, side):
-    """Return the torque missing on the motor, and its derivative by the motor's speed."""
-    torque, stiffness = gear_torque(unit, state, now, motor_end, joint_end, time_step)
-    motor, by_motor, _ = motor_torque(unit, now, motor_end, joint_end)
-    inertia = now.inertia / time_step
-    left = (inertia + now.viscous) * (motor_end - now.motor_start) - motor
-    left += unit.viscous * now.motor_start
-    left += unit.gear_gain * torque + side * (now.dry + unit.gear_loss * abs(torque))
-    return left, inertia - by_motor + now.viscous + _load(unit, side, torque) * stiffness
+        w += change
+    now.motor_end, now.motor_slope = w, (by_joint + load * stiffness) / growth
+    now.torque, now.slope = torque, stiffness * (now.motor_slope - 1.0)
+    now.motor_torque, now.motor_torque_slope = motor, by_motor * now.motor_slope + by_joint
 
 
 @inlined_kernel
-def _load(unit, side, torque):
-    """Return the motor's torque per torque of the gear, in a direction of motion."""
-    if side == 1 or side == -1:
-        return unit.gear_gain + side * unit.gear_loss * (1.0 if torque >= 0.0 else -1.0)
-    return unit.gear_gain
+def begin_gear(unit, state, now, time_step):
+    """Write what the gear transmits in a step, as a function of the velocities at its end."""
+    k, c, rate = unit.stiffness, unit.damping, now.motor_start - now.joint_start
+    weight = damper_weight(c, now.inertia, time_step)
+    now.gear_slope = 0.25 * k * time_step + c * weight
+    now.gear_torque = 0.5 * k * (state.twist + now.middle) - c * (weight - 0.5) * rate
+    now.gear_dead = 0.5 * k * unit.half_backlash
+    if c > 0.0:
+        now.gear_torque += c * (now.middle - state.twist) / time_step
+        now.gear_dead += c * unit.half_backlash / time_step
+
+
+@inlined_kernel
+def gear_torque(now, rate):
+    """Return the torque that the gear transmits, and its derivative by the motor's speed."""
+    torque = now.gear_torque + now.gear_slope * rate
+    if torque > now.gear_dead:
+        return torque - now.gear_dead, now.gear_slope
+    if torque < -now.gear_dead:
+        return torque + now.gear_dead, now.gear_slope
+    return 0.0, 0.0
+
+
+@inlined_kernel
+def _direction(unit, now, joint_end, inertia):
+    """Return 1 or -1 for the direction that the motor moves in at the end, 0 if it sticks."""
+    torque, _ = gear_torque(now, -joint_end)
+    motor, _, _ = motor_torque(unit, now, 0.0, joint_end)
+    left = (unit.viscous - inertia) * now.motor_start - motor + unit.gear_gain * torque
+    if abs(left) <= now.dry + unit.gear_loss * abs(torque):
+        return 0
+    return -1 if left > 0.0 else 1
+
+
+@inlined_kernel
+def _stick(unit, now, joint_end):
+    """Write the torque on the joint where the motor comes to rest or stays there."""
+    now.torque, stiffness = gear_torque(now, -joint_end)
+    now.motor_end, now.motor_slope, now.slope = 0.0, 0.0, -stiffness
+    now.motor_torque, _, now.motor_torque_slope = motor_torque(unit, now, 0.0, joint_end)
 
 
 @inlined_kernel
@@ -130,6 +122,6 @@ def relax_twist(unit, state, time_step):
         return state.deflection - unit.half_backlash
     if state.torque < 0.0:
         return state.deflection + unit.half_backlash
-    if unit.damping == 0.0:
+    if unit.damping == 0.0 or state.twist == 0.0:
         return 0.0
     return state.twist * math.exp(-unit.stiffness * time_step / unit.damping)

@@ -35,14 +35,14 @@ def heat(unit, state, time_step):
     K = warmed(unit.torque_constant, unit.torque_constant_rise, state.housing_temperature, unit)
     R = warmed(unit.resistance, unit.resistance_rise, state.winding_temperature, unit)
     current = state.motor_torque / K
-    flow = 1.0 / unit.winding_to_housing
+    flow = unit.winding_to_housing
     to_winding = R * current * current - flow * (
         state.winding_temperature - state.housing_temperature
     )
-    loss = (state.housing_temperature - unit.ambient) / unit.housing_to_ambient
+    loss = (state.housing_temperature - unit.ambient) * unit.housing_to_ambient
     to_housing = flow * (state.winding_temperature - state.housing_temperature) - loss
     a = unit.winding_capacity / time_step + 0.5 * flow
-    b = unit.housing_capacity / time_step + 0.5 * (flow + 1.0 / unit.housing_to_ambient)
+    b = unit.housing_capacity / time_step + 0.5 * (flow + unit.housing_to_ambient)
     c = 0.5 * flow
     determinant = a * b - c * c
     state.winding_temperature += (b * to_winding + c * to_housing) / determinant

@@ -30,7 +30,8 @@ def find_limits(unit, state, inertia, time_step, now_out):
         K = warmed(unit.torque_constant, unit.torque_constant_rise, state.housing_temperature, unit)
         R = warmed(unit.resistance, unit.resistance_rise, state.winding_temperature, unit)
         now_out.current_torque = K * unit.current_limit * current_share(unit, state)
-        now_out.voltage_torque, now_out.back_emf = K * unit.voltage / R, K * K / R
+        per_volt = K / R
+        now_out.voltage_torque, now_out.back_emf = per_volt * unit.voltage, per_volt * K
     now_out.weight = damper_weight(max(unit.steepest, now_out.back_emf), inertia, time_step)
     now_out.limiter = 0.0
     if unit.velocity_limit < math.inf:
@@ -103,10 +104,8 @@ def _of_curve(unit, speed):
     """Return the torque of the curve at a speed, and its derivative."""
     if speed < 0.0:
         return unit.regeneration_torque, 0.0
-    last = unit.curve_points - 1
-    for k in range(last):
-        start, end = unit.curve_speed[k], unit.curve_speed[k + 1]
-        if speed < end:
-            slope = (unit.curve_torque[k + 1] - unit.curve_torque[k]) / (end - start)
-            return unit.curve_torque[k] + slope * (speed - start), slope
-    return unit.curve_torque[last], 0.0
+    k = 0
+    while k + 1 < unit.curve_points and speed >= unit.curve_speed[k + 1]:
+        k += 1
+    slope = unit.curve_slope[k]
+    return unit.curve_torque[k] + slope * (speed - unit.curve_speed[k]), slope

@@ -16,15 +16,17 @@ from hrpsim.model.actuator import CURVE_POINTS
 ACTUATOR = np.dtype(
     [
         ("dof", "i8"),  # of its joint
-        ("delay", "f8"),  # of commands [s]
         ("period", "f8"),  # between two samples of the command [s]; 0: every step
-        ("slots", "i8"),  # stored commands that the delay needs; 0: no delay
+        ("delay_steps", "i8"),  # whole steps of the delay of commands
+        ("delay_part", "f8"),  # of a step, the rest of it
+        ("slots", "i8"),  # stored commands that it needs; 0: no delay
         ("effort_limit", "f8"),  # [Nm]
         ("velocity_limit", "f8"),  # [rad/s]
         ("joint_friction", "f8"),  # dry friction of the joint itself [Nm]
         ("curve_points", "i8"),
         ("curve_speed", "f8", (CURVE_POINTS,)),  # [rad/s]
         ("curve_torque", "f8", (CURVE_POINTS,)),  # [Nm]
+        ("curve_slope", "f8", (CURVE_POINTS,)),  # after each point [Nms/rad]
         ("steepest", "f8"),  # largest fall of the curve [Nms/rad]
         ("regeneration_torque", "f8"),  # limit while braking [Nm]
         ("voltage", "f8"),  # [V]
@@ -45,9 +47,9 @@ ACTUATOR = np.dtype(
         ("gear_gain", "f8"),  # of the torque behind the gear's loss, see hrpsim.actuators.friction
         ("gear_loss", "f8"),  # dry friction per torque there
         ("winding_capacity", "f8"),  # [J/K]; 0: no thermal model
-        ("winding_to_housing", "f8"),  # thermal resistance [K/W]
+        ("winding_to_housing", "f8"),  # thermal conductance [W/K]
         ("housing_capacity", "f8"),  # [J/K]
-        ("housing_to_ambient", "f8"),  # [K/W]
+        ("housing_to_ambient", "f8"),  # [W/K]
         ("ambient", "f8"),  # [degree Celsius]
         ("reference", "f8"),  # temperature of the constants [degree Celsius]
         ("resistance_rise", "f8"),  # relative, of the resistance [1/K]
@@ -70,7 +72,7 @@ ACTUATOR_STATE = np.dtype(
         ("motor_torque", "f8"),  # of the motor in the last step, before friction [Nm]
         ("winding_temperature", "f8"),  # [degree Celsius]
         ("housing_temperature", "f8"),
-        ("count", "i8"),  # steps done
+        ("slot", "i8"),  # of the present command among those stored
         ("elapsed", "f8"),  # since the last sample of the command [s]
         ("sample", COMMAND),
     ]
@@ -83,6 +85,10 @@ ACTUATOR_STEP = np.dtype(
         ("inertia", "f8"),  # of the motor [kg m^2]
         ("viscous", "f8"),  # its viscous friction, as it acts on the velocity's change [Nms/rad]
         ("middle", "f8"),  # deflection in the middle of the step [rad]
+        # the gear's torque before its dead zone: gear_torque + gear_slope (motor_end - joint_end)
+        ("gear_torque", "f8"),  # [Nm]
+        ("gear_slope", "f8"),  # [Nms/rad]
+        ("gear_dead", "f8"),  # torque by which the backlash lowers it [Nm]
         ("dry", "f8"),  # level of the motor's dry friction [Nm]
         ("joint_start", "f8"),  # velocities at the start of the step [rad/s]
         ("motor_start", "f8"),

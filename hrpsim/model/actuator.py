@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from hrpsim.errors import WorldError, shown_value, unknown_name
-from hrpsim.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, number
+from hrpsim.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, number, whole
 
 CURVE_POINTS = 8  # most points of a torque-speed curve
 ENCODERS = ("joint", "motor")
@@ -77,7 +77,8 @@ class Actuator:
     viscous_friction: [Nms/rad].
     efficiency, backdriving_efficiency: of the gear, as the motor drives and as it is driven.
     joint_resolution, motor_resolution: of encoders [rad; at the motor's shaft].
-    torque_resolution, torque_noise: of the torque sensor [Nm], the second a standard deviation.
+    torque_resolution, torque_noise, noise_seed: of the torque sensor [Nm]; the noise is white, with
+        this standard deviation, and a function of seed, joint and step.
     winding_heat_capacity, winding_thermal_resistance: [J/K, K/W to the housing]; 0 J/K: no heat.
     housing_heat_capacity, housing_thermal_resistance: [J/K, K/W to the air].
     ambient_temperature, reference_temperature: of the air, of the constants [degrees Celsius].
@@ -111,6 +112,7 @@ class Actuator:
     motor_resolution: float = 0.0
     torque_resolution: float = 0.0
     torque_noise: float = 0.0
+    noise_seed: int = 0
     winding_heat_capacity: float = 0.0
     winding_thermal_resistance: float = 1.0
     housing_heat_capacity: float = 1.0
@@ -131,6 +133,7 @@ class Actuator:
             raise WorldError(unknown_name("encoder", str(self.encoder), ENCODERS))
         for name in ("curve_velocity", "curve_torque"):
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        object.__setattr__(self, "noise_seed", whole("noise_seed", self.noise_seed, 0, 2**32 - 1))
         self._check_curve()
         self._check_groups()
 

@@ -159,7 +159,7 @@ def _read_actuator(description: Description, extension: Extension, joint: str, t
     for name in given:
         if name in LISTS:
             given[name] = document.numbers(tag, name, len(given[name].split()))
-        elif name in RANGES:
+        elif name in RANGES or name == "noise_seed":
             given[name] = document.number(tag, name)
     try:
         extension.actuators[joint] = Actuator(**given)

@@ -200,3 +200,39 @@ def test_world_files_name_actuators(tmp_path):
     path.write_text(text % "backlash: 1")
     with pytest.raises(hrpsim.WorldError, match=r"robots\[0\].actuators.\*.*needs its stiffness"):
         hrpsim.load_world(path)
+
+
+def test_readings_are_those_of_encoder_and_torque_sensor():
+    """Law: rounded to the resolutions; noise of the given deviation, by seed, joint and step."""
+    from hrpsim.world.objects.robot_reader import RobotReader
+
+    sensor = {"joint_resolution": 0.01, "torque_resolution": 0.25}
+    world, robot = arm(sensor, kp=100, kd=10)
+    robot.q, reader = [0.3033], RobotReader(robot, ("j",))
+    robot.command(efforts=[1.1])
+    world.step()
+    q, _, effort = reader.read()
+    assert (q, effort) == pytest.approx((0.30, 1.0), abs=1e-12)
+    robot.set_actuator(hrpsim.Actuator(torque_noise=0.5))
+    readings = []
+    for _ in range(2000):
+        world.step()
+        readings.append(reader.read()[2])
+    again = reader.read()[2]
+    assert np.mean(readings) == pytest.approx(1.1, abs=0.05)
+    assert np.std(readings) == pytest.approx(0.5, rel=0.05)
+    assert readings[-1] == again != readings[-2]
+    assert robot.tau[0] == pytest.approx(1.1, rel=1e-12)
+
+
+def test_an_encoder_at_the_motor_reads_the_motor():
+    """Law: with the encoder at the motor a reading is the motor's, not the joint's."""
+    from hrpsim.world.objects.robot_reader import RobotReader
+
+    world, robot = arm({"stiffness": 100.0, "damping": 1.0, "encoder": "motor"}, kp=200, kd=5)
+    robot.command(positions=[0.5])
+    world.step(30)
+    view = robot.actuators["j"]
+    read = RobotReader(robot, ("j",)).read()
+    assert read[:2].tolist() == [view.motor_position, view.motor_velocity]
+    assert abs(read[0] - robot.q[0]) > 1e-3

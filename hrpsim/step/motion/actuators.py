@@ -17,7 +17,7 @@ import numpy as np
 
 from hrpsim.actuators.commands import command_in_effect, count_step
 from hrpsim.actuators.friction import dry_friction
-from hrpsim.actuators.gear import linearise, relax_twist
+from hrpsim.actuators.gear import begin_gear, linearise, relax_twist
 from hrpsim.actuators.heat import heat
 from hrpsim.actuators.motor import damper_weight, find_limits
 from hrpsim.dynamics.joint_forces import spring_inertia
@@ -62,8 +62,10 @@ def begin_drives(s):
         else:
             joint_end = now.motor_end
         _correct_position(s, unit, now, dof)
+        if unit.two_mass:
+            begin_gear(unit, state, now, dt)
         _set_demand(unit, now, dof, s.q[dof.q_index], dt)
-        linearise(unit, state, now, joint_end, dt)
+        linearise(unit, now, joint_end, dt)
         if not unit.two_mass:
             level = dry_friction(unit, s.work.velocity_middle[k])
             dof.friction = unit.joint_friction + level + unit.gear_loss * abs(now.motor_torque)
@@ -139,10 +141,12 @@ def _begin_again(s, number, dof, rate):
     now, dt = s.actuators.steps[number], s.settings[0].time_step
     joint_end = now.joint_end + rate - now.joint_start
     now.joint_start = rate
-    if not unit.two_mass:
+    if unit.two_mass:
+        begin_gear(unit, state, now, dt)
+    else:
         now.motor_start = rate
     _set_demand(unit, now, dof, s.q[dof.q_index], dt)
-    linearise(unit, state, now, joint_end, dt)
+    linearise(unit, now, joint_end, dt)
 
 
 @lazy_kernel()
@@ -159,20 +163,20 @@ def revise_drives(s):
         step = joint_end - now.joint_end
         linear, before = now.torque + now.slope * step, now.slope
         now.motor_end += now.motor_slope * step
-        linearise(unit, s.actuators.states[number], now, joint_end, dt)
+        linearise(unit, now, joint_end, dt)
         inertia = s.forest.dofs[k].own_inertia - dt * min(before, now.slope)
         allowed = _RELATIVE * abs(joint_end) + _ABSOLUTE
         if abs(now.torque - linear) * dt > allowed * inertia:
             changed = 1
             if now.limiter > 0.0 and not unit.two_mass:
-                _meet_speed_limit(unit, s.actuators.states[number], now, joint_end - step, dt)
+                _meet_speed_limit(unit, now, joint_end - step, dt)
         else:  # what acted in the step
             now.torque = linear
     return changed
 
 
 @inlined_kernel
-def _meet_speed_limit(unit, state, now, before, time_step):
+def _meet_speed_limit(unit, now, before, time_step):
     """Take an actuator linear about its velocity limit if that lies between two tries.
 
     On either side of it the torque is constant: neither try would lead to the other.
@@ -180,7 +184,7 @@ def _meet_speed_limit(unit, state, now, before, time_step):
     for side in (-1.0, 1.0):
         limit = side * unit.velocity_limit
         if (before - limit) * (now.joint_end - limit) < 0.0:
-            linearise(unit, state, now, limit, time_step)
+            linearise(unit, now, limit, time_step)
             return
 
 

@@ -15,6 +15,7 @@ from hrpsim.actuators.records import COMMAND
 from hrpsim.errors import NamedParts, WorldError, unknown_name
 from hrpsim.model.actuator import Actuator
 from hrpsim.model.presets import ACTUATOR_PRESETS
+from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
 from hrpsim.world.objects.entity import Entity
@@ -105,6 +106,7 @@ class RobotActuators(Entity):
     fitted_actuators: dict[str, Actuator]  # by joint
     joint_index: JointIndex
     _initial_motors: dict[str, np.ndarray]  # ACTUATOR_STATE
+    _noises: dict[tuple, SensorNoise]
 
     @property
     def actuators(self) -> NamedParts[ActuatorView]:
@@ -152,6 +154,42 @@ class RobotActuators(Entity):
         self.fitted_actuators = {k: fitted[k] for k in self.joint_index.names if k in fitted}
         self.world.rebuild_scene()
         self._start_motors(joints)
+
+    def measure(
+        self, joints: np.ndarray, positions: np.ndarray, velocities: np.ndarray, efforts: np.ndarray
+    ) -> None:
+        """Turn true values of joints into those that encoders and torque sensors read.
+
+        Position and velocity are those of the motor where the encoder is at the motor.
+
+        Args:
+            joints: indices in `joint_names` (k,).
+            positions: (k,) [rad or m], changed in place, as are
+            velocities: (k,) [rad/s or m/s].
+            efforts: (k,) [Nm or N].
+        """
+        place = {self.joint_index.names[k]: n for n, k in enumerate(joints.tolist())}
+        step, states = int(self.world.scene.clock[0]), self.world.scene.actuators.states
+        for index, (name, actuator) in zip(self._motors()[0], self.fitted_actuators.items()):
+            if name not in place:
+                continue
+            k, resolution = place[name], actuator.joint_resolution
+            if actuator.encoder == "motor":
+                positions[k] += states["deflection"][index]
+                velocities[k] = states["motor_velocity"][index]
+                resolution = actuator.motor_resolution / actuator.gear_ratio
+            if actuator.torque_noise > 0.0:
+                efforts[k] += self._torque_noise(name, actuator).at(step)[3]
+            for values, part in ((positions, resolution), (efforts, actuator.torque_resolution)):
+                if part > 0.0:
+                    values[k] = part * np.rint(values[k] / part)
+
+    def _torque_noise(self, joint: str, actuator: Actuator) -> SensorNoise:
+        key = joint, actuator.noise_seed, actuator.torque_noise
+        if key not in self._noises:
+            levels = NoiseLevels(seed=actuator.noise_seed, torque=actuator.torque_noise)
+            self._noises[key] = SensorNoise(f"{self.name}/{joint}", "force_torque", levels)
+        return self._noises[key]
 
     def _check_actuators(self, actuators: dict[str, Actuator]) -> None:
         """Raise WorldError for actuators that do not fit their joints."""
@@ -214,7 +252,8 @@ class RobotActuators(Entity):
         stored["constant"] = control["effort"] + control["kp"] * control["target_position"]
         stored["constant"] += control["kd"] * control["target_velocity"]
         arrays.commands[at] = stored[:, None]
-        arrays.states["count"][at] = arrays.states["elapsed"][at] = 0
+        arrays.states["slot"][at] = 0
+        arrays.states["elapsed"][at] = arrays.units["period"][at]
 
     def _move_motors(self) -> None:
         """Give the motors the velocities of their joints."""
