@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from hrpsim.errors import WorldError, shown_value, unknown_name
+from hrpsim.model.formats.robot_data import LONGEST_DELAY
 from hrpsim.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, number, whole
 
 CURVE_POINTS = 8  # most points of a torque-speed curve
@@ -20,8 +21,8 @@ _TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
 _RISE = Range(-0.1, 0.1, "1/K")
 
 RANGES: Mapping[str, Range] = {
-    "delay": Range(0.0, 1.0, "s"),
-    "command_period": Range(0.0, 1.0, "s"),
+    "delay": Range(0.0, LONGEST_DELAY, "s"),
+    "command_period": Range(0.0, LONGEST_DELAY, "s"),
     "regeneration_torque": LIMIT,
     "voltage": NOT_NEGATIVE,
     "resistance": NOT_NEGATIVE,

@@ -25,14 +25,13 @@ from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_access import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
-from hrpsim.world.objects.robot_properties import RobotProperties
 from hrpsim.world.objects.sensor_view import SensorView
 
 _NOTHING = np.zeros(0)
 _SHOWN = 4  # names listed at most
 
 
-class Robot(JointConstraints, RobotActuators, RobotProperties):
+class Robot(JointConstraints, RobotActuators):
     """A model that lives in a world.
 
     Actuators follow PD control to position commands, velocity control or efforts, joint by joint

@@ -19,6 +19,7 @@ from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
 from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot_properties import RobotProperties
 
 if TYPE_CHECKING:
     from hrpsim.step.arrays import Scene
@@ -100,7 +101,7 @@ class ActuatorView:
         self._state()["housing_temperature"] = number("housing_temperature", value)
 
 
-class RobotActuators(Entity):
+class RobotActuators(RobotProperties, Entity):
     """The actuators with a model of a Robot. It uses the robot's `joint_index` and entity."""
 
     fitted_actuators: dict[str, Actuator]  # by joint
@@ -131,7 +132,8 @@ class RobotActuators(Entity):
         come or go. Gains and commands stay.
 
         Args:
-            actuator: its properties, or the name of one of `hrpsim.ACTUATOR_PRESETS`.
+            actuator: its properties, or the name of one of `hrpsim.ACTUATOR_PRESETS`, which sets
+                the joints' rotor inertia as well.
             names: joints; all by default.
 
         Raises:
@@ -139,10 +141,11 @@ class RobotActuators(Entity):
                 than semi_implicit; nothing changes then.
             StateError: for an unknown joint.
         """
+        inertia = None
         if isinstance(actuator, str):
             if actuator not in ACTUATOR_PRESETS:
                 raise WorldError(unknown_name("preset of an actuator", actuator, ACTUATOR_PRESETS))
-            actuator = ACTUATOR_PRESETS[actuator].actuator
+            actuator, inertia, _ = ACTUATOR_PRESETS[actuator]
         joints = [self.joint_index.names[k] for k in self.joint_index.indices(names)]
         fitted = {k: v for k, v in self.fitted_actuators.items() if k not in joints}
         if actuator is not None:
@@ -150,7 +153,7 @@ class RobotActuators(Entity):
             if self.world.scene.settings["integrator"][0] != SEMI_IMPLICIT:
                 raise WorldError("actuators with a model need the integrator semi_implicit")
             fitted |= dict.fromkeys(joints, actuator)
-        self.world.wake(self)
+        self.set_joint_properties(names, rotor_inertia=inertia)
         self.fitted_actuators = {k: fitted[k] for k in self.joint_index.names if k in fitted}
         self.world.rebuild_scene()
         self._start_motors(joints)
