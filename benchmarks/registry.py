@@ -17,6 +17,7 @@ _FILES = {
     "standing": "standing_step",
     "swaying": "swaying_step",
     "friction": "joint_friction",
+    "actuators": "actuators",
     "trees": "trees",
     "piles": "piles",
     "convergence": "convergence",
@@ -34,6 +35,7 @@ _FILES = {
 }
 NAMES = tuple(_FILES)
 LONG = (
+    "actuators",
     "friction",
     "ros",
     "reading",

@@ -28,33 +28,46 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 _ROUNDING = 1e-13  # of a velocity
 _SMALLEST = 1e-16  # velocity that counts [rad/s]
 _ITERATIONS = 60
+_AT_REST = 2.0  # direction of a motor that may stick
 
 
 @inner_kernel
 def linearise(unit, now, joint_end, time_step):
     """Write the torque on the joint about a velocity of it at the end of the step."""
     now.joint_end = joint_end
-    if not unit.two_mass:
-        torque, slope, _ = motor_torque(unit, now, joint_end, joint_end)
-        now.motor_end, now.motor_slope = joint_end, 1.0
-        now.motor_torque, now.motor_torque_slope = torque, slope
-        now.torque, now.slope = unit.gear_gain * torque, unit.gear_gain * slope
+    if unit.two_mass:
+        _linearise_two_masses(unit, now, joint_end, now.inertia / time_step + now.viscous)
         return
-    inertia = now.inertia / time_step + now.viscous
-    w, side, low, high = now.motor_end, 0, -math.inf, math.inf
+    torque, slope, _ = motor_torque(unit, now, joint_end, joint_end)
+    now.motor_end, now.motor_slope = joint_end, 1.0
+    now.motor_torque, now.motor_torque_slope = torque, slope
+    now.torque, now.slope = unit.gear_gain * torque, unit.gear_gain * slope
+
+
+@inlined_kernel
+def _linearise_two_masses(unit, now, joint_end, inertia):
+    """Write the same with two masses, where `inertia` resists the motor's change [Nms/rad].
+
+    Newton's method with a bracket. With dry friction the motor is first taken to move as expected;
+    where that fails, the torques on it at rest decide whether it sticks, or its direction.
+    """
+    w, side, low, high = now.motor_end, 0.0, -math.inf, math.inf
     if now.dry > 0.0 or unit.gear_loss > 0.0:
-        side = _direction(unit, now, joint_end, inertia)
-        if side == 0:
-            _stick(unit, now, joint_end)
-            return
-        low, high = (0.0, math.inf) if side > 0 else (-math.inf, 0.0)
-        w = w if low <= w and w <= high else 0.0
+        side = math.copysign(1.0, w) if w != 0.0 else _AT_REST
+    decided = False
     for _ in range(_ITERATIONS):
         torque, stiffness = gear_torque(now, w - joint_end)
         motor, by_motor, by_joint = motor_torque(unit, now, w, joint_end)
         loss = now.dry + unit.gear_loss * abs(torque)
         left = inertia * (w - now.motor_start) + unit.viscous * now.motor_start - motor
-        left += unit.gear_gain * torque + side * loss
+        left += unit.gear_gain * torque
+        if side == _AT_REST:
+            if abs(left) <= loss:
+                load, growth = 0.0, math.inf
+                break
+            side, decided = -math.copysign(1.0, left), True
+            low, high = (0.0, math.inf) if side > 0.0 else (-math.inf, 0.0)
+        left += side * loss
         load = unit.gear_gain + side * math.copysign(unit.gear_loss, torque)
         growth = inertia - by_motor + load * stiffness
         if left > 0.0:
@@ -62,6 +75,9 @@ def linearise(unit, now, joint_end, time_step):
         else:
             low = w
         change = -left / growth
+        if side * (w + change) < 0.0 and not decided:
+            w, side = 0.0, _AT_REST
+            continue
         if not (low <= w + change and w + change <= high):
             change = 0.5 * (low + high) - w
         elif abs(change) <= _ROUNDING * (abs(w) + abs(joint_end)) + _SMALLEST:
@@ -94,25 +110,6 @@ def gear_torque(now, rate):
     if torque < -now.gear_dead:
         return torque + now.gear_dead, now.gear_slope
     return 0.0, 0.0
-
-
-@inlined_kernel
-def _direction(unit, now, joint_end, inertia):
-    """Return 1 or -1 for the direction that the motor moves in at the end, 0 if it sticks."""
-    torque, _ = gear_torque(now, -joint_end)
-    motor, _, _ = motor_torque(unit, now, 0.0, joint_end)
-    left = (unit.viscous - inertia) * now.motor_start - motor + unit.gear_gain * torque
-    if abs(left) <= now.dry + unit.gear_loss * abs(torque):
-        return 0
-    return -1 if left > 0.0 else 1
-
-
-@inlined_kernel
-def _stick(unit, now, joint_end):
-    """Write the torque on the joint where the motor comes to rest or stays there."""
-    now.torque, stiffness = gear_torque(now, -joint_end)
-    now.motor_end, now.motor_slope, now.slope = 0.0, 0.0, -stiffness
-    now.motor_torque, _, now.motor_torque_slope = motor_torque(unit, now, 0.0, joint_end)
 
 
 @inlined_kernel

@@ -12,50 +12,51 @@ import numpy as np
 from hrpsim.jit.fields import Axis, array, constant, state
 from hrpsim.model.actuator import CURVE_POINTS
 
-# Units are for a revolute joint; for a prismatic one read N for Nm, m for rad, kg for kg m^2.
+# Units are for a revolute joint; for a prismatic one read N for Nm, m for rad, kg for kg m^2. Fields
+# that every actuator needs come first: they lie in few lines of the cache.
 ACTUATOR = np.dtype(
     [
         ("dof", "i8"),  # of its joint
-        ("period", "f8"),  # between two samples of the command [s]; 0: every step
-        ("delay_steps", "i8"),  # whole steps of the delay of commands
-        ("delay_part", "f8"),  # of a step, the rest of it
+        ("two_mass", "i8"),  # whether the motor's inertia lies behind the gear's compliance
+        ("motor_encoder", "i8"),  # whether the gains act on the motor's side
         ("slots", "i8"),  # stored commands that it needs; 0: no delay
+        ("period", "f8"),  # between two samples of the command [s]; 0: every step
+        ("curve_points", "i8"),
         ("effort_limit", "f8"),  # [Nm]
         ("velocity_limit", "f8"),  # [rad/s]
+        ("gear_gain", "f8"),  # of the torque behind the gear's loss, see hrpsim.actuators.friction
+        ("gear_loss", "f8"),  # dry friction per torque there
+        ("coulomb", "f8"),  # [Nm]
+        ("static", "f8"),  # at rest [Nm]
+        ("viscous", "f8"),  # [Nms/rad]
         ("joint_friction", "f8"),  # dry friction of the joint itself [Nm]
-        ("curve_points", "i8"),
-        ("curve_speed", "f8", (CURVE_POINTS,)),  # [rad/s]
-        ("curve_torque", "f8", (CURVE_POINTS,)),  # [Nm]
-        ("curve_slope", "f8", (CURVE_POINTS,)),  # after each point [Nms/rad]
-        ("steepest", "f8"),  # largest fall of the curve [Nms/rad]
-        ("regeneration_torque", "f8"),  # limit while braking [Nm]
-        ("voltage", "f8"),  # [V]
         ("resistance", "f8"),  # of the winding [ohm]; 0: no electrical model
-        ("torque_constant", "f8"),  # [Nm/A]
-        ("current_limit", "f8"),  # [A]
-        ("two_mass", "i8"),  # whether the motor's inertia lies behind the gear's compliance
+        ("steepest", "f8"),  # largest fall of the curve [Nms/rad]
+        ("joint_resolution", "f8"),  # of encoders [rad]
+        ("motor_resolution", "f8"),
         ("stiffness", "f8"),  # of the gear [Nm/rad]
         ("damping", "f8"),  # [Nms/rad]
         ("half_backlash", "f8"),  # [rad]
-        ("motor_encoder", "i8"),  # whether the gains act on the motor's side
-        ("joint_resolution", "f8"),  # of encoders [rad]
-        ("motor_resolution", "f8"),
-        ("coulomb", "f8"),  # [Nm]
-        ("static", "f8"),  # at rest [Nm]
         ("stribeck_speed", "f8"),  # [rad/s]
-        ("viscous", "f8"),  # [Nms/rad]
-        ("gear_gain", "f8"),  # of the torque behind the gear's loss, see hrpsim.actuators.friction
-        ("gear_loss", "f8"),  # dry friction per torque there
+        ("delay_steps", "i8"),  # whole steps of the delay of commands
+        ("delay_part", "f8"),  # of a step, the rest of it
+        ("regeneration_torque", "f8"),  # limit while braking [Nm]
+        ("voltage", "f8"),  # [V]
+        ("torque_constant", "f8"),  # [Nm/A]
+        ("current_limit", "f8"),  # [A]
         ("winding_capacity", "f8"),  # [J/K]; 0: no thermal model
-        ("winding_to_housing", "f8"),  # thermal conductance [W/K]
-        ("housing_capacity", "f8"),  # [J/K]
-        ("housing_to_ambient", "f8"),  # [W/K]
-        ("ambient", "f8"),  # [degree Celsius]
         ("reference", "f8"),  # temperature of the constants [degree Celsius]
         ("resistance_rise", "f8"),  # relative, of the resistance [1/K]
         ("torque_constant_rise", "f8"),  # of the torque constant [1/K]
         ("derating_temperature", "f8"),  # of the winding, where the current limit begins to fall
         ("limit_temperature", "f8"),  # where it is zero
+        ("winding_to_housing", "f8"),  # thermal conductance [W/K]
+        ("housing_capacity", "f8"),  # [J/K]
+        ("housing_to_ambient", "f8"),  # [W/K]
+        ("ambient", "f8"),  # [degree Celsius]
+        ("curve_speed", "f8", (CURVE_POINTS,)),  # [rad/s]
+        ("curve_torque", "f8", (CURVE_POINTS,)),  # [Nm]
+        ("curve_slope", "f8", (CURVE_POINTS,)),  # after each point [Nms/rad]
     ]
 )
 
@@ -78,38 +79,36 @@ ACTUATOR_STATE = np.dtype(
     ]
 )
 
-# what holds during one step
+# What holds during one step. Torques are linear in the joint's velocity at the end of the step, about
+# `joint_end`: torque + slope (velocity - joint_end); likewise the motor's velocity and torque.
 ACTUATOR_STEP = np.dtype(
     [
-        ("command", COMMAND),  # in effect
-        ("inertia", "f8"),  # of the motor [kg m^2]
-        ("viscous", "f8"),  # its viscous friction, as it acts on the velocity's change [Nms/rad]
-        ("middle", "f8"),  # deflection in the middle of the step [rad]
-        # the gear's torque before its dead zone: gear_torque + gear_slope (motor_end - joint_end)
-        ("gear_torque", "f8"),  # [Nm]
-        ("gear_slope", "f8"),  # [Nms/rad]
-        ("gear_dead", "f8"),  # torque by which the backlash lowers it [Nm]
-        ("dry", "f8"),  # level of the motor's dry friction [Nm]
-        ("joint_start", "f8"),  # velocities at the start of the step [rad/s]
-        ("motor_start", "f8"),
-        ("weight", "f8"),  # of the velocity at its end, where limits of torque depend on it
-        ("gain_weight", "f8"),  # the same where gains and dampers do
+        ("joint_start", "f8"),  # velocity at the start of the step [rad/s]
+        ("joint_end", "f8"),  # at its end [rad/s]
+        ("torque", "f8"),  # on the joint [Nm]
+        ("slope", "f8"),  # not positive [Nms/rad]
+        ("gain_weight", "f8"),  # of the velocity at the end in gains and dampers
+        ("motor_start", "f8"),  # [rad/s]
+        ("motor_end", "f8"),  # [rad/s]
+        ("motor_slope", "f8"),
+        ("demand", "f8"),  # of the gains: demand - of_motor motor_end - of_joint joint_end [Nm]
+        ("of_motor", "f8"),  # [Nms/rad]
+        ("of_joint", "f8"),  # [Nms/rad]
+        ("weight", "f8"),  # of the velocity at the end in limits of torque
+        ("limiter", "f8"),  # slope of the speed limiter [Nms/rad]
         ("current_torque", "f8"),  # at the current limit [Nm]
         ("voltage_torque", "f8"),  # at the voltage limit, at rest [Nm]
         ("back_emf", "f8"),  # its fall with the motor's speed [Nms/rad]
-        ("limiter", "f8"),  # slope of the speed limiter [Nms/rad]
-        # of the gains' demand: constant - of_motor motor_end - of_joint joint_end
-        ("demand", "f8"),
-        ("of_motor", "f8"),
-        ("of_joint", "f8"),
-        # linear about a velocity at the end of the step
-        ("joint_end", "f8"),  # [rad/s]
-        ("motor_end", "f8"),  # [rad/s]
-        ("motor_slope", "f8"),
-        ("torque", "f8"),  # [Nm]
-        ("slope", "f8"),  # not positive [Nms/rad]
-        ("motor_torque", "f8"),
-        ("motor_torque_slope", "f8"),
+        ("motor_torque", "f8"),  # [Nm]
+        ("motor_torque_slope", "f8"),  # [Nms/rad]
+        ("inertia", "f8"),  # of the motor [kg m^2]
+        ("viscous", "f8"),  # its viscous friction, as it acts on the velocity's change [Nms/rad]
+        ("dry", "f8"),  # level of the motor's dry friction [Nm]
+        ("gear_torque", "f8"),  # without backlash: gear_torque + gear_slope (motor_end - joint_end)
+        ("gear_slope", "f8"),  # [Nms/rad]
+        ("gear_dead", "f8"),  # torque by which the backlash lowers it [Nm]
+        ("middle", "f8"),  # deflection in the middle of the step [rad]
+        ("command", COMMAND),  # in effect
     ]
 )
 

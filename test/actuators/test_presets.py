@@ -16,7 +16,7 @@ def test_a_preset_has_the_friction_that_its_source_measured(name):
     assert "arXiv" in source
     world, robot = arm(kd=50)
     robot.set_actuator(name)
-    load, speed = 0.2, 0.5
+    load, speed = 0.05, 0.5
     robot.command(velocities=[speed])
     for _ in range(1500):
         robot.apply_wrench("bob", torque=(0.0, 0.0, -load))
