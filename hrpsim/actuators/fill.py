@@ -31,12 +31,10 @@ def actuator_records(
     records = np.zeros(len(fitted), dtype=ACTUATOR)
     for record, (dof, actuator) in zip(records, fitted, strict=True):
         record["dof"] = dof
-        for name in ("effort_limit", "velocity_limit"):
-            record[name] = getattr(system, name)[dof]
-        record["joint_friction"] = system.friction[dof]
+        _fill_joint(record, system, dof)
         _fill_drive(record, actuator, time_step)
-        _fill_gear(record, actuator)
-        _fill_heat(record, actuator)
+        _fill_gear(record, actuator, time_step)
+        _fill_heat(record, actuator, time_step)
     return records
 
 
@@ -60,6 +58,12 @@ def slots_of(actuator: Actuator, time_step: float) -> int:
     return steps + 2 if actuator.delay > 0.0 else 0
 
 
+def _fill_joint(record, system: System, dof: int) -> None:
+    for name in ("effort_limit", "velocity_limit"):
+        record[name] = getattr(system, name)[dof]
+    record["joint_friction"], record["inertia"] = system.friction[dof], system.rotor_inertia[dof]
+
+
 def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
     record["period"] = actuator.command_period
     record["slots"] = slots = slots_of(actuator, time_step)
@@ -81,28 +85,38 @@ def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
     record["motor_resolution"] = actuator.motor_resolution / actuator.gear_ratio
 
 
-def _fill_gear(record, actuator: Actuator) -> None:
+def _fill_gear(record, actuator: Actuator, time_step: float) -> None:
     record["two_mass"] = actuator.stiffness > 0.0
-    record["stiffness"], record["damping"] = actuator.stiffness, actuator.damping
-    record["half_backlash"] = 0.5 * actuator.backlash
     record["motor_encoder"] = actuator.encoder == "motor"
     coulomb, static = actuator.coulomb_friction, actuator.static_friction
     record["coulomb"], record["static"] = coulomb, coulomb if static is None else static
     record["stribeck_speed"] = actuator.stribeck_velocity
-    record["viscous"] = actuator.viscous_friction
+    record["viscous"] = viscous = actuator.viscous_friction
     forward, backward = actuator.efficiency, actuator.backdriving_efficiency
     if actuator.stiffness > 0.0:  # from the torque on the joint to the motor's
         forward, backward = backward, forward
     record["gear_gain"] = 0.5 * (1.0 / backward + forward)
     record["gear_loss"] = 0.5 * (1.0 / backward - forward)
+    inertia, k, c = record["inertia"], actuator.stiffness, actuator.damping
+    record["resisting"] = inertia / time_step + viscous * _weight(viscous, inertia, time_step)
+    record["half_backlash"] = 0.5 * actuator.backlash
+    weight = _weight(c, inertia, time_step)
+    record["of_middle"], record["of_twist"] = 0.5 * k + c / time_step, 0.5 * k - c / time_step
+    record["of_rate_before"] = c * (weight - 0.5)
+    record["of_rate"] = 0.25 * k * time_step + c * weight
+    record["dead_torque"] = record["of_middle"] * record["half_backlash"]
+    record["relaxation"] = math.exp(-k * time_step / c) if c > 0.0 else 0.0
 
 
-def _fill_heat(record, actuator: Actuator) -> None:
-    record["winding_to_housing"] = 1.0 / actuator.winding_thermal_resistance
-    record["housing_to_ambient"] = 1.0 / actuator.housing_thermal_resistance
+def _weight(damping: float, inertia: float, time_step: float) -> float:
+    """Return the weight of a step's end in a damper, as hrpsim.actuators.motor.damper_weight."""
+    z = damping * time_step
+    return (inertia + z) / (2.0 * inertia + z) if z > 0.0 else 0.5
+
+
+def _fill_heat(record, actuator: Actuator, time_step: float) -> None:
+    record["has_heat"] = actuator.winding_heat_capacity > 0.0
     for name, source in (
-        ("winding_capacity", "winding_heat_capacity"),
-        ("housing_capacity", "housing_heat_capacity"),
         ("ambient", "ambient_temperature"),
         ("reference", "reference_temperature"),
         ("resistance_rise", "resistance_coefficient"),
@@ -111,3 +125,12 @@ def _fill_heat(record, actuator: Actuator) -> None:
         ("limit_temperature", "limit_temperature"),
     ):
         record[name] = getattr(actuator, source)
+    inner = 1.0 / actuator.winding_thermal_resistance
+    outer = 1.0 / actuator.housing_thermal_resistance
+    record["winding_to_housing"], record["housing_to_ambient"] = inner, outer
+    if actuator.winding_heat_capacity > 0.0:
+        capacities = np.diag([actuator.winding_heat_capacity, actuator.housing_heat_capacity])
+        flows = np.array([[inner, -inner], [-inner, inner + outer]])
+        rises = np.linalg.inv(capacities / time_step + 0.5 * flows)
+        record["winding_rise"], record["mutual_rise"] = rises[0]
+        record["housing_rise"] = rises[1, 1]

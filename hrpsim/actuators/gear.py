@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.actuators.motor import damper_weight, motor_torque
+from hrpsim.actuators.motor import motor_torque
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 _ROUNDING = 1e-13  # of a velocity
@@ -32,11 +32,11 @@ _AT_REST = 2.0  # direction of a motor that may stick
 
 
 @inner_kernel
-def linearise(unit, now, joint_end, time_step):
+def linearise(unit, now, joint_end):
     """Write the torque on the joint about a velocity of it at the end of the step."""
     now.joint_end = joint_end
     if unit.two_mass:
-        _linearise_two_masses(unit, now, joint_end, now.inertia / time_step + now.viscous)
+        _linearise_two_masses(unit, now, joint_end)
         return
     torque, slope, _ = motor_torque(unit, now, joint_end, joint_end)
     now.motor_end, now.motor_slope = joint_end, 1.0
@@ -45,8 +45,8 @@ def linearise(unit, now, joint_end, time_step):
 
 
 @inlined_kernel
-def _linearise_two_masses(unit, now, joint_end, inertia):
-    """Write the same with two masses, where `inertia` resists the motor's change [Nms/rad].
+def _linearise_two_masses(unit, now, joint_end):
+    """Write the same with two masses.
 
     Newton's method with a bracket. With dry friction the motor is first taken to move as expected;
     where that fails, the torques on it at rest decide whether it sticks, or its direction.
@@ -56,10 +56,10 @@ def _linearise_two_masses(unit, now, joint_end, inertia):
         side = math.copysign(1.0, w) if w != 0.0 else _AT_REST
     decided = False
     for _ in range(_ITERATIONS):
-        torque, stiffness = gear_torque(now, w - joint_end)
+        torque, stiffness = gear_torque(unit, now, w - joint_end)
         motor, by_motor, by_joint = motor_torque(unit, now, w, joint_end)
         loss = now.dry + unit.gear_loss * abs(torque)
-        left = inertia * (w - now.motor_start) + unit.viscous * now.motor_start - motor
+        left = unit.resisting * (w - now.motor_start) + unit.viscous * now.motor_start - motor
         left += unit.gear_gain * torque
         if side == _AT_REST:
             if abs(left) <= loss:
@@ -69,7 +69,7 @@ def _linearise_two_masses(unit, now, joint_end, inertia):
             low, high = (0.0, math.inf) if side > 0.0 else (-math.inf, 0.0)
         left += side * loss
         load = unit.gear_gain + side * math.copysign(unit.gear_loss, torque)
-        growth = inertia - by_motor + load * stiffness
+        growth = unit.resisting - by_motor + load * stiffness
         if left > 0.0:
             high = w
         else:
@@ -89,36 +89,29 @@ def _linearise_two_masses(unit, now, joint_end, inertia):
 
 
 @inlined_kernel
-def begin_gear(unit, state, now, time_step):
+def begin_gear(unit, state, now):
     """Write what the gear transmits in a step, as a function of the velocities at its end."""
-    k, c, rate = unit.stiffness, unit.damping, now.motor_start - now.joint_start
-    weight = damper_weight(c, now.inertia, time_step)
-    now.gear_slope = 0.25 * k * time_step + c * weight
-    now.gear_torque = 0.5 * k * (state.twist + now.middle) - c * (weight - 0.5) * rate
-    now.gear_dead = 0.5 * k * unit.half_backlash
-    if c > 0.0:
-        now.gear_torque += c * (now.middle - state.twist) / time_step
-        now.gear_dead += c * unit.half_backlash / time_step
+    rate = now.motor_start - now.joint_start
+    now.gear_torque = unit.of_middle * now.middle + unit.of_twist * state.twist
+    now.gear_torque -= unit.of_rate_before * rate
 
 
 @inlined_kernel
-def gear_torque(now, rate):
+def gear_torque(unit, now, rate):
     """Return the torque that the gear transmits, and its derivative by the motor's speed."""
-    torque = now.gear_torque + now.gear_slope * rate
-    if torque > now.gear_dead:
-        return torque - now.gear_dead, now.gear_slope
-    if torque < -now.gear_dead:
-        return torque + now.gear_dead, now.gear_slope
+    torque = now.gear_torque + unit.of_rate * rate
+    if torque > unit.dead_torque:
+        return torque - unit.dead_torque, unit.of_rate
+    if torque < -unit.dead_torque:
+        return torque + unit.dead_torque, unit.of_rate
     return 0.0, 0.0
 
 
 @inlined_kernel
-def relax_twist(unit, state, time_step):
+def relax_twist(unit, state):
     """Return the twist of the gear's spring after a step that transmitted state.torque."""
     if state.torque > 0.0:
         return state.deflection - unit.half_backlash
     if state.torque < 0.0:
         return state.deflection + unit.half_backlash
-    if unit.damping == 0.0 or state.twist == 0.0:
-        return 0.0
-    return state.twist * math.exp(-unit.stiffness * time_step / unit.damping)
+    return unit.relaxation * state.twist

@@ -8,7 +8,7 @@ C_w dT_w/dt = R i^2 - (T_w - T_h) / r_wh,   C_h dT_h/dt = (T_w - T_h) / r_wh - (
 
 from __future__ import annotations
 
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inlined_kernel
 
 
 @inlined_kernel
@@ -20,14 +20,14 @@ def warmed(value, rise, temperature, unit):
 @inlined_kernel
 def current_share(unit, state):
     """Return the share of the current limit that the winding's temperature allows."""
-    if unit.winding_capacity == 0.0 or state.winding_temperature <= unit.derating_temperature:
+    if unit.has_heat == 0 or state.winding_temperature <= unit.derating_temperature:
         return 1.0
     span = unit.limit_temperature - unit.derating_temperature
     return max((unit.limit_temperature - state.winding_temperature) / span, 0.0)
 
 
-@inner_kernel
-def heat(unit, state, time_step):
+@inlined_kernel
+def heat(unit, state):
     """Advance the temperatures by a step, with the torque of the motor in it.
 
     By the implicit midpoint rule: of second order, without bound on the step.
@@ -35,15 +35,9 @@ def heat(unit, state, time_step):
     K = warmed(unit.torque_constant, unit.torque_constant_rise, state.housing_temperature, unit)
     R = warmed(unit.resistance, unit.resistance_rise, state.winding_temperature, unit)
     current = state.motor_torque / K
-    flow = unit.winding_to_housing
-    to_winding = R * current * current - flow * (
-        state.winding_temperature - state.housing_temperature
-    )
-    loss = (state.housing_temperature - unit.ambient) * unit.housing_to_ambient
-    to_housing = flow * (state.winding_temperature - state.housing_temperature) - loss
-    a = unit.winding_capacity / time_step + 0.5 * flow
-    b = unit.housing_capacity / time_step + 0.5 * (flow + unit.housing_to_ambient)
-    c = 0.5 * flow
-    determinant = a * b - c * c
-    state.winding_temperature += (b * to_winding + c * to_housing) / determinant
-    state.housing_temperature += (a * to_housing + c * to_winding) / determinant
+    difference = state.winding_temperature - state.housing_temperature
+    passed = unit.winding_to_housing * difference
+    to_winding = R * current * current - passed
+    to_housing = passed - unit.housing_to_ambient * (state.housing_temperature - unit.ambient)
+    state.winding_temperature += unit.winding_rise * to_winding + unit.mutual_rise * to_housing
+    state.housing_temperature += unit.housing_rise * to_housing + unit.mutual_rise * to_winding

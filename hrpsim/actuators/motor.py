@@ -21,7 +21,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 _LIMITER = 1e-6
 
 
-@inner_kernel
+@inlined_kernel
 def find_limits(unit, state, inertia, time_step, now_out):
     """Write the limits of torque that hold during a step; `inertia` is what the motor moves."""
     now_out.current_torque = math.inf

@@ -12,8 +12,8 @@ import numpy as np
 from hrpsim.jit.fields import Axis, array, constant, state
 from hrpsim.model.actuator import CURVE_POINTS
 
-# Units are for a revolute joint; for a prismatic one read N for Nm, m for rad, kg for kg m^2. Fields
-# that every actuator needs come first: they lie in few lines of the cache.
+# Units are for a revolute joint; for a prismatic one read N for Nm, m for rad, kg for kg m^2.
+# Fields that every actuator needs come first: they lie in few lines of the cache.
 ACTUATOR = np.dtype(
     [
         ("dof", "i8"),  # of its joint
@@ -34,9 +34,16 @@ ACTUATOR = np.dtype(
         ("steepest", "f8"),  # largest fall of the curve [Nms/rad]
         ("joint_resolution", "f8"),  # of encoders [rad]
         ("motor_resolution", "f8"),
-        ("stiffness", "f8"),  # of the gear [Nm/rad]
-        ("damping", "f8"),  # [Nms/rad]
-        ("half_backlash", "f8"),  # [rad]
+        ("half_backlash", "f8"),  # of the gear [rad]
+        ("inertia", "f8"),  # of the motor behind it [kg m^2]
+        ("resisting", "f8"),  # torque per change of the motor's velocity in a step [Nms/rad]
+        # the gear's torque without backlash, by deflection in the middle, twist, rates [Nm/...]
+        ("of_middle", "f8"),
+        ("of_twist", "f8"),
+        ("of_rate_before", "f8"),
+        ("of_rate", "f8"),
+        ("dead_torque", "f8"),  # by which the backlash lowers it [Nm]
+        ("relaxation", "f8"),  # factor of the twist in a step without contact
         ("stribeck_speed", "f8"),  # [rad/s]
         ("delay_steps", "i8"),  # whole steps of the delay of commands
         ("delay_part", "f8"),  # of a step, the rest of it
@@ -44,14 +51,17 @@ ACTUATOR = np.dtype(
         ("voltage", "f8"),  # [V]
         ("torque_constant", "f8"),  # [Nm/A]
         ("current_limit", "f8"),  # [A]
-        ("winding_capacity", "f8"),  # [J/K]; 0: no thermal model
+        ("has_heat", "i8"),  # whether there is a thermal model
         ("reference", "f8"),  # temperature of the constants [degree Celsius]
         ("resistance_rise", "f8"),  # relative, of the resistance [1/K]
         ("torque_constant_rise", "f8"),  # of the torque constant [1/K]
         ("derating_temperature", "f8"),  # of the winding, where the current limit begins to fall
         ("limit_temperature", "f8"),  # where it is zero
         ("winding_to_housing", "f8"),  # thermal conductance [W/K]
-        ("housing_capacity", "f8"),  # [J/K]
+        # changes of temperatures by the heat that flows in during a step [K/W]
+        ("winding_rise", "f8"),  # of the winding by its own
+        ("mutual_rise", "f8"),  # of each by the other's
+        ("housing_rise", "f8"),
         ("housing_to_ambient", "f8"),  # [W/K]
         ("ambient", "f8"),  # [degree Celsius]
         ("curve_speed", "f8", (CURVE_POINTS,)),  # [rad/s]
@@ -79,8 +89,8 @@ ACTUATOR_STATE = np.dtype(
     ]
 )
 
-# What holds during one step. Torques are linear in the joint's velocity at the end of the step, about
-# `joint_end`: torque + slope (velocity - joint_end); likewise the motor's velocity and torque.
+# What holds during one step. Torques are linear in the joint's velocity at the end of the step:
+# torque + slope (velocity - joint_end); likewise the motor's velocity and torque.
 ACTUATOR_STEP = np.dtype(
     [
         ("joint_start", "f8"),  # velocity at the start of the step [rad/s]
@@ -101,12 +111,8 @@ ACTUATOR_STEP = np.dtype(
         ("back_emf", "f8"),  # its fall with the motor's speed [Nms/rad]
         ("motor_torque", "f8"),  # [Nm]
         ("motor_torque_slope", "f8"),  # [Nms/rad]
-        ("inertia", "f8"),  # of the motor [kg m^2]
-        ("viscous", "f8"),  # its viscous friction, as it acts on the velocity's change [Nms/rad]
         ("dry", "f8"),  # level of the motor's dry friction [Nm]
-        ("gear_torque", "f8"),  # without backlash: gear_torque + gear_slope (motor_end - joint_end)
-        ("gear_slope", "f8"),  # [Nms/rad]
-        ("gear_dead", "f8"),  # torque by which the backlash lowers it [Nm]
+        ("gear_torque", "f8"),  # without backlash: gear_torque + of_rate (motor_end - joint_end)
         ("middle", "f8"),  # deflection in the middle of the step [rad]
         ("command", COMMAND),  # in effect
     ]

@@ -47,25 +47,21 @@ def begin_drives(s):
         k = unit.dof
         dof, law = s.forest.dofs[k], s.control[k]
         command_in_effect(unit, state, drives.commands[number], law, dt, now.command)
-        inertia = dof.own_inertia
-        if unit.two_mass:
-            inertia = now.inertia = dof.rotor_inertia
-        find_limits(unit, state, inertia, dt, now)
+        find_limits(unit, state, unit.inertia if unit.two_mass else dof.own_inertia, dt, now)
         now.joint_start = now.motor_start = s.velocity[k]
         now.middle, now.motor_end = 0.0, 2.0 * s.work.velocity_middle[k] - s.velocity[k]
         if unit.two_mass:
             now.motor_start = state.motor_velocity
             now.middle = state.deflection + 0.5 * dt * (state.motor_velocity - s.velocity[k])
             now.dry = dry_friction(unit, state.motor_velocity + 0.5 * state.motor_change)
-            now.viscous = unit.viscous * damper_weight(unit.viscous, inertia, dt)
             joint_end, now.motor_end = now.motor_end, now.motor_start + state.motor_change
         else:
             joint_end = now.motor_end
         _correct_position(s, unit, now, dof)
         if unit.two_mass:
-            begin_gear(unit, state, now, dt)
+            begin_gear(unit, state, now)
         _set_demand(unit, now, dof, s.q[dof.q_index], dt)
-        linearise(unit, now, joint_end, dt)
+        linearise(unit, now, joint_end)
         if not unit.two_mass:
             level = dry_friction(unit, s.work.velocity_middle[k])
             dof.friction = unit.joint_friction + level + unit.gear_loss * abs(now.motor_torque)
@@ -97,12 +93,12 @@ def _set_demand(unit, now, dof, position, time_step):
         inertia -= dof.rotor_inertia
         at_motor = unit.motor_encoder != 0
         if at_motor:
-            inertia, damping, rate = now.inertia, kd, now.motor_start
+            inertia, damping, rate = unit.inertia, kd, now.motor_start
             position += now.middle
     else:
         damping += unit.viscous
     now.gain_weight = damper_weight(damping, inertia, dt)
-    slope = spring_inertia(kp, dt) / dt + kd * now.gain_weight
+    slope = 0.25 * dt * kp + kd * now.gain_weight  # of a spring_inertia, over dt
     now.demand = now.command.constant - kp * position - kd * rate + slope * rate
     now.of_motor = slope if at_motor else 0.0
     now.of_joint = 0.0 if at_motor else slope
@@ -142,11 +138,11 @@ def _begin_again(s, number, dof, rate):
     joint_end = now.joint_end + rate - now.joint_start
     now.joint_start = rate
     if unit.two_mass:
-        begin_gear(unit, state, now, dt)
+        begin_gear(unit, state, now)
     else:
         now.motor_start = rate
     _set_demand(unit, now, dof, s.q[dof.q_index], dt)
-    linearise(unit, now, joint_end, dt)
+    linearise(unit, now, joint_end)
 
 
 @lazy_kernel()
@@ -163,20 +159,20 @@ def revise_drives(s):
         step = joint_end - now.joint_end
         linear, before = now.torque + now.slope * step, now.slope
         now.motor_end += now.motor_slope * step
-        linearise(unit, now, joint_end, dt)
+        linearise(unit, now, joint_end)
         inertia = s.forest.dofs[k].own_inertia - dt * min(before, now.slope)
         allowed = _RELATIVE * abs(joint_end) + _ABSOLUTE
         if abs(now.torque - linear) * dt > allowed * inertia:
             changed = 1
             if now.limiter > 0.0 and not unit.two_mass:
-                _meet_speed_limit(unit, now, joint_end - step, dt)
+                _meet_speed_limit(unit, now, joint_end - step)
         else:  # what acted in the step
             now.torque = linear
     return changed
 
 
 @inlined_kernel
-def _meet_speed_limit(unit, now, before, time_step):
+def _meet_speed_limit(unit, now, before):
     """Take an actuator linear about its velocity limit if that lies between two tries.
 
     On either side of it the torque is constant: neither try would lead to the other.
@@ -184,7 +180,7 @@ def _meet_speed_limit(unit, now, before, time_step):
     for side in (-1.0, 1.0):
         limit = side * unit.velocity_limit
         if (before - limit) * (now.joint_end - limit) < 0.0:
-            linearise(unit, now, limit, time_step)
+            linearise(unit, now, limit)
             return
 
 
@@ -201,10 +197,10 @@ def store_drives(s):
         motor_end = now.motor_end + now.motor_slope * step
         if unit.two_mass:
             state.deflection = now.middle + 0.5 * dt * (motor_end - s.velocity[k])
-            state.twist = relax_twist(unit, state, dt)
+            state.twist = relax_twist(unit, state)
             state.motor_change = motor_end - state.motor_velocity
         state.motor_velocity = motor_end
-        if unit.winding_capacity > 0.0:
-            heat(unit, state, dt)
+        if unit.has_heat:
+            heat(unit, state)
         count_step(unit, state, dt)
     return DONE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hrpsim.actuators.fill import leave_to_actuators, slots_of
+from hrpsim.actuators.fill import actuator_records, leave_to_actuators, slots_of
 from hrpsim.actuators.records import COMMAND
 from hrpsim.errors import NamedParts, WorldError, unknown_name
 from hrpsim.model.actuator import Actuator
@@ -211,7 +211,9 @@ class RobotActuators(RobotProperties, Entity):
         """Give the actuators the properties of their joints that were changed."""
         at, dofs = self._motors()
         units = scene.actuators.units
-        units["joint_friction"][at] = self.system.friction[dofs - self.first_v]
+        fitted = list(zip((dofs - self.first_v).tolist(), self.fitted_actuators.values()))
+        units[at] = actuator_records(fitted, self.system, self.world.time_step)
+        units["dof"][at] = dofs
         leave_to_actuators(units[at], scene.forest.dofs)
 
     def _motors(self) -> tuple[np.ndarray, np.ndarray]:
