@@ -70,7 +70,7 @@ def begin_drives(s):
 
 @inlined_kernel
 def _correct_position(s, unit, now, dof):
-    """Let the gains act on the position that the encoder reads."""
+    """Make the gains act on the position that the encoder reads."""
     position, resolution = s.q[dof.q_index], unit.joint_resolution
     if unit.motor_encoder:
         position, resolution = position + now.middle, unit.motor_resolution

@@ -177,7 +177,7 @@ class Entity:
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
     def _move_motors(self) -> None:
-        """Let what moves with the joints follow a velocity that was set."""
+        """Give what moves with the joints a velocity that was set."""
 
     def _forget_past(self) -> None:
         scene = self.world.scene

@@ -249,7 +249,7 @@ class RobotActuators(RobotProperties, Entity):
         self._move_motors()
 
     def _fill_commands(self, at: np.ndarray) -> None:
-        """Let actuators go on as if their present commands had always been."""
+        """Store the present commands as those of all steps before."""
         scene = self.world.scene
         arrays, control = scene.actuators, scene.control[scene.actuators.units["dof"][at]]
         stored = np.zeros(len(at), dtype=COMMAND)
