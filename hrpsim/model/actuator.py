@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -151,9 +152,9 @@ class Actuator:
             raise WorldError(f"a curve needs 2 to {CURVE_POINTS} points, got {len(speeds)}")
         if speeds[0] != 0.0:
             raise WorldError(f"curve_velocity must begin at 0, got {speeds[0]:g}")
-        if any(a >= b for a, b in zip(speeds, speeds[1:])):
+        if any(a >= b for a, b in itertools.pairwise(speeds)):
             raise WorldError(f"curve_velocity must increase, got {shown_value(speeds)}")
-        if any(a < b for a, b in zip(torques, torques[1:])) or torques[-1] < 0.0:
+        if any(a < b for a, b in itertools.pairwise(torques)) or torques[-1] < 0.0:
             raise WorldError(
                 f"curve_torque must not rise with the velocity nor be negative, got"
                 f" {shown_value(torques)}"

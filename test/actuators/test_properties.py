@@ -89,7 +89,7 @@ def test_what_does_not_fit_a_joint_is_refused(given, joint, message):
     with pytest.raises(hrpsim.errors.HrpsimError, match=message):
         arm(given, **joint)
     if "dealy" not in given:
-        world, robot = arm(**joint)
+        _world, robot = arm(**joint)
         with pytest.raises(hrpsim.WorldError, match=message):
             robot.set_actuator(hrpsim.Actuator(**given))
         assert not robot.actuators
@@ -99,7 +99,7 @@ def test_other_integrators_are_refused():
     """Law: actuators with a model need semi_implicit."""
     with pytest.raises(hrpsim.WorldError, match="needs the integrator semi_implicit, not rk4"):
         arm({"delay": 0.1}, integrator="rk4")
-    world, robot = arm(integrator="euler")
+    _world, robot = arm(integrator="euler")
     with pytest.raises(hrpsim.WorldError, match="semi_implicit"):
         robot.set_actuator(hrpsim.Actuator(delay=0.1))
 
