@@ -17,6 +17,7 @@ _FILES = {
     "standing": "standing_step",
     "swaying": "swaying_step",
     "friction": "joint_friction",
+    "actuators": "actuators",
     "trees": "trees",
     "linearization": "linearization",
     "piles": "piles",
@@ -36,6 +37,7 @@ _FILES = {
 }
 NAMES = tuple(_FILES)
 LONG = (
+    "actuators",
     "friction",
     "linearization",
     "ros",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hrpsim.errors import ModelWarning as ModelWarning
     from hrpsim.errors import StateError as StateError
     from hrpsim.errors import WorldError as WorldError
+    from hrpsim.model.actuator import Actuator as Actuator
     from hrpsim.model.convert import Converted as Converted
     from hrpsim.model.convert import convert as convert
     from hrpsim.model.load import load_model as load_model
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from hrpsim.model.model import MeshUse as MeshUse
     from hrpsim.model.model import Model as Model
     from hrpsim.model.model import Sensor as Sensor
+    from hrpsim.model.presets import ACTUATOR_PRESETS as ACTUATOR_PRESETS
     from hrpsim.model.sampled_sensors import Camera as Camera
     from hrpsim.model.sampled_sensors import ContactPad as ContactPad
     from hrpsim.model.sampled_sensors import HeightScan as HeightScan

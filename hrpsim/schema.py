@@ -72,6 +72,11 @@ def scalar(value: Any) -> Any:
     return value
 
 
+def scalar_or_list(value: Any) -> Any:
+    """Return one value, or a list of some."""
+    return [scalar(entry) for entry in value] if isinstance(value, list) else scalar(value)
+
+
 def one_of(what: str, choices: Iterable[str]) -> Kind:
     """Return the kind of the names in `choices`."""
     choices = tuple(choices)

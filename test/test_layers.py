@@ -32,6 +32,7 @@ LAYERS = [
     {"model"},
     {"kinematics"},
     {"dynamics"},
+    {"actuators"},
     {"collision.primitives"},
     {"collision.mesh"},
     {"collision"},

@@ -48,6 +48,8 @@ class Axis(Enum):
     CONTACT = "contact"
     CONNECTION = "connection"
     WRENCH = "applied wrench"
+    ACTUATOR = "actuator with a model"
+    COMMAND = "stored command"
     CONSTRAINT_BODY = "constraint_body"
     COLUMN = "velocity entry"
     BLOCK = "block entry"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from hrpsim.errors import ModelError
-from hrpsim.model.extension import Extension
+from hrpsim.model.described import Extension
 from hrpsim.model.inertia import (
     BodyInertia,
     lacks_inertia,
@@ -64,6 +64,7 @@ def build_model(
         sensors=tuple(_sensors(tree)),
         sampled_sensors=tuple(_sampled_sensors(tree)),
         gains=dict(extension.gains),
+        actuators=dict(extension.actuators),
         command_interfaces=dict(extension.command_interfaces),
         connections=tuple(_connections(tree)),
     )

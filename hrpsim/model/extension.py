@@ -11,87 +11,25 @@ to a frame in another link (to_xyz, to_rpy), which coincide where the loop is cl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import Any
 
-from hrpsim.errors import unknown_name
+from hrpsim.errors import WorldError, unknown_name
+from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
 from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, held_axes
+from hrpsim.model.described import (
+    DescribedKeyframe,
+    DescribedSampled,
+    DescribedSensor,
+    Extension,
+    Spring,
+)
 from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
-from hrpsim.model.urdf.srdf import Pair, pair_of
 
 SENSOR_TYPES = ("force_torque", "imu", *SAMPLED_KINDS)
-
-
-@dataclass(frozen=True)
-class Spring:
-    """A linear spring and damper on a joint's coordinate."""
-
-    stiffness: float  # [Nm/rad] or [N/m]
-    damping: float  # [Nms/rad] or [Ns/m]
-    rest: float  # [rad] or [m]
-
-
-@dataclass(frozen=True)
-class DescribedSensor:
-    """A <sensor>: its link and its placement in the link's frame."""
-
-    name: str
-    kind: str
-    link: str
-    placement: Placement
-    tare: bool
-    rate: float  # at which it is published [Hz]; 0: as often as the state
-    element: object
-
-
-@dataclass(frozen=True)
-class DescribedSampled:
-    """A <sensor> with a rate of its own, and its settings as texts."""
-
-    name: str
-    kind: str
-    link: str
-    placement: Placement
-    settings: dict[str, str]
-    element: object
-
-
-@dataclass(frozen=True)
-class DescribedKeyframe:
-    """A <keyframe>: the pose of the base, None for the origin, and the joints' positions."""
-
-    name: str
-    base: Placement | None
-    joints: dict[str, list[float]]
-
-
-@dataclass
-class Extension:
-    """The contents of <hrpsim> and <ros2_control>, by joint or link name."""
-
-    springs: dict[str, Spring] = field(default_factory=dict)
-    rotor_inertia: dict[str, float] = field(default_factory=dict)  # reflected
-    gains: dict[str, tuple[float, float]] = field(default_factory=dict)
-    materials: dict[str, str] = field(default_factory=dict)
-    capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
-    meshes: dict[str, str] = field(default_factory=dict)  # link -> one of MESH_USES
-    sensors: dict[str, DescribedSensor] = field(default_factory=dict)
-    sampled: dict[str, DescribedSampled] = field(default_factory=dict)
-    connections: dict[str, DescribedConnection] = field(default_factory=dict)
-    command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    apart: set[tuple[str, str]] = field(default_factory=set)  # links, "*" for all others
-    keyframes: dict[str, DescribedKeyframe] = field(default_factory=dict)
-
-    def stay_apart(self, description: Description) -> frozenset[Pair]:
-        """Return the pairs of links, in the order of their names, that never collide."""
-        found: set[Pair] = set()
-        for link, other in self.apart:
-            others = description.links if other == "*" else (other,)
-            found.update(pair_of(link, name) for name in others if name != link)
-        return frozenset(found)
 
 
 def read_extension(description: Description) -> Extension:
@@ -165,6 +103,22 @@ def _read_gains(description: Description, extension: Extension, joint: str, tag)
         _not_negative(description, tag, "kp"),
         _not_negative(description, tag, "kd"),
     )
+
+
+def _read_actuator(description: Description, extension: Extension, joint: str, tag) -> None:
+    document = description.document
+    _check_content(description, tag, FIELDS)
+    _refuse_second(description, extension.actuators, joint, tag)
+    given: dict[str, Any] = dict(tag.attrib)
+    for name in given:
+        if name in LISTS:
+            given[name] = document.numbers(tag, name, len(given[name].split()))
+        elif name in RANGES or name == "noise_seed":
+            given[name] = document.number(tag, name)
+    try:
+        extension.actuators[joint] = Actuator(**given)
+    except WorldError as error:
+        document.fail(tag, str(error))
 
 
 def _read_material(description: Description, extension: Extension, link: str, tag) -> None:
@@ -322,6 +276,7 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "spring": ("joint", _read_spring),
     "rotor": ("joint", _read_rotor),
     "gains": ("joint", _read_gains),
+    "actuator": ("joint", _read_actuator),
     "material": ("link", _read_material),
     "capsule": ("link", _read_capsule),
     "mesh": ("link", _read_mesh),

@@ -13,7 +13,8 @@ import numpy as np
 from lxml import etree
 
 from hrpsim.model.build import build_model, stated_base
-from hrpsim.model.extension import DescribedKeyframe, read_extension
+from hrpsim.model.described import DescribedKeyframe
+from hrpsim.model.extension import read_extension
 from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.link_shapes import POINT_RADIUS, read_shapes
 from hrpsim.model.model import MeshUse, Model

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hrpsim.errors import ModelError
-from hrpsim.model.extension import Extension
+from hrpsim.model.described import Extension
 from hrpsim.model.inertia import why_no_solid
 from hrpsim.model.model import CollisionShape, Frame, MeshUse
 from hrpsim.model.shapes.compound import centered_shape

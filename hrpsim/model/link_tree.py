@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hrpsim.model.extension import Extension
+from hrpsim.model.described import Extension
 from hrpsim.model.inertia import BodyInertia
 from hrpsim.model.model import Frame, Joint
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_with_z_along

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from hrpsim.errors import ModelError, unknown_name
+from hrpsim.model.actuator import Actuator
 from hrpsim.model.connection import DescribedConnection
 from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.model.shapes.geometry import Geometry, Mesh
@@ -117,6 +118,7 @@ class Model:
     sensors: tuple[Sensor, ...] = ()  # in the order of the description
     sampled_sensors: tuple[SampledSensor, ...] = ()  # those with a rate of their own
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
+    actuators: dict[str, Actuator] = field(default_factory=dict)  # joint -> its actuator
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by joint
     connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops
     meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.actuators.records import Actuators
 from hrpsim.collision.records import Collision
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD
 from hrpsim.constraints.contact_rows import MATERIAL_PAIR
@@ -91,6 +92,7 @@ class Scene(NamedTuple):
         "of the last step and those before it", "f8", Axis.DOF, MEMORY
     )
     control: np.ndarray = state("each actuator's targets and gains", CONTROL, Axis.DOF)
+    actuators: Actuators = part(Actuators)
     joint_parameters: np.ndarray = state(
         "stiffness of joint constraints, by kind", JOINT_PARAMETERS, Axis.DOF, len(JOINT_KINDS)
     )

@@ -23,6 +23,7 @@ from hrpsim.step.impacts.impact_reach import forget_driven
 from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
 from hrpsim.step.integrate import correct_positions, integrate_euler, integrate_rk4, within_limits
+from hrpsim.step.motion.actuators import begin_drives, revise_drives, store_drives
 from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration, remember_moments
 from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.motion import find_acceleration
@@ -156,6 +157,8 @@ def solve_constraints(s):
     dry friction of joints does not act as predicted.
     """
     revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
+    if s.lazy_kernels[0].begin_drives != 0:
+        begin_drives(s)
     if frictions:
         status = predict_frictions(s)
         if status != DONE:
@@ -186,8 +189,8 @@ def solve_constraints(s):
 def revise_actuators(s, may_release):
     """Mark the actuators that the motion takes to their limits; return whether any is new.
 
-    Reads: control, counts, forest, q, rows, settings, velocity, work.
-    Writes: control.
+    Reads: actuators, control, counts, forest, lazy_kernels, q, rows, settings, velocity, work.
+    Writes: actuators, control.
     """
     counts = s.counts[0]
     settings = s.settings[0]
@@ -198,6 +201,8 @@ def revise_actuators(s, may_release):
     if implicit:
         first = 3 * counts.contact_count + counts.connection_rows
         changed = mark_full_brakes(s.rows.rows, first, counts.row_count, s.control) or changed
+    if s.lazy_kernels[0].revise_drives != 0:
+        changed = revise_drives(s) != 0 or changed
     return changed
 
 
@@ -239,9 +244,9 @@ def prepare_constraints(s):
 def unconstrained_dynamics(s):
     """Factorise the forest and find its acceleration without constraints.
 
-    Reads: articulated, connections, control, counts, forest, kinematics, lazy_kernels, q, settings,
-    velocity, work, wrenches.
-    Writes: articulated, failure, spins, work.
+    Reads: actuators, articulated, connections, control, counts, forest, kinematics,
+    lazy_kernels, q, settings, velocity, work, wrenches.
+    Writes: actuators, articulated, failure, spins, work.
     """
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
@@ -303,10 +308,10 @@ def integrate(s):
 def store_for_next_step(s):
     """Store the results of a complete step for the next one and for readers.
 
-    Reads: collision, connections, control, counts, forest, joint_impulses, lazy_kernels,
-    past_accelerations, rows, sensors, settings, spins, velocity, work.
-    Writes: collision, connections, control, counts, joint_impulses, past_accelerations, sensors,
-    spins.
+    Reads: actuators, collision, connections, control, counts, forest, joint_impulses,
+    lazy_kernels, past_accelerations, rows, sensors, settings, spins, velocity, work.
+    Writes: actuators, collision, connections, control, counts, joint_impulses,
+    past_accelerations, sensors, spins.
     """
     remember_impulses(
         s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows
@@ -323,4 +328,6 @@ def store_for_next_step(s):
         s.work.applied,
         s.control,
     )
+    if s.lazy_kernels[0].store_drives != 0:
+        store_drives(s)
     keep_readings(s.sensors)

@@ -211,6 +211,10 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         """Name of the integrator."""
         return self._contents.integrator
 
+    def rebuild_scene(self) -> None:
+        """Lay out the arrays again at the next use, keeping the state of what is there."""
+        self._scenes.rebuild()
+
     # -- what sleeps ----------------------------------------------------------------------------
 
     @property

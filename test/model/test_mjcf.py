@@ -381,6 +381,35 @@ def test_an_arm_on_a_servo_moves_as_in_mujoco(tmp_path):
         assert robot.q[at] == pytest.approx(other.d.joint(name).qpos[0], abs=1e-6)
 
 
+MOTOR = """<mujoco><option timestep="0.001" gravity="0 0 0" integrator="implicitfast"/>
+<worldbody><body name="arm"><joint name="j" armature="0.01"/><inertial pos="0 0 0" mass="1"
+diaginertia="0.1 0.1 0.1"/></body></worldbody><actuator>%s</actuator></mujoco>"""
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    "actuator, scale",
+    [
+        ('<dcmotor joint="j" motorconst="0.5" resistance="2" gear="3"/>', 0.75),
+        ('<motor joint="j" delay="0.005" nsample="8"/>', 1.0),
+    ],
+)
+def test_dc_motors_and_delays_move_as_in_mujoco(tmp_path, actuator, scale):
+    """Law: a DC motor of voltage u delivers K (u - K w) / R; a delay is that of its ctrl."""
+    path = tmp_path / "arm.xml"
+    path.write_text(MOTOR % actuator)
+    world = load_world(path, integrator="semi_implicit")
+    robot = world.robots["arm"]
+    other = Counterpart(path, robot.model)
+    robot.command(efforts=[2.0 * scale])
+    other.d.ctrl[:] = 2.0
+    for _ in range(100):
+        other.mujoco.mj_step(other.m, other.d)
+    world.step(100)
+    assert robot.v[0] == pytest.approx(other.d.qvel[0], rel=3e-3)
+    assert 0.0 < robot.v[0]
+
+
 @pytest.mark.timeout(1200)
 def test_fields_of_heights_are_scenery(tmp_path):
     path = tmp_path / "hill.xml"

@@ -27,6 +27,7 @@ STAGES = {
     "forward_kinematics": "step",
     "find_contacts": "contact_search",
     "unconstrained_dynamics": "step",
+    "begin_drives": "motion.actuators",
     "prepare_rows": "rows.prepare",
     "resolve_impacts": "impacts.impacts",
     "resolve_inelastic_impacts": "impacts.inelastic_impacts",

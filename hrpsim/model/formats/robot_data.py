@@ -17,6 +17,9 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement
 WORLD_LINK = "world"  # the root link of a robot that does not float
 
 
+LONGEST_DELAY = 1.0  # of commands [s]
+
+
 @dataclass(frozen=True, eq=False)
 class MeshData:
     """Triangles of a mesh: vertices (n, 3) [m], triangles (m, 3); `name` is for file names."""
@@ -80,6 +83,7 @@ class JointData:
     stiffness: float = 0.0
     rest: float = 0.0
     gains: tuple[float, float] | None = None
+    delay: float = 0.0  # of commands [s]
     mimic: tuple[str, float, float] | None = None  # leader, ratio, offset
 
 

@@ -182,6 +182,8 @@ def _joint_extension(root, joint: JointData) -> None:
     if joint.gains is not None:
         kp, kd = (exact_text([gain]) for gain in joint.gains)
         _extension(root, joint.name, "gains", kp=kp, kd=kd)
+    if joint.delay:
+        _extension(root, joint.name, "actuator", delay=exact_text([joint.delay]))
 
 
 def _link_extension(root, link: LinkData) -> None:

@@ -47,6 +47,7 @@ ARRAYS = (
     *("exclude_signature", "sensor_type", "sensor_objtype", "sensor_objid", "sensor_noise"),
     *("sensor_cutoff", "sensor_delay"),
     *("actuator_trntype", "actuator_trnid", "actuator_dyntype", "actuator_gaintype"),
+    *("actuator_dynprm", "actuator_actnum"),
     *("actuator_biastype", "actuator_gainprm", "actuator_biasprm", "actuator_gear"),
     *("actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited", "actuator_forcerange"),
     *("actuator_armature", "actuator_damping", "actuator_ctrladr", "actuator_delay"),

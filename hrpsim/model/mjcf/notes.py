@@ -52,7 +52,6 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
         ("jnt_springyield", "joint springyield", "springs never yield"),
         ("sensor_noise", "sensor noise", "sensors are exact"),
         ("sensor_delay", "sensor delay", "sensors have no delay"),
-        ("actuator_delay", "actuator delay", "actuators obey at once"),
     ):
         values = getattr(m, array)
         if values is not None and len(values):

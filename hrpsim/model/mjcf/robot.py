@@ -11,7 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, LoopData, Notes, RobotData
+from hrpsim.model.formats.robot_data import (
+    LONGEST_DELAY,
+    WORLD_LINK,
+    JointData,
+    LoopData,
+    Notes,
+    RobotData,
+)
 from hrpsim.model.mjcf.geoms import add_geoms, collides
 from hrpsim.model.mjcf.notes import note_the_rest
 from hrpsim.model.mjcf.read import MjcfModel
@@ -244,6 +251,8 @@ def _joint_of(
 
 def _why_not_affine(m: MjcfModel, k: int) -> str:
     """Return the reason why an actuator is no servo or motor, or ""."""
+    if _is_plain_dc_motor(m, k):
+        return ""
     if m.kind("mjtDyn", m.actuator_dyntype[k]) != "NONE":
         return "with a state of its own"
     gain, bias = (m.actuator_gaintype[k], m.actuator_biastype[k])
@@ -254,9 +263,29 @@ def _why_not_affine(m: MjcfModel, k: int) -> str:
     return ""
 
 
+def _is_plain_dc_motor(m: MjcfModel, k: int) -> bool:
+    """Return whether an actuator is a DC motor of resistance and motor constant alone."""
+    if m.kind("mjtGain", m.actuator_gaintype[k]) != "DCMOTOR":
+        return False
+    more = m.actuator_gainprm[k][2:], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    return m.actuator_actnum[k] == 0 and not any(np.any(part) for part in more)
+
+
+def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
+    """Return gain, b0, b1 and b2 of an actuator; ctrl of a DC motor is its voltage."""
+    gain = float(m.actuator_gainprm[k][0])
+    if m.kind("mjtGain", m.actuator_gaintype[k]) == "DCMOTOR":
+        constant = float(m.actuator_gainprm[k][1])
+        return constant / gain, 0.0, 0.0, -constant * constant / gain  # gain: the resistance
+    if m.kind("mjtBias", m.actuator_biastype[k]) != "AFFINE":
+        return gain, 0.0, 0.0, 0.0
+    b0, b1, b2 = map(float, m.actuator_biasprm[k][:3])
+    return gain, b0, b1, b2
+
+
 def _damps_servo(m: MjcfModel, k: int, joint: JointData, robot: RobotData) -> bool:
     """Merge a velocity servo into its joint's position servo as damping; return success."""
-    gain, (_, b1, b2) = float(m.actuator_gainprm[k][0]), map(float, m.actuator_biasprm[k][:3])
+    gain, _, b1, b2 = _affine(m, k)
     is_plain = m.actuator_gear[k][0] == 1.0 and not m.actuator_forcelimited[k]
     if not (is_plain and b1 == 0.0 and gain > 0.0 and math.isclose(gain, -b2)):
         return False
@@ -270,9 +299,7 @@ def _damps_servo(m: MjcfModel, k: int, joint: JointData, robot: RobotData) -> bo
 def _describe(
     m: MjcfModel, k: int, joint: JointData, robot: RobotData, notes: Notes, name: str
 ) -> None:
-    gear, gain = float(m.actuator_gear[k][0]), float(m.actuator_gainprm[k][0])
-    is_affine = m.kind("mjtBias", m.actuator_biastype[k]) == "AFFINE"
-    b0, b1, b2 = (float(b) for b in m.actuator_biasprm[k][:3]) if is_affine else (0.0, 0.0, 0.0)
+    gear, (gain, b0, b1, b2) = float(m.actuator_gear[k][0]), _affine(m, k)
     kp, kd = -b1 * gear * gear, -b2 * gear * gear
     if kp > 0.0:
         joint.gains = (kp, kd)
@@ -294,6 +321,7 @@ def _describe(
         if b0:
             notes.add("actuator, a motor with a constant force", "without it", name)
     _limit(m, k, joint, notes, name, abs(gear), abs(gain * gear))
+    _delay(m, k, joint, notes, name)
     for array in ("actuator_armature", "actuator_damping"):
         values = getattr(m, array)
         if values is not None:
@@ -302,6 +330,16 @@ def _describe(
                 joint.rotor_inertia += value
             else:
                 joint.damping += value
+
+
+def _delay(m: MjcfModel, k: int, joint: JointData, notes: Notes, name: str) -> None:
+    """Delay the joint's commands as the actuator's."""
+    if m.actuator_delay is None or not m.actuator_delay[k]:
+        return
+    joint.delay = float(m.actuator_delay[k])
+    if joint.delay > LONGEST_DELAY:
+        notes.add("actuator delay", f"of {LONGEST_DELAY:g} s at most", name)
+        joint.delay = LONGEST_DELAY
 
 
 def _target(gain: float, b0: float, kp: float, gear: float) -> str:

@@ -165,6 +165,9 @@ class RobotPublishers:
             numbers[:count] = robot.joint_positions
             numbers[count : 2 * count] = robot.joint_velocities
             numbers[2 * count :] = robot.joint_efforts
+            if robot.fitted_actuators:
+                parts = numbers.reshape(3, count)
+                robot.measure(robot.joint_index.everywhere, *parts)
 
         message = JointState(name=list(robot.model.joint_names))
         self._add("joint_states", message, fill, 3 * count, read)

@@ -15,6 +15,7 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import matrix_times, placed_point, transposed_times
+from hrpsim.step.motion.actuators import drive_joints
 from hrpsim.step.motion.geometric_stiffness import add_geometric_stiffness
 from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
@@ -41,6 +42,8 @@ def find_acceleration(s, horizon):
         work.joint_inertia,
         work.actuator_inertia,
     )
+    if s.lazy_kernels[0].drive_joints != 0:
+        drive_joints(s)
     if horizon > 0.0 and s.lazy_kernels[0].predict_frictions != 0:
         apply_frictions(work.friction, work.effort, work.joint_inertia)
     status = accelerate(s, horizon)

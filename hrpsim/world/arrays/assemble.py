@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.actuators.fill import actuator_records, leave_to_actuators
+from hrpsim.actuators.records import Actuators
 from hrpsim.collision.body_bounds import new_body_bounds
 from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.records import SHAPE, Collision
@@ -110,6 +112,17 @@ def joined_sensors(entities: list[Entity], system: System) -> np.ndarray:
     return sensors
 
 
+def joined_actuators(entities: list[Entity], system: System, time_step: float) -> np.ndarray:
+    """Return the ACTUATOR records of all robots, in the order of the entities."""
+    fitted = [
+        (entity.first_v + entity.model.joint(name).v_index, actuator)
+        for entity in entities
+        if isinstance(entity, Robot)
+        for name, actuator in entity.fitted_actuators.items()
+    ]
+    return actuator_records(fitted, system, time_step)
+
+
 def _subtree_size(system: System, body: int) -> int:
     end = body + 1
     while end < len(system.parent) and system.parent[end] >= body >= 0:
@@ -142,6 +155,7 @@ def assemble(
     positions = sum(JOINT_NQ[t] for t in system.joint_type)
     rows = 3 * len(collision.contacts) + 4 * dofs
     sensors = joined_sensors(entities, system)
+    units = joined_actuators(entities, system, float(settings["time_step"][0]))
     sizes = {
         **constrained_sizes(bodies, dofs, 256 + 48 * bodies),
         Axis.RK4_BODY: bodies if settings["integrator"][0] == RK4 else 0,
@@ -151,6 +165,8 @@ def assemble(
         Axis.ISLAND: bodies + 1,
         Axis.WRENCH: 8,
         Axis.SOLVER_CLASS: 1,
+        Axis.ACTUATOR: len(units),
+        Axis.COMMAND: int(units["slots"].max(initial=0)),
     }
     scene = allocate(
         Scene,
@@ -162,6 +178,7 @@ def assemble(
         materials=materials,
         connections=connections,
         sensors=sensors,
+        actuators=allocate(Actuators, sizes, units=units),
         direct=new_direct_system(rows, sizes[Axis.COLUMN], 0, bodies, 0, 0),
         newton=new_newton_system(bodies),
         newton_part=new_newton_system(bodies),
@@ -170,6 +187,7 @@ def assemble(
     scene.search["candidate_count"] = -1
     _set_rigid(scene.joint_parameters, float(settings["time_step"][0]))
     _mark_free_bodies(entities, scene.rests)
+    leave_to_actuators(units, scene.forest.dofs)
     return scene, owners
 
 

@@ -86,6 +86,8 @@ def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
     carries the connections.
     """
     changed = {}
+    if Axis.DOF in indices:
+        indices = {**indices, Axis.ACTUATOR: _actuator_indices(old, new, indices[Axis.DOF])}
     for path, field in declared_fields(Scene):
         if field.life not in (Life.STATE, Life.RESULT):
             continue
@@ -100,6 +102,13 @@ def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
             after[:] = before
     new.search["candidate_count"] = new.step_stats["worst_row"] = -1
     return replaced(new, changed)
+
+
+def _actuator_indices(old: Scene, new: Scene, of_dof: np.ndarray) -> np.ndarray:
+    """Return the new index of each actuator, that of its joint; -1 where that has none."""
+    index_of = {int(dof): k for k, dof in enumerate(new.actuators.units["dof"])}
+    found = [index_of.get(int(of_dof[dof]), -1) for dof in old.actuators.units["dof"]]
+    return np.array(found, dtype=np.int64)
 
 
 def indices_with_more(old: Scene, fixed_count: int, added: int) -> Indices:
@@ -155,6 +164,9 @@ def renumbered(records: np.ndarray, field: Field, indices: Indices) -> np.ndarra
 def _carry_entries(before, after, field: Field, indices: np.ndarray) -> None:
     """Copy what the field carries of each old entry to its new index, if it has one."""
     stays = indices >= 0
+    if before.shape[1:] != after.shape[1:]:  # room for more commands, or fewer
+        common = min(before.shape[1], after.shape[1])
+        before, after = before[:, :common], after[:, :common]
     for name in (slice(None),) if field.carries is None else field.carries:
         after[name][indices[stays]] = before[name][stays]
 

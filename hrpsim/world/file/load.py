@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
+from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.sampled_sensors import sampled_sensor
@@ -204,6 +205,10 @@ def _add_robot(
             with reader.at(f"{where}.gains.{name}"):
                 kp, kd = gains
                 robot.set_gains(kp, kd, names=robot.joint_index.matching(name))
+        for name, given in entry.get("actuators", {}).items():
+            with reader.at(f"{where}.actuators.{name}"):
+                actuator = given if isinstance(given, str) else actuator_of(given)
+                robot.set_actuator(actuator, robot.joint_index.matching(name))
         constrain_joints(reader, robot, where, entry)
         robot.command(positions=robot.joint_positions)
         robot.keep_as_initial()

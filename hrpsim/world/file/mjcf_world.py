@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.errors import ModelWarning, WorldError
-from hrpsim.model.extension import DescribedKeyframe
+from hrpsim.model.described import DescribedKeyframe
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, Notes, ShapeData
 from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data

@@ -32,12 +32,13 @@ from hrpsim.schema import (
     numeric,
     one_of,
     scalar,
+    scalar_or_list,
     table,
     vector,
 )
 from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS
-from hrpsim.world.objects.materials import IMPACT_LAWS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, NAMES
+from hrpsim.world.parts.materials import IMPACT_LAWS
 from hrpsim.world.settings import ACCURACIES, FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
 
 CATEGORIES = ("object", "robot", "human", "dynamic_object", "static_object")
@@ -144,6 +145,10 @@ _ROBOT = mapping(
         "gains": table(
             listing(numeric(NOT_NEGATIVE), 2, 2, "a list of two numbers, kp and kd,"),
             "from joints to [kp, kd]",
+        ),
+        "actuators": table(
+            either("a preset's name, or a mapping,", name, table(scalar_or_list, "of properties")),
+            "from joints to properties of their actuators",
         ),
         "locks": table(null_or(numeric()), "from joints to positions"),
         "motors": table(_MOTOR, "from joints to {velocity, force_limit}"),

@@ -102,6 +102,9 @@ class WorldState(Protocol):
     def ray_caster(self, geometry: str = "collision") -> Any:
         """Return the caster of rays in the present arrays."""
 
+    def rebuild_scene(self) -> None:
+        """Lay out the arrays again, keeping the state of what is there."""
+
     def refresh_exclusions(self) -> None:
         """Find again which pairs of shapes connections keep apart."""
 
@@ -180,6 +183,9 @@ class Entity:
     def _velocity(self) -> np.ndarray:
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
+    def _move_motors(self) -> None:
+        """Give what moves with the joints a velocity that was set."""
+
     def _forget_past(self) -> None:
         scene = self.world.scene
         scene.past_accelerations[self.first_v : self.first_v + self.nv] = 0.0
@@ -215,6 +221,7 @@ class Entity:
         self.world.wake(self)
         _velocity_to_kernel(self.forest, self._q().copy(), v, v_out := np.empty(self.nv))
         self._velocity()[:] = v_out
+        self._move_motors()
         self._forget_past()
 
     def _checked_q(self, values) -> np.ndarray:

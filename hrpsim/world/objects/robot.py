@@ -27,7 +27,7 @@ from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vec
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_access import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, RobotAccess
-from hrpsim.world.objects.robot_properties import RobotProperties
+from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.sampled_view import SampledView
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import SensorView
@@ -41,7 +41,7 @@ def _sampled_view(robot: Robot, sensor: SampledSensor) -> SampledView:
     return kinds.get(sensor.kind, ScanView)(robot, sensor)
 
 
-class Robot(JointConstraints, RobotProperties, Entity):
+class Robot(JointConstraints, RobotActuators):
     """A model that lives in a world.
 
     Actuators follow PD control to position commands, velocity control or efforts, joint by joint
@@ -69,6 +69,9 @@ class Robot(JointConstraints, RobotProperties, Entity):
         if v is not None:
             self.initial_v = bounded_vector(f"v of {name!r}", v, model.nv, LARGEST_SPEED)
         self.joint_index = JointIndex(name, model)
+        self.fitted_actuators = dict(model.actuators)
+        self._initial_motors, self._noises = {}, {}
+        self._check_actuators(self.fitted_actuators)
         self._ready: RobotAccess | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
         self._without_gains = set(self.joint_index.position_controlled(model).tolist())
@@ -300,6 +303,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
         """Save the present state, commands, locks and motors for `initialise`."""
         super().keep_as_initial()
         self._initial_control = self._control().copy()
+        self.keep_actuators()
         self.keep_holds()
 
     def initialise(self) -> None:
@@ -308,6 +312,7 @@ class Robot(JointConstraints, RobotProperties, Entity):
         if self._initial_control is None:
             self._initial_control = self._holding_control()
         self._control()[:] = self._initial_control
+        self.initialise_actuators()
         self.restore_holds()
 
     def _holding_control(self) -> np.ndarray:

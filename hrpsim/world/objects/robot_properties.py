@@ -20,6 +20,7 @@ from hrpsim.values import LARGEST, not_negative
 
 if TYPE_CHECKING:
     from hrpsim.model.model import Model
+    from hrpsim.step.arrays import Scene
 
 
 class RobotProperties:
@@ -112,6 +113,9 @@ class RobotProperties:
         fields = ("friction", "damping", "stiffness", "rotor_inertia")
         return {field: getattr(self.system, field)[self.joint_index.v] for field in fields}
 
+    def _refit_actuators(self, scene: Scene) -> None:
+        """Give actuators the properties of their joints that were changed (RobotActuators)."""
+
     def _use_system(self, system: System) -> None:
         """Make these the robot's constants, in the world's arrays as well."""
         self.world.wake(self)
@@ -127,5 +131,6 @@ class RobotProperties:
             *("stiffness", "damping", "friction"),
         ):
             scene.forest.dofs[field][at] = self.forest.dofs[field]
+        self._refit_actuators(scene)
         provide_used(scene)
         self.forget_momentum_of(before)

@@ -99,6 +99,7 @@ class RobotReader:
         self._robot = robot
         names = robot.joint_names
         at = [names.index(name) for name in joint_names]
+        self._joints = np.array(at, dtype=np.int64)
         joints = [joint for joint in robot.model.joints if joint.name in set(names)]
         self._joint_q = np.array([joints[k].q_index for k in at], dtype=np.int64)
         self._joint_v = np.array([joints[k].v_index for k in at], dtype=np.int64)
@@ -122,6 +123,9 @@ class RobotReader:
         if self._scene is None or self._scene is not self._robot.world.present_scene:
             self._refer(out)
         self._read(self._sources, self.with_base, out)
+        if self._robot.fitted_actuators:
+            n = len(self._joints)
+            self._robot.measure(self._joints, out[:n], out[n : 2 * n], out[2 * n : 3 * n])
         return out
 
     def _refer(self, out: np.ndarray) -> None:

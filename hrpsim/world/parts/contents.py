@@ -15,10 +15,10 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.entity import Entity
-from hrpsim.world.objects.materials import MaterialTable
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.sampled_view import SampledView
 from hrpsim.world.objects.solver_rules import SolverRules
+from hrpsim.world.parts.materials import MaterialTable
 
 
 class Contents:

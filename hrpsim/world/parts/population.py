@@ -49,6 +49,12 @@ class Population(Connections):
                 connects, and pairs that the model's SRDF or `disable_collisions` exclude.
         """
         name = self._free_name(name or model.name, name is not None)
+        if model.actuators and self._contents.integrator != "semi_implicit":
+            joint = next(iter(model.actuators))
+            raise WorldError(
+                f"the actuator of joint {joint!r} of {name!r} needs the integrator semi_implicit,"
+                f" not {self._contents.integrator}"
+            )
         robot = Robot(self._world, name, model, q, v, self_collision)
         self._add(robot)
         if self._contents.integrator == "rk4":

@@ -99,4 +99,5 @@ class Snapshots(Exclusions):
     def _parts(self) -> tuple:
         contents = self._contents
         held = contents.entities, contents.connections.values()
-        return tuple(tuple(part.number for part in parts) for parts in held)
+        numbers = tuple(tuple(part.number for part in parts) for parts in held)
+        return numbers, tuple(tuple(r.fitted_actuators) for r in contents.robots.values())

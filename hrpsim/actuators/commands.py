@@ -1,0 +1,58 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Commands in effect: sampled at the drive's period, then delayed."""
+
+from __future__ import annotations
+
+from hrpsim.jit.compiled import inlined_kernel
+
+_ROUNDING = 1e-9  # of a period, within which a sample is due
+
+
+@inlined_kernel
+def command_in_effect(unit, state, stored, law, time_step, command_out):
+    """Write the mean command of this step, of the controller's command `law` and those before.
+
+    A delay of n + f steps gives, in a step, the command of n + 1 steps before for the part f of it,
+    and that of n steps before for the rest. `stored` (slots,) has the commands of the last steps.
+    """
+    sample = state.sample
+    if unit.period == 0.0 or sample_due(unit, state, time_step):
+        sample.constant = (
+            law.effort + law.kp * (law.target_position - law.ahead) + law.kd * law.target_velocity
+        )
+        sample.kp, sample.kd = law.kp, law.kd
+    if unit.slots == 0:
+        _copy(sample, command_out)
+        return
+    _copy(sample, stored[state.slot])
+    part, slot = unit.delay_part, state.slot - unit.delay_steps
+    newer = stored[slot if slot >= 0 else slot + unit.slots]
+    older = stored[slot - 1 if slot >= 1 else slot - 1 + unit.slots]
+    command_out.constant = newer.constant + part * (older.constant - newer.constant)
+    command_out.kp = newer.kp + part * (older.kp - newer.kp)
+    command_out.kd = newer.kd + part * (older.kd - newer.kd)
+
+
+@inlined_kernel
+def sample_due(unit, state, time_step):
+    """Return whether the drive samples the command at the start of this step."""
+    return state.elapsed >= unit.period - _ROUNDING * time_step
+
+
+@inlined_kernel
+def count_step(unit, state, time_step):
+    """Count a complete step."""
+    if unit.period > 0.0:
+        if sample_due(unit, state, time_step):
+            left = max(state.elapsed - unit.period, 0.0)
+            state.elapsed = left if left < unit.period else 0.0
+        state.elapsed += time_step
+    if unit.slots > 0:
+        state.slot = state.slot + 1 if state.slot + 1 < unit.slots else 0
+
+
+@inlined_kernel
+def _copy(source, command_out):
+    command_out.constant, command_out.kp, command_out.kd = source.constant, source.kp, source.kd

@@ -1,0 +1,117 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motor and gear of an actuator in one step: the torque on the joint as a function of its motion.
+
+With a rigid gear the motor moves with the joint. With two masses the motor's inertia J lies behind
+a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for backlash and
+gear play"): within the backlash the spring relaxes and transmits nothing; at a flank it transmits
+
+    T = k (twist + twist') / 2 + c (twist' - twist) / dt,   no pull.
+
+For a given velocity of the joint at the end of the step, the motor's velocity w' there is the root
+of a function that increases with it, piecewise linear:
+
+    J (w' - w) / dt - M(w') + g T(w') + friction = 0.
+
+So the joint sees, in the state of limits, flank and friction at hand, one torque and one inertia.
+Whether that state is the right one is checked with the motion found (hrpsim.step.motion.actuators).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.actuators.motor import motor_torque
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+
+_ROUNDING = 1e-13  # of a velocity
+_SMALLEST = 1e-16  # velocity that counts [rad/s]
+_ITERATIONS = 60
+_AT_REST = 2.0  # direction of a motor that may stick
+
+
+@inner_kernel
+def linearise(unit, now, joint_end):
+    """Write the torque on the joint about a velocity of it at the end of the step."""
+    now.joint_end = joint_end
+    if unit.two_mass:
+        _linearise_two_masses(unit, now, joint_end)
+        return
+    torque, slope, _ = motor_torque(unit, now, joint_end, joint_end)
+    now.motor_end, now.motor_slope = joint_end, 1.0
+    now.motor_torque, now.motor_torque_slope = torque, slope
+    now.torque, now.slope = unit.gear_gain * torque, unit.gear_gain * slope
+
+
+@inlined_kernel
+def _linearise_two_masses(unit, now, joint_end):
+    """Write the same with two masses.
+
+    Newton's method with a bracket. With dry friction the motor is first taken to move as expected;
+    where that fails, the torques on it at rest decide whether it sticks, or its direction.
+    """
+    w, side, low, high = now.motor_end, 0.0, -math.inf, math.inf
+    if now.dry > 0.0 or unit.gear_loss > 0.0:
+        side = math.copysign(1.0, w) if w != 0.0 else _AT_REST
+    decided = False
+    for _ in range(_ITERATIONS):
+        torque, stiffness = gear_torque(unit, now, w - joint_end)
+        motor, by_motor, by_joint = motor_torque(unit, now, w, joint_end)
+        loss = now.dry + unit.gear_loss * abs(torque)
+        left = unit.resisting * (w - now.motor_start) + unit.viscous * now.motor_start - motor
+        left += unit.gear_gain * torque
+        if side == _AT_REST:
+            if abs(left) <= loss:
+                load, growth = 0.0, math.inf
+                break
+            side, decided = -math.copysign(1.0, left), True
+            low, high = (0.0, math.inf) if side > 0.0 else (-math.inf, 0.0)
+        left += side * loss
+        load = unit.gear_gain + side * math.copysign(unit.gear_loss, torque)
+        growth = unit.resisting - by_motor + load * stiffness
+        if left > 0.0:
+            high = w
+        else:
+            low = w
+        change = -left / growth
+        if side * (w + change) < 0.0 and not decided:
+            w, side = 0.0, _AT_REST
+            continue
+        if not (low <= w + change and w + change <= high):
+            change = 0.5 * (low + high) - w
+        elif abs(change) <= _ROUNDING * (abs(w) + abs(joint_end)) + _SMALLEST:
+            break
+        w += change
+    now.motor_end, now.motor_slope = w, (by_joint + load * stiffness) / growth
+    now.torque, now.slope = torque, stiffness * (now.motor_slope - 1.0)
+    now.motor_torque, now.motor_torque_slope = motor, by_motor * now.motor_slope + by_joint
+
+
+@inlined_kernel
+def begin_gear(unit, state, now):
+    """Write what the gear transmits in a step, as a function of the velocities at its end."""
+    rate = now.motor_start - now.joint_start
+    now.gear_torque = unit.of_middle * now.middle + unit.of_twist * state.twist
+    now.gear_torque -= unit.of_rate_before * rate
+
+
+@inlined_kernel
+def gear_torque(unit, now, rate):
+    """Return the torque that the gear transmits, and its derivative by the motor's speed."""
+    torque = now.gear_torque + unit.of_rate * rate
+    if torque > unit.dead_torque:
+        return torque - unit.dead_torque, unit.of_rate
+    if torque < -unit.dead_torque:
+        return torque + unit.dead_torque, unit.of_rate
+    return 0.0, 0.0
+
+
+@inlined_kernel
+def relax_twist(unit, state):
+    """Return the twist of the gear's spring after a step that transmitted state.torque."""
+    if state.torque > 0.0:
+        return state.deflection - unit.half_backlash
+    if state.torque < 0.0:
+        return state.deflection + unit.half_backlash
+    return unit.relaxation * state.twist

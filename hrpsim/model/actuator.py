@@ -1,0 +1,238 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The properties of an actuator: delay, limits, gear, friction, encoders, heat."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from hrpsim.errors import WorldError, shown_value, unknown_name
+from hrpsim.model.formats.robot_data import LONGEST_DELAY
+from hrpsim.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, number, whole
+
+CURVE_POINTS = 8  # most points of a torque-speed curve
+ENCODERS = ("joint", "motor")
+_EFFICIENCY = Range(0.0, 1.0, above_low=True)
+_TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
+_RISE = Range(-0.1, 0.1, "1/K")
+
+RANGES: Mapping[str, Range] = {
+    "delay": Range(0.0, LONGEST_DELAY, "s"),
+    "command_period": Range(0.0, LONGEST_DELAY, "s"),
+    "regeneration_torque": LIMIT,
+    "voltage": NOT_NEGATIVE,
+    "resistance": NOT_NEGATIVE,
+    "torque_constant": NOT_NEGATIVE,
+    "current_limit": LIMIT,
+    "gear_ratio": POSITIVE,
+    "stiffness": NOT_NEGATIVE,
+    "damping": NOT_NEGATIVE,
+    "backlash": NOT_NEGATIVE,
+    "coulomb_friction": NOT_NEGATIVE,
+    "static_friction": NOT_NEGATIVE,
+    "stribeck_velocity": POSITIVE,
+    "viscous_friction": NOT_NEGATIVE,
+    "efficiency": _EFFICIENCY,
+    "backdriving_efficiency": _EFFICIENCY,
+    "joint_resolution": NOT_NEGATIVE,
+    "motor_resolution": NOT_NEGATIVE,
+    "torque_resolution": NOT_NEGATIVE,
+    "torque_noise": NOT_NEGATIVE,
+    "winding_heat_capacity": NOT_NEGATIVE,
+    "winding_thermal_resistance": POSITIVE,
+    "housing_heat_capacity": POSITIVE,
+    "housing_thermal_resistance": POSITIVE,
+    "ambient_temperature": _TEMPERATURE,
+    "reference_temperature": _TEMPERATURE,
+    "resistance_coefficient": _RISE,
+    "torque_constant_coefficient": _RISE,
+    "derating_temperature": LIMIT,
+    "limit_temperature": LIMIT,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Actuator:
+    """An actuator beyond gains, rotor inertia and limits; the defaults have no effect.
+
+    Quantities are at the joint, reflected through the gear, unless said otherwise. For a prismatic
+    joint read N for Nm and m for rad. WorldError names what is invalid.
+
+    delay: of commands [s], at most 1; any number of steps, whole or not.
+    command_period: between two samples of the command [s]; 0: every step.
+    curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on
+        [rad/s, Nm]; linear between them, constant after the last. Torques do not rise.
+    regeneration_torque: limit while the motor brakes [Nm]; None: the curve's torque at rest.
+    voltage, resistance, torque_constant, gear_ratio: of a DC motor [V, ohm, Nm/A at the motor's
+        shaft, 1], which limit its torque by its back EMF. resistance 0: no such limit.
+    current_limit: [A].
+    stiffness, damping, backlash: of the gear [Nm/rad, Nms/rad, rad in all]. With a stiffness the
+        rotor inertia of the joint lies behind it. 0: a rigid gear, without backlash.
+    encoder: the side that gains act on, "joint" or "motor".
+    coulomb_friction, static_friction, stribeck_velocity: dry friction Fc + (Fs - Fc)
+        exp(-(v / vs)^2) [Nm, Nm, rad/s]; static_friction None: as coulomb_friction.
+    viscous_friction: [Nms/rad].
+    efficiency, backdriving_efficiency: of the gear, as the motor drives and as it is driven.
+    joint_resolution, motor_resolution: of encoders [rad; at the motor's shaft].
+    torque_resolution, torque_noise, noise_seed: of the torque sensor [Nm]; the noise is white, with
+        this standard deviation, and a function of seed, joint and step.
+    winding_heat_capacity, winding_thermal_resistance: [J/K, K/W to the housing]; 0 J/K: no heat.
+    housing_heat_capacity, housing_thermal_resistance: [J/K, K/W to the air].
+    ambient_temperature, reference_temperature: of the air, of the constants [degrees Celsius].
+    resistance_coefficient, torque_constant_coefficient: relative change of the resistance with the
+        winding's temperature and of the torque constant with the housing's [1/K].
+    derating_temperature, limit_temperature: of the winding, where the current limit begins to
+        fall and where it is 0 [degrees Celsius].
+    """
+
+    delay: float = 0.0
+    command_period: float = 0.0
+    curve_velocity: tuple[float, ...] = ()
+    curve_torque: tuple[float, ...] = ()
+    regeneration_torque: float | None = None
+    voltage: float = 0.0
+    resistance: float = 0.0
+    torque_constant: float = 0.0
+    gear_ratio: float = 1.0
+    current_limit: float = math.inf
+    stiffness: float = 0.0
+    damping: float = 0.0
+    backlash: float = 0.0
+    encoder: str = "joint"
+    coulomb_friction: float = 0.0
+    static_friction: float | None = None
+    stribeck_velocity: float = 0.01
+    viscous_friction: float = 0.0
+    efficiency: float = 1.0
+    backdriving_efficiency: float = 1.0
+    joint_resolution: float = 0.0
+    motor_resolution: float = 0.0
+    torque_resolution: float = 0.0
+    torque_noise: float = 0.0
+    noise_seed: int = 0
+    winding_heat_capacity: float = 0.0
+    winding_thermal_resistance: float = 1.0
+    housing_heat_capacity: float = 1.0
+    housing_thermal_resistance: float = 1.0
+    ambient_temperature: float = 25.0
+    reference_temperature: float = 25.0
+    resistance_coefficient: float = 0.0
+    torque_constant_coefficient: float = 0.0
+    derating_temperature: float = math.inf
+    limit_temperature: float = math.inf
+
+    def __post_init__(self):
+        for name, bounds in RANGES.items():
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, number(name, value, bounds))
+        if self.encoder not in ENCODERS:
+            raise WorldError(unknown_name("encoder", str(self.encoder), ENCODERS))
+        for name in ("curve_velocity", "curve_torque"):
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        object.__setattr__(self, "noise_seed", whole("noise_seed", self.noise_seed, 0, 2**32 - 1))
+        self._check_curve()
+        self._check_groups()
+
+    def _check_curve(self) -> None:
+        speeds, torques = self.curve_velocity, self.curve_torque
+        if len(speeds) != len(torques):
+            raise WorldError(
+                f"curve_velocity has {len(speeds)} numbers and curve_torque {len(torques)}:"
+                " one torque for each velocity is needed"
+            )
+        if not speeds:
+            return
+        if not 2 <= len(speeds) <= CURVE_POINTS:
+            raise WorldError(f"a curve needs 2 to {CURVE_POINTS} points, got {len(speeds)}")
+        if speeds[0] != 0.0:
+            raise WorldError(f"curve_velocity must begin at 0, got {speeds[0]:g}")
+        if any(a >= b for a, b in itertools.pairwise(speeds)):
+            raise WorldError(f"curve_velocity must increase, got {shown_value(speeds)}")
+        if any(a < b for a, b in itertools.pairwise(torques)) or torques[-1] < 0.0:
+            raise WorldError(
+                f"curve_torque must not rise with the velocity nor be negative, got"
+                f" {shown_value(torques)}"
+            )
+        if self.regeneration_torque is not None and self.regeneration_torque < torques[0]:
+            raise WorldError(
+                f"regeneration_torque is {self.regeneration_torque:g}, below the curve's torque"
+                f" at rest, {torques[0]:g}: a motor that brakes at rest delivers that"
+            )
+
+    def _check_groups(self) -> None:
+        """Refuse properties that have no effect without others, or contradict them."""
+        if self.resistance > 0.0 and not (self.voltage > 0.0 and self.torque_constant > 0.0):
+            raise WorldError("a motor with a resistance needs a voltage and a torque_constant > 0")
+        for name in ("voltage", "torque_constant", "winding_heat_capacity"):
+            if getattr(self, name) > 0.0 and self.resistance == 0.0:
+                raise WorldError(f"{name} has no effect without the motor's resistance")
+        if self.current_limit < math.inf and self.resistance == 0.0:
+            raise WorldError("current_limit has no effect without the motor's resistance")
+        for name in ("damping", "backlash"):
+            if getattr(self, name) > 0.0 and self.stiffness == 0.0:
+                raise WorldError(f"{name} of the gear needs its stiffness")
+        if self.encoder == "motor" and self.stiffness == 0.0:
+            raise WorldError("an encoder at the motor needs the gear's stiffness to differ")
+        if self.static_friction is not None and self.static_friction < self.coulomb_friction:
+            raise WorldError(
+                f"static_friction is {self.static_friction:g}, below coulomb_friction,"
+                f" {self.coulomb_friction:g}"
+            )
+        if self.regeneration_torque is not None and not self.curve_velocity:
+            raise WorldError("regeneration_torque has no effect without a curve")
+        hot = self.derating_temperature, self.limit_temperature
+        if hot[0] < math.inf and not (
+            self.winding_heat_capacity > 0.0 and hot[0] < hot[1] < math.inf
+        ):
+            raise WorldError(
+                "derating_temperature needs a limit_temperature above it, and winding_heat_capacity"
+            )
+
+    def check_for(self, joint: str, span: float, effort_limit: float, rotor_inertia: float) -> None:
+        """Raise WorldError for what does not fit a joint.
+
+        Args:
+            joint: its name, for errors.
+            span: of its positions [rad or m], inf without limits.
+            effort_limit: [Nm or N].
+            rotor_inertia: [kg m^2 or kg].
+        """
+        if self.backlash >= span:
+            raise WorldError(
+                f"backlash of joint {joint!r} is {self.backlash:g}, not smaller than its range,"
+                f" {span:g}"
+            )
+        if self.curve_torque and self.curve_torque[0] > effort_limit:
+            raise WorldError(
+                f"the curve of joint {joint!r} gives {self.curve_torque[0]:g} at stall, above its"
+                f" effort limit, {effort_limit:g}"
+            )
+        if self.stiffness > 0.0 and rotor_inertia == 0.0:
+            raise WorldError(
+                f"joint {joint!r} has no rotor inertia, and the stiffness of a gear lies between"
+                " that and the link: give it one (<rotor> of <hrpsim>, set_joint_properties)"
+            )
+
+
+FIELDS = tuple(f.name for f in fields(Actuator))
+LISTS = ("curve_velocity", "curve_torque")
+
+
+def actuator_of(given: Mapping[str, Any]) -> Actuator:
+    """Return the actuator of a mapping from names to values; WorldError for an unknown name."""
+    for name in given:
+        if name not in FIELDS:
+            raise WorldError(unknown_name("property of an actuator", str(name), FIELDS))
+    return Actuator(**given)
+
+
+def _numbers(name: str, values) -> tuple[float, ...]:
+    if not isinstance(values, list | tuple) or not all(is_number(value) for value in values):
+        raise WorldError(f"{name} must be a list of numbers, got {shown_value(values)}")
+    return tuple(number(f"{name}[{k}]", value, ANY) for k, value in enumerate(values))

@@ -1,0 +1,84 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What <hrpsim> elements of a URDF say, by joint or link name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hrpsim.model.actuator import Actuator
+from hrpsim.model.connection import DescribedConnection
+from hrpsim.model.shapes.placement import Placement
+from hrpsim.model.urdf.description import Description
+from hrpsim.model.urdf.srdf import Pair, pair_of
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A linear spring and damper on a joint's coordinate."""
+
+    stiffness: float  # [Nm/rad] or [N/m]
+    damping: float  # [Nms/rad] or [Ns/m]
+    rest: float  # [rad] or [m]
+
+
+@dataclass(frozen=True)
+class DescribedSensor:
+    """A <sensor>: its link and its placement in the link's frame."""
+
+    name: str
+    kind: str
+    link: str
+    placement: Placement
+    tare: bool
+    rate: float  # at which it is published [Hz]; 0: as often as the state
+    element: object
+
+
+@dataclass(frozen=True)
+class DescribedSampled:
+    """A <sensor> with a rate of its own, and its settings as texts."""
+
+    name: str
+    kind: str
+    link: str
+    placement: Placement
+    settings: dict[str, str]
+    element: object
+
+
+@dataclass(frozen=True)
+class DescribedKeyframe:
+    """A <keyframe>: the pose of the base, None for the origin, and the joints' positions."""
+
+    name: str
+    base: Placement | None
+    joints: dict[str, list[float]]
+
+
+@dataclass
+class Extension:
+    """The contents of <hrpsim> and <ros2_control>, by joint or link name."""
+
+    springs: dict[str, Spring] = field(default_factory=dict)
+    rotor_inertia: dict[str, float] = field(default_factory=dict)  # reflected
+    gains: dict[str, tuple[float, float]] = field(default_factory=dict)
+    actuators: dict[str, Actuator] = field(default_factory=dict)
+    materials: dict[str, str] = field(default_factory=dict)
+    capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
+    meshes: dict[str, str] = field(default_factory=dict)  # link -> one of MESH_USES
+    sensors: dict[str, DescribedSensor] = field(default_factory=dict)
+    sampled: dict[str, DescribedSampled] = field(default_factory=dict)
+    connections: dict[str, DescribedConnection] = field(default_factory=dict)
+    command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    apart: set[tuple[str, str]] = field(default_factory=set)  # links, "*" for all others
+    keyframes: dict[str, DescribedKeyframe] = field(default_factory=dict)
+
+    def stay_apart(self, description: Description) -> frozenset[Pair]:
+        """Return the pairs of links, in the order of their names, that never collide."""
+        found: set[Pair] = set()
+        for link, other in self.apart:
+            others = description.links if other == "*" else (other,)
+            found.update(pair_of(link, name) for name in others if name != link)
+        return frozenset(found)

@@ -1,0 +1,206 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Actuators with a model in a step: an active set, as saturation is.
+
+Each actuator is a torque on its joint that does not increase with the joint's velocity at the end
+of the step (hrpsim.actuators.gear), linear within a state of its limits, flanks and friction. The
+step takes it linear about the velocity predicted from the last steps; where the motion found
+belongs to another state, it is found again with that one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hrpsim.actuators.commands import command_in_effect, count_step
+from hrpsim.actuators.friction import dry_friction
+from hrpsim.actuators.gear import begin_gear, linearise, relax_twist
+from hrpsim.actuators.heat import heat
+from hrpsim.actuators.motor import damper_weight, find_limits
+from hrpsim.dynamics.joint_forces import spring_inertia
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.lazy_kernels import lazy_kernel
+from hrpsim.step.scene.status import DONE
+
+# Change of the joint's velocity, relative and absolute [rad/s], that a wrong state may cause.
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-12
+
+
+def has_actuators(scene: Any) -> bool:
+    """Return whether a joint has an actuator with a model."""
+    return len(scene.actuators.units) > 0
+
+
+@lazy_kernel(used=has_actuators, brings=("drive_joints", "revise_drives", "store_drives"))
+def begin_drives(s):
+    """Find commands, limits and friction of the step, and each torque about a predicted motion.
+
+    Reads: actuators, control, forest, q, settings, velocity, work.
+    Writes: actuators, forest.
+    """
+    dt, drives = s.settings[0].time_step, s.actuators
+    for number in range(drives.units.shape[0]):
+        unit, state, now = (drives.units[number], drives.states[number], drives.steps[number])
+        k = unit.dof
+        dof, law = s.forest.dofs[k], s.control[k]
+        command_in_effect(unit, state, drives.commands[number], law, dt, now.command)
+        find_limits(unit, state, unit.inertia if unit.two_mass else dof.own_inertia, dt, now)
+        now.joint_start = now.motor_start = s.velocity[k]
+        now.middle, now.motor_end = 0.0, 2.0 * s.work.velocity_middle[k] - s.velocity[k]
+        if unit.two_mass:
+            now.motor_start = state.motor_velocity
+            now.middle = state.deflection + 0.5 * dt * (state.motor_velocity - s.velocity[k])
+            now.dry = dry_friction(unit, state.motor_velocity + 0.5 * state.motor_change)
+            joint_end, now.motor_end = now.motor_end, now.motor_start + state.motor_change
+        else:
+            joint_end = now.motor_end
+        _correct_position(s, unit, now, dof)
+        if unit.two_mass:
+            begin_gear(unit, state, now)
+        _set_demand(unit, now, dof, s.q[dof.q_index], dt)
+        linearise(unit, now, joint_end)
+        if not unit.two_mass:
+            level = dry_friction(unit, s.work.velocity_middle[k])
+            dof.friction = unit.joint_friction + level + unit.gear_loss * abs(now.motor_torque)
+    return DONE
+
+
+@inlined_kernel
+def _correct_position(s, unit, now, dof):
+    """Make the gains act on the position that the encoder reads."""
+    position, resolution = s.q[dof.q_index], unit.joint_resolution
+    if unit.motor_encoder:
+        position, resolution = position + now.middle, unit.motor_resolution
+    if resolution > 0.0:
+        now.command.constant -= now.command.kp * (
+            resolution * np.rint(position / resolution) - position
+        )
+
+
+@inner_kernel
+def _set_demand(unit, now, dof, position, time_step):
+    """Write the gains' demand as a function of the velocities at the end of the step.
+
+    Springs and dampers act implicitly as those of `hrpsim.dynamics.joint_forces`.
+    """
+    kp, kd, dt = now.command.kp, now.command.kd, time_step
+    inertia, damping = dof.own_inertia, dof.damping + kd
+    rate, at_motor = now.joint_start, True
+    if unit.two_mass:
+        inertia -= dof.rotor_inertia
+        at_motor = unit.motor_encoder != 0
+        if at_motor:
+            inertia, damping, rate = unit.inertia, kd, now.motor_start
+            position += now.middle
+    else:
+        damping += unit.viscous
+    now.gain_weight = damper_weight(damping, inertia, dt)
+    slope = 0.25 * dt * kp + kd * now.gain_weight  # of a spring_inertia, over dt
+    now.demand = now.command.constant - kp * position - kd * rate + slope * rate
+    now.of_motor = slope if at_motor else 0.0
+    now.of_joint = 0.0 if at_motor else slope
+
+
+@lazy_kernel()
+def drive_joints(s):
+    """Write effort and inertia of the joints with such actuators, in place of `joint_forces`."""
+    dt, work = s.settings[0].time_step, s.work
+    for number in range(s.actuators.units.shape[0]):
+        unit, now = s.actuators.units[number], s.actuators.steps[number]
+        k = unit.dof
+        dof, rate = s.forest.dofs[k], s.velocity[k]
+        if rate != now.joint_start:  # an impact
+            _begin_again(s, number, dof, rate)
+        damping, inertia, weight = dof.damping, dof.own_inertia, now.gain_weight
+        work.joint_inertia[k] = dof.rotor_inertia
+        if unit.two_mass:
+            inertia -= dof.rotor_inertia
+            work.joint_inertia[k] = 0.0
+            weight = damper_weight(damping, inertia, dt)
+        else:
+            damping += unit.viscous
+        passive = -dof.stiffness * (s.q[dof.q_index] - dof.rest) - damping * rate
+        work.effort[k] = passive + now.torque + now.slope * (rate - now.joint_end)
+        work.actuator_inertia[k] = -now.slope * dt
+        work.joint_inertia[k] += work.actuator_inertia[k] + weight * damping * dt
+        work.joint_inertia[k] += spring_inertia(dof.stiffness, dt)
+    return DONE
+
+
+@inner_kernel
+def _begin_again(s, number, dof, rate):
+    """Find the torque again where the joint starts the step with another velocity."""
+    unit, state = s.actuators.units[number], s.actuators.states[number]
+    now, dt = s.actuators.steps[number], s.settings[0].time_step
+    joint_end = now.joint_end + rate - now.joint_start
+    now.joint_start = rate
+    if unit.two_mass:
+        begin_gear(unit, state, now)
+    else:
+        now.motor_start = rate
+    _set_demand(unit, now, dof, s.q[dof.q_index], dt)
+    linearise(unit, now, joint_end)
+
+
+@lazy_kernel()
+def revise_drives(s):
+    """Take each actuator linear about the motion found; return 1 if any has another state, else 0.
+
+    The acceleration of the motion is work.dv + work.change.
+    """
+    changed, dt = 0, s.settings[0].time_step
+    for number in range(s.actuators.units.shape[0]):
+        unit, now = s.actuators.units[number], s.actuators.steps[number]
+        k = unit.dof
+        joint_end = s.velocity[k] + dt * (s.work.dv[k] + s.work.change[k])
+        step = joint_end - now.joint_end
+        linear, before = now.torque + now.slope * step, now.slope
+        now.motor_end += now.motor_slope * step
+        linearise(unit, now, joint_end)
+        inertia = s.forest.dofs[k].own_inertia - dt * min(before, now.slope)
+        allowed = _RELATIVE * abs(joint_end) + _ABSOLUTE
+        if abs(now.torque - linear) * dt > allowed * inertia:
+            changed = 1
+            if now.limiter > 0.0 and not unit.two_mass:
+                _meet_speed_limit(unit, now, joint_end - step)
+        else:  # what acted in the step
+            now.torque = linear
+    return changed
+
+
+@inlined_kernel
+def _meet_speed_limit(unit, now, before):
+    """Take an actuator linear about its velocity limit if that lies between two tries.
+
+    On either side of it the torque is constant: neither try would lead to the other.
+    """
+    for side in (-1.0, 1.0):
+        limit = side * unit.velocity_limit
+        if (before - limit) * (now.joint_end - limit) < 0.0:
+            linearise(unit, now, limit)
+            return
+
+
+@lazy_kernel()
+def store_drives(s):
+    """Store the motors, gears and temperatures at the end of a complete step."""
+    dt, drives = s.settings[0].time_step, s.actuators
+    for number in range(drives.units.shape[0]):
+        unit, state, now = (drives.units[number], drives.states[number], drives.steps[number])
+        k = unit.dof
+        step = s.velocity[k] - now.joint_end
+        state.torque = s.control[k].applied = now.torque + now.slope * step
+        state.motor_torque = now.motor_torque + now.motor_torque_slope * step
+        motor_end = now.motor_end + now.motor_slope * step
+        if unit.two_mass:
+            state.deflection = now.middle + 0.5 * dt * (motor_end - s.velocity[k])
+            state.twist = relax_twist(unit, state)
+            state.motor_change = motor_end - state.motor_velocity
+        state.motor_velocity = motor_end
+        if unit.has_heat:
+            heat(unit, state)
+        count_step(unit, state, dt)
+    return DONE

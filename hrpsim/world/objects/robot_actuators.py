@@ -1,0 +1,268 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The actuators with a model of a robot: their properties, and the state of their motors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.actuators.fill import actuator_records, leave_to_actuators, slots_of
+from hrpsim.actuators.records import COMMAND
+from hrpsim.errors import NamedParts, WorldError, unknown_name
+from hrpsim.model.actuator import Actuator
+from hrpsim.model.presets import ACTUATOR_PRESETS
+from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.step.scene.records import SEMI_IMPLICIT
+from hrpsim.values import number
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot_properties import RobotProperties
+
+if TYPE_CHECKING:
+    from hrpsim.step.arrays import Scene
+    from hrpsim.world.objects.joint_index import JointIndex
+
+
+class ActuatorView:
+    """An actuator with a model, of one joint; quantities are at the joint, as in `Actuator`."""
+
+    def __init__(self, robot: RobotActuators, joint: str, v_index: int, q_index: int):
+        self.robot = robot
+        self.joint = joint
+        self._v_index, self._q_index = v_index, q_index
+
+    def __repr__(self) -> str:
+        return f"<actuator of joint {self.joint!r} of {self.robot.name!r}>"
+
+    @property
+    def properties(self) -> Actuator:
+        """Its properties."""
+        return self.robot.fitted_actuators[self.joint]
+
+    def _state(self) -> np.ndarray:
+        arrays = self.robot.world.scene.actuators
+        index = np.flatnonzero(arrays.units["dof"] == self.robot.first_v + self._v_index)[0]
+        return arrays.states[index : index + 1]
+
+    def _value(self, field: str) -> float:
+        return float(self._state()[field][0])
+
+    @property
+    def motor_position(self) -> float:
+        """Angle of the motor [rad]; the joint's, with a rigid gear."""
+        q = self.robot.world.scene.q[self.robot.first_q + self._q_index]
+        return float(q) + self._value("deflection")
+
+    @property
+    def motor_velocity(self) -> float:
+        """Velocity of the motor at the end of the last step [rad/s]."""
+        return self._value("motor_velocity")
+
+    @property
+    def torque(self) -> float:
+        """Torque on the joint in the last step [Nm], without dry friction behind a rigid gear."""
+        return self._value("torque")
+
+    @property
+    def motor_torque(self) -> float:
+        """Torque of the motor in the last step [Nm], before friction and the gear's losses."""
+        return self._value("motor_torque")
+
+    @property
+    def current(self) -> float:
+        """Current in the last step [A]; WorldError without an electrical model."""
+        actuator = self.properties
+        if actuator.resistance == 0.0:
+            raise WorldError(f"{self!r} has no resistance, and so no current")
+        rise = self._value("housing_temperature") - actuator.reference_temperature
+        constant = actuator.torque_constant * actuator.gear_ratio
+        warmed = constant * (1.0 + actuator.torque_constant_coefficient * rise)
+        return self._value("motor_torque") / warmed
+
+    @property
+    def winding_temperature(self) -> float:
+        """Temperature of the winding [degrees Celsius]; assign to set it."""
+        return self._value("winding_temperature")
+
+    @winding_temperature.setter
+    def winding_temperature(self, value: float) -> None:
+        self._state()["winding_temperature"] = number("winding_temperature", value)
+
+    @property
+    def housing_temperature(self) -> float:
+        """Temperature of the housing [degrees Celsius]; assign to set it."""
+        return self._value("housing_temperature")
+
+    @housing_temperature.setter
+    def housing_temperature(self, value: float) -> None:
+        self._state()["housing_temperature"] = number("housing_temperature", value)
+
+
+class RobotActuators(RobotProperties, Entity):
+    """The actuators with a model of a Robot. It uses the robot's `joint_index` and entity."""
+
+    fitted_actuators: dict[str, Actuator]  # by joint
+    joint_index: JointIndex
+    _initial_motors: dict[str, np.ndarray]  # ACTUATOR_STATE
+    _noises: dict[tuple, SensorNoise]
+
+    @property
+    def actuators(self) -> NamedParts[ActuatorView]:
+        """Actuators with a model, by joint."""
+        joints = self.joint_index
+        return NamedParts(
+            "joint with an actuator's model",
+            {
+                name: ActuatorView(self, name, int(joints.v[k]), int(joints.q[k]))
+                for k, name in enumerate(joints.names)
+                if name in self.fitted_actuators
+            },
+        )
+
+    def set_actuator(
+        self, actuator: Actuator | str | None, names: str | Sequence[str] | None = None
+    ) -> None:
+        """Give joints an actuator with a model, None for a plain one.
+
+        It starts at rest against the joint, at the ambient temperature. Its properties are part of
+        the robot, not of its state; snapshots from before are refused where joints with a model
+        come or go. Gains and commands stay.
+
+        Args:
+            actuator: its properties, or the name of one of `hrpsim.ACTUATOR_PRESETS`, which sets
+                the joints' rotor inertia as well.
+            names: joints; all by default.
+
+        Raises:
+            WorldError: for what does not fit a joint, an unknown preset, or an integrator other
+                than semi_implicit; nothing changes then.
+            StateError: for an unknown joint.
+        """
+        inertia = None
+        if isinstance(actuator, str):
+            if actuator not in ACTUATOR_PRESETS:
+                raise WorldError(unknown_name("preset of an actuator", actuator, ACTUATOR_PRESETS))
+            actuator, inertia, _ = ACTUATOR_PRESETS[actuator]
+        joints = [self.joint_index.names[k] for k in self.joint_index.indices(names)]
+        fitted = {k: v for k, v in self.fitted_actuators.items() if k not in joints}
+        if actuator is not None:
+            self._check_actuators(dict.fromkeys(joints, actuator))
+            if self.world.scene.settings["integrator"][0] != SEMI_IMPLICIT:
+                raise WorldError("actuators with a model need the integrator semi_implicit")
+            fitted |= dict.fromkeys(joints, actuator)
+        self.set_joint_properties(names, rotor_inertia=inertia)
+        self.fitted_actuators = {k: fitted[k] for k in self.joint_index.names if k in fitted}
+        self.world.rebuild_scene()
+        self._start_motors(joints)
+
+    def measure(
+        self, joints: np.ndarray, positions: np.ndarray, velocities: np.ndarray, efforts: np.ndarray
+    ) -> None:
+        """Turn true values of joints into those that encoders and torque sensors read.
+
+        Position and velocity are those of the motor where the encoder is at the motor.
+
+        Args:
+            joints: indices in `joint_names` (k,).
+            positions: (k,) [rad or m], changed in place, as are
+            velocities: (k,) [rad/s or m/s].
+            efforts: (k,) [Nm or N].
+        """
+        place = {self.joint_index.names[k]: n for n, k in enumerate(joints.tolist())}
+        step, states = int(self.world.scene.clock[0]), self.world.scene.actuators.states
+        for index, (name, actuator) in zip(self._motors()[0], self.fitted_actuators.items()):
+            if name not in place:
+                continue
+            k, resolution = place[name], actuator.joint_resolution
+            if actuator.encoder == "motor":
+                positions[k] += states["deflection"][index]
+                velocities[k] = states["motor_velocity"][index]
+                resolution = actuator.motor_resolution / actuator.gear_ratio
+            if actuator.torque_noise > 0.0:
+                efforts[k] += self._torque_noise(name, actuator).at(step)[3]
+            for values, part in ((positions, resolution), (efforts, actuator.torque_resolution)):
+                if part > 0.0:
+                    values[k] = part * np.rint(values[k] / part)
+
+    def _torque_noise(self, joint: str, actuator: Actuator) -> SensorNoise:
+        key = joint, actuator.noise_seed, actuator.torque_noise
+        if key not in self._noises:
+            levels = NoiseLevels(seed=actuator.noise_seed, torque=actuator.torque_noise)
+            self._noises[key] = SensorNoise(f"{self.name}/{joint}", "force_torque", levels)
+        return self._noises[key]
+
+    def _check_actuators(self, actuators: dict[str, Actuator]) -> None:
+        """Raise WorldError for actuators that do not fit their joints."""
+        system, names = self.system, self.joint_index.names
+        for joint, actuator in actuators.items():
+            k = self.joint_index.v[names.index(joint)]
+            slots_of(actuator, self.world.time_step)
+            actuator.check_for(
+                joint,
+                float(system.upper[k] - system.lower[k]),
+                float(system.effort_limit[k]),
+                float(system.rotor_inertia[k]),
+            )
+
+    def _refit_actuators(self, scene: Scene) -> None:
+        """Give the actuators the properties of their joints that were changed."""
+        at, dofs = self._motors()
+        units = scene.actuators.units
+        fitted = list(zip((dofs - self.first_v).tolist(), self.fitted_actuators.values()))
+        units[at] = actuator_records(fitted, self.system, self.world.time_step)
+        units["dof"][at] = dofs
+        leave_to_actuators(units[at], scene.forest.dofs)
+
+    def _motors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of its actuators in the scene, and of their joints in velocity."""
+        dofs = self.world.scene.actuators.units["dof"]
+        at = np.flatnonzero((dofs >= self.first_v) & (dofs < self.first_v + self.nv))
+        return at, dofs[at]
+
+    def keep_actuators(self) -> None:
+        """Save the state of the motors for `initialise_actuators`."""
+        arrays = self.world.scene.actuators
+        self._fill_commands(self._motors()[0])
+        self._initial_motors = dict(zip(self.fitted_actuators, arrays.states[self._motors()[0]]))
+
+    def initialise_actuators(self) -> None:
+        """Return to the saved state, or to rest."""
+        self._start_motors(self.joint_index.names)
+        at, states = self._motors()[0], self.world.scene.actuators.states
+        for index, joint in zip(at, self.fitted_actuators):
+            if joint in self._initial_motors:
+                states[index] = self._initial_motors[joint]
+
+    def _start_motors(self, joints: Sequence[str]) -> None:
+        """Put the motors of joints at rest against these, at the ambient temperature."""
+        at, dofs = self._motors()
+        chosen = self.joint_index.v[self.joint_index.indices(joints)]
+        at = at[np.isin(dofs - self.first_v, chosen)]
+        arrays = self.world.scene.actuators
+        arrays.states[at] = 0
+        for field in ("winding_temperature", "housing_temperature"):
+            arrays.states[field][at] = arrays.units["ambient"][at]
+        self._fill_commands(at)
+        self._move_motors()
+
+    def _fill_commands(self, at: np.ndarray) -> None:
+        """Store the present commands as those of all steps before."""
+        scene = self.world.scene
+        arrays, control = scene.actuators, scene.control[scene.actuators.units["dof"][at]]
+        stored = np.zeros(len(at), dtype=COMMAND)
+        stored["kp"], stored["kd"] = control["kp"], control["kd"]
+        stored["constant"] = control["effort"] + control["kp"] * control["target_position"]
+        stored["constant"] += control["kd"] * control["target_velocity"]
+        arrays.commands[at] = stored[:, None]
+        arrays.states["slot"][at] = 0
+        arrays.states["elapsed"][at] = arrays.units["period"][at]
+
+    def _move_motors(self) -> None:
+        """Give the motors the velocities of their joints."""
+        if self.fitted_actuators:
+            at, dofs = self._motors()
+            scene = self.world.scene
+            scene.actuators.states["motor_velocity"][at] = scene.velocity[dofs]

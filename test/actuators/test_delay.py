@@ -1,0 +1,66 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Delays and rates of commands."""
+
+import math
+
+import numpy as np
+import pytest
+from actuators.arms import LINK, ROTOR, arm, motion
+
+INERTIA = LINK + ROTOR
+
+
+@pytest.mark.parametrize("delay", [0.001, 0.002, 0.0025, 0.0003, 0.0172])
+def test_a_step_of_effort_arrives_after_the_delay(delay):
+    """Law: v = u (t - t0 - delay) / I, for whole and fractional steps."""
+    world, robot = arm({"delay": delay})
+    world.step(3)
+    robot.command(efforts=[3.0])
+    world.step(50)
+    assert robot.v[0] == pytest.approx(3.0 / INERTIA * (0.05 - delay), rel=1e-12)
+
+
+def test_a_delay_turns_the_phase():
+    """Law: the response to sin(w t), held over each step, lags by w (delay + dt / 2)."""
+    delay, w, dt = 0.0137, 2.0 * math.pi, 1e-3
+    world, robot = arm({"delay": delay})
+    efforts = []
+    for n in range(2000):
+        robot.command(efforts=[math.sin(w * n * dt)])
+        world.step()
+        efforts.append(robot.tau[0])
+    times = (np.arange(1000, 2000) + 0.5) * dt
+    late = np.array(efforts[1000:])
+    sine, cosine = np.mean(late * np.sin(w * times)), np.mean(late * np.cos(w * times))
+    assert math.atan2(-cosine, sine) == pytest.approx(w * (delay + dt / 2), rel=1e-3)
+
+
+def test_gains_act_with_the_delay_of_their_targets_only():
+    """Law: with a delay d the response to a target is the response without, d later."""
+    worlds = [arm({"delay": delay}, kp=100, kd=5) for delay in (0.0, 0.02)]
+    for _, robot in worlds:
+        robot.command(positions=[0.5])
+    plain, late = (motion(world, robot, count) for (world, robot), count in zip(worlds, (200, 220)))
+    assert np.abs(late[:20]).max() == 0.0
+    assert np.array_equal(late[20:], plain)
+
+
+def test_a_drive_samples_commands_at_its_rate():
+    """Law: a command between two samples counts from the next one on."""
+    world, robot = arm({"command_period": 0.005})
+    world.step(3)
+    robot.command(efforts=[3.0])
+    world.step(50)
+    assert robot.v[0] == pytest.approx(3.0 / INERTIA * (0.053 - 0.005), rel=1e-12)
+
+
+def test_a_reset_forgets_late_commands():
+    """Law: after a reset the initial command has always been."""
+    world, robot = arm({"delay": 0.02}, kp=100, kd=5)
+    start = motion(world, robot, 50)
+    robot.command(positions=[1.0])
+    world.step(10)
+    world.reset()
+    assert np.array_equal(motion(world, robot, 50), start)

@@ -1,0 +1,238 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is refused, by name; and the state of actuators in copies of worlds."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from actuators.arms import arm
+
+import hrpsim
+
+ALL = {
+    "delay": 0.0035,
+    "command_period": 0.002,
+    "curve_velocity": (0.0, 4.0, 6.0),
+    "curve_torque": (50.0, 50.0, 10.0),
+    "stiffness": 1e4,
+    "damping": 5.0,
+    "backlash": 0.01,
+    "encoder": "motor",
+    "coulomb_friction": 0.5,
+    "static_friction": 1.0,
+    "efficiency": 0.8,
+    "backdriving_efficiency": 0.7,
+    "joint_resolution": 1e-3,
+    "motor_resolution": 1e-3,
+    "resistance": 0.5,
+    "voltage": 24.0,
+    "torque_constant": 0.05,
+    "gear_ratio": 50.0,
+    "current_limit": 30.0,
+    "winding_heat_capacity": 20.0,
+}
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"delay": -0.001}, "delay must be >= 0"),
+        ({"delay": 1.5}, "delay must be >= 0 and finite, at most 1 s"),
+        ({"delay": math.nan}, "delay must be"),
+        ({"stiffness": "1e5"}, "stiffness must be"),
+        ({"curve_velocity": (0.0, 2.0, 1.0), "curve_torque": (3.0, 2.0, 1.0)}, "must increase"),
+        ({"curve_velocity": (0.0, 2.0), "curve_torque": (3.0,)}, "one torque for each"),
+        ({"curve_velocity": (0.0, 2.0), "curve_torque": (1.0, 2.0)}, "must not rise"),
+        (
+            {"curve_velocity": (0.0, 2.0), "curve_torque": (1.0, math.nan)},
+            r"curve_torque\[1\]|list",
+        ),
+        ({"curve_velocity": (1.0, 2.0), "curve_torque": (2.0, 1.0)}, "must begin at 0"),
+        ({"backlash": 0.1}, "backlash of the gear needs its stiffness"),
+        ({"encoder": "gear"}, "encoder 'gear' does not exist"),
+        ({"encoder": "motor"}, "needs the gear's stiffness"),
+        ({"static_friction": 1.0, "coulomb_friction": 2.0}, "below coulomb_friction"),
+        ({"resistance": 1.0}, "needs a voltage and a torque_constant"),
+        ({"winding_heat_capacity": 1.0}, "without the motor's resistance"),
+    ],
+)
+def test_bad_properties_are_refused_by_name(given, message):
+    """Law: the error names the property and what is allowed."""
+    with pytest.raises(hrpsim.WorldError, match=message):
+        hrpsim.Actuator(**given)
+
+
+@pytest.mark.parametrize(
+    "given, joint, message",
+    [
+        (
+            {"backlash": 2.0, "stiffness": 1.0},
+            {"kind": "revolute"},
+            "backlash of joint 'j' is 2, not",
+        ),
+        (
+            {"curve_velocity": (0, 1), "curve_torque": (9, 0)},
+            {"effort": 5},
+            "gives 9 at stall, above",
+        ),
+        ({"stiffness": 1.0}, {"rotor": 0}, "no rotor inertia"),
+        ({"delay": -1}, {}, "delay must be >= 0"),
+        ({"dealy": 1}, {}, "did you mean 'delay'"),
+    ],
+)
+def test_what_does_not_fit_a_joint_is_refused(given, joint, message):
+    """Law: neither a description nor set_actuator takes it, and the robot stays as it was."""
+    with pytest.raises(hrpsim.errors.HrpsimError, match=message):
+        arm(given, **joint)
+    if "dealy" not in given:
+        _world, robot = arm(**joint)
+        with pytest.raises(hrpsim.WorldError, match=message):
+            robot.set_actuator(hrpsim.Actuator(**given))
+        assert not robot.actuators
+
+
+def test_other_integrators_are_refused():
+    """Law: actuators with a model need semi_implicit."""
+    with pytest.raises(hrpsim.WorldError, match="needs the integrator semi_implicit, not rk4"):
+        arm({"delay": 0.1}, integrator="rk4")
+    _world, robot = arm(integrator="euler")
+    with pytest.raises(hrpsim.WorldError, match="semi_implicit"):
+        robot.set_actuator(hrpsim.Actuator(delay=0.1))
+
+
+def bits(world, count):
+    """Return the state after each of some steps of a moving arm."""
+    robot, found = world.robots["arm"], []
+    for n in range(count):
+        if n % 7 == 0:
+            robot.command(positions=[0.3 * math.sin(0.1 * n)])
+        world.step()
+        view = robot.actuators["j"]
+        found.append((robot.q[0], robot.v[0], view.motor_velocity, view.winding_temperature))
+    return found
+
+
+@pytest.mark.parametrize("how", ["restore", "copy", "pickle", "batch", "reset"])
+def test_copies_go_on_bit_for_bit(how):
+    """Law: motors, gears, temperatures and late commands are part of a world's state."""
+    world, _ = arm(ALL, kp=300, kd=5)
+    if how == "reset":
+        start = bits(world, 60)
+        world.reset()
+        assert bits(world, 60) == start
+        return
+    bits(world, 30)
+    snapshot = world.snapshot()
+    other = {
+        "copy": lambda: copy.deepcopy(world),
+        "pickle": lambda: pickle.loads(pickle.dumps(world)),
+    }.get(how, lambda: world)()
+    ahead = bits(world, 60)
+    world.restore(snapshot)
+    if how == "batch":
+        batch = hrpsim.Batch(world, 2)
+        assert all(bits(one, 60) == ahead for one in batch.worlds)
+    else:
+        assert bits(other, 60) == ahead
+
+
+def test_entities_that_come_and_go_leave_actuators_alone():
+    """Law: motion and late commands are the same whether others are added, removed or given one."""
+    paths = []
+    for changes in (False, True):
+        world, robot = arm(ALL, kp=300, kd=5)
+        robot.command(positions=[0.3])
+        world.step(20)
+        if changes:
+            model = arm({"delay": 0.5})[1].model
+            other = world.add_robot(model, name="other")
+            world.step(20)
+            world.remove(other)
+        else:
+            world.step(20)
+        world.step(20)
+        paths.append((robot.q[0], robot.v[0]))
+    assert paths[0] == paths[1]
+
+
+def test_encoders_round():
+    """Law: the gains hold a position to half a step of the encoder, and readings are rounded."""
+    world, robot = arm({"joint_resolution": 0.01}, kp=100, kd=10)
+    robot.command(positions=[0.3033])
+    world.step(2000)
+    assert robot.q[0] == pytest.approx(0.3033, abs=0.0101)
+
+
+def test_an_actuator_is_set_and_taken_away():
+    """Law: without one the joint is a plain one again; views name what there is."""
+    world, robot = arm(kp=100, kd=5)
+    robot.command(positions=[0.5])
+    robot.set_actuator(hrpsim.Actuator(stiffness=1e4, damping=5.0), "j")
+    world.step(10)
+    assert robot.actuators["j"].properties.stiffness == 1e4
+    robot.set_actuator(None)
+    assert not robot.actuators
+    world.step(10)
+    other, plain = arm(kp=100, kd=5)
+    plain.q, plain.v = robot.q, robot.v
+    plain.command(positions=[0.5])
+    world.step(), other.step()
+    assert np.array_equal(plain.v, robot.v)
+
+
+def test_world_files_name_actuators(tmp_path):
+    """Law: actuators of a world file are those of set_actuator, by names with * and ?."""
+    from actuators.arms import URDF
+
+    settings = {"kp": 1, "kd": 1, "effort": 10, "velocity": 0, "damping": 0, "friction": 0}
+    settings |= {"rotor": 0.1, "kind": "continuous", "actuator": ""}
+    (tmp_path / "arm.urdf").write_text(URDF.format(**settings))
+    text = "robots: [{urdf: arm.urdf, base: fixed, actuators: {'*': {delay: 0.5, %s}}}]"
+    path = tmp_path / "world.yaml"
+    path.write_text(text % "curve_velocity: [0, 1], curve_torque: [5, 0]")
+    robot = hrpsim.load_world(path).robots["arm"]
+    wanted = hrpsim.Actuator(delay=0.5, curve_velocity=(0, 1), curve_torque=(5, 0))
+    assert robot.actuators["j"].properties == wanted
+    path.write_text(text % "backlash: 1")
+    with pytest.raises(hrpsim.WorldError, match=r"robots\[0\].actuators.\*.*needs its stiffness"):
+        hrpsim.load_world(path)
+
+
+def test_readings_are_those_of_encoder_and_torque_sensor():
+    """Law: rounded to the resolutions; noise of the given deviation, by seed, joint and step."""
+    from hrpsim.world.objects.robot_reader import RobotReader
+
+    sensor = {"joint_resolution": 0.01, "torque_resolution": 0.25}
+    world, robot = arm(sensor, kp=100, kd=10)
+    robot.q, reader = [0.3033], RobotReader(robot, ("j",))
+    robot.command(efforts=[1.1])
+    world.step()
+    q, _, effort = reader.read()
+    assert (q, effort) == pytest.approx((0.30, 1.0), abs=1e-12)
+    robot.set_actuator(hrpsim.Actuator(torque_noise=0.5))
+    readings = []
+    for _ in range(2000):
+        world.step()
+        readings.append(reader.read()[2])
+    again = reader.read()[2]
+    assert np.mean(readings) == pytest.approx(1.1, abs=0.05)
+    assert np.std(readings) == pytest.approx(0.5, rel=0.05)
+    assert readings[-1] == again != readings[-2]
+    assert robot.tau[0] == pytest.approx(1.1, rel=1e-12)
+
+
+def test_an_encoder_at_the_motor_reads_the_motor():
+    """Law: with the encoder at the motor a reading is the motor's, not the joint's."""
+    from hrpsim.world.objects.robot_reader import RobotReader
+
+    world, robot = arm({"stiffness": 100.0, "damping": 1.0, "encoder": "motor"}, kp=200, kd=5)
+    robot.command(positions=[0.5])
+    world.step(30)
+    view = robot.actuators["j"]
+    read = RobotReader(robot, ("j",)).read()
+    assert read[:2].tolist() == [view.motor_position, view.motor_velocity]
+    assert abs(read[0] - robot.q[0]) > 1e-3
