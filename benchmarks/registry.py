@@ -17,6 +17,7 @@ _FILES = {
     "standing": "standing_step",
     "swaying": "swaying_step",
     "friction": "joint_friction",
+    "humanoids": "humanoids",
     "trees": "trees",
     "piles": "piles",
     "convergence": "convergence",
@@ -35,6 +36,7 @@ _FILES = {
 NAMES = tuple(_FILES)
 LONG = (
     "friction",
+    "humanoids",
     "ros",
     "reading",
     "convergence",

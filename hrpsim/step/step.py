@@ -159,6 +159,7 @@ def solve_constraints(s):
     dry friction of joints does not act as predicted.
     """
     revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
+    s.counts[0].friction_revisions = 0
     if frictions:
         status = predict_frictions(s)
         if status != DONE:
@@ -182,6 +183,7 @@ def solve_constraints(s):
             return DONE
         status = match_contacts_again(s)
         if frictions and status == DONE:
+            s.counts[0].friction_revisions += 1
             status = start_from_found(s)
         if status != DONE:
             return status

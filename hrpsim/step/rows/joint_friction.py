@@ -35,7 +35,6 @@ from hrpsim.step.scene.contents import has_joint_friction
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 _ROUNDING = 1e-9  # share of its bound by which a friction is not beyond it
-_STICKS_BELOW = 0.95  # share of the bound up to which a joint that stuck is predicted to stick
 _AHEAD = 2.0  # steps for which a sliding joint must not be about to stop
 _NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
 
@@ -88,16 +87,15 @@ def _predicted(s, k, settings):
     rests = abs(rate) <= settings.tolerance and actuator.limiting == 0
     if rests and _may_stick_at_limits(s, k, settings):
         held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
-        if _holds(friction, held, _STICKS_BELOW * bound):
+        if _holds(friction, held, (1.0 - _ROUNDING) * bound):
             return STICKS
-    if abs(impulse) < (1.0 - _ROUNDING) * bound or impulse * rate >= 0.0:
+    if abs(impulse) < (1.0 - _ROUNDING) * bound:
         return BY_ROW
     inertia = dof.own_inertia + spring_inertia(dof.stiffness + actuator.kp, dt)
     inertia += damping_inertia(dof.damping + actuator.kd, dof.own_inertia, dt)
-    ahead = rate + _AHEAD * dt * s.past_accelerations[k, 0]
-    if ahead * rate <= 0.0 or (ahead + push / inertia) * rate <= 0.0:
-        return BY_ROW
-    return 1 if rate > 0.0 else -1
+    direction, ahead = -1 if impulse > 0.0 else 1, rate + _AHEAD * dt * s.past_accelerations[k, 0]
+    slowest = min(direction * rate, direction * ahead, direction * (ahead + push / inertia))
+    return direction if slowest >= -settings.tolerance else BY_ROW
 
 
 @inlined_kernel

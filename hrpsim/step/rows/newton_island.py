@@ -198,6 +198,9 @@ def solve_by_newton_method(s, k, insists):
     s.step_stats[0].newton_factorisations += spent
     if hurries and not island.converged:
         return DONE
+    s.step_stats[0].newton_islands += 1
+    if s.counts[0].friction_revisions > 0 and not is_dense_island:
+        return DONE  # the step is no example of those to come
     set_steps_by_newton(
         s.collision.contacts,
         s.rows,
@@ -206,5 +209,4 @@ def solve_by_newton_method(s, k, insists):
             settings, s.collision.contacts, s.rows, island, is_dense_island, spent, begin
         ),
     )
-    s.step_stats[0].newton_islands += 1
     return DONE
