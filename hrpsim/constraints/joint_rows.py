@@ -82,7 +82,8 @@ def mark_joint_bodies(
         if k >= of_dof.shape[0]:
             break
         dof = forest.dofs[k]
-        position, rate, wanted, sticks = q[dof.q_index], velocity[k], 0, frictions[k].mark == STICKS
+        position, rate, wanted = q[dof.q_index], velocity[k], 0
+        sticks = dof.friction > 0.0 and frictions[k].mark == STICKS
         if not sticks and near_lower_limit(dof, position, rate, time_step, impulses[k]):
             wanted += 1
         if not sticks and near_upper_limit(dof, position, rate, time_step, impulses[k]):
@@ -158,7 +159,8 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             continue
         dof = forest.dofs[k]
         position, rate, impulse = q[dof.q_index], velocity[k], impulses[k]
-        limit, sticks = parameters[k, LIMIT_PARAMETERS], frictions[k].mark == STICKS
+        limit, sticks = parameters[k, LIMIT_PARAMETERS], dof.friction > 0.0
+        sticks = sticks and frictions[k].mark == STICKS
         if not sticks and near_lower_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
             used = _attach(forest, constrained, k, 1.0, limit, time_step, row, response, used)

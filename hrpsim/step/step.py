@@ -161,9 +161,10 @@ def solve_constraints(s):
     revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
     s.counts[0].friction_revisions = 0
     if frictions:
-        status = predict_frictions(s)
-        if status != DONE:
-            return status
+        predicted = predict_frictions(s)
+        if predicted == NEEDS_KERNEL:
+            return NEEDS_KERNEL
+        frictions = predicted > 0
     while True:
         status, changed = prepare_constraints(s), False
         extent = FIRST_ATTEMPTS if frictions else WHOLE

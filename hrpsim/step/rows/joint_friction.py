@@ -43,9 +43,10 @@ _NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
 def predict_frictions(s):
     """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
 
-    A joint that sticks, with a speed within the tolerance, is at rest from here on.
+    A joint that sticks, with a speed within the tolerance, is at rest from here on. Returns the
+    number of predicted joints.
     """
-    settings, frictions = s.settings[0], s.work.friction
+    settings, frictions, predicted = s.settings[0], s.work.friction, 0
     for place in range(s.forest.joints.shape[0]):
         k = s.forest.joints[place]
         if k >= frictions.shape[0]:
@@ -61,9 +62,10 @@ def predict_frictions(s):
     for c in range(s.counts[0].contact_count):
         _unlock_touching(s.forest, s.collision.contacts[c], frictions)
     for k in range(frictions.shape[0]):
+        predicted += 1 if frictions[k].mark != BY_ROW else 0
         if frictions[k].mark == STICKS:
             s.velocity[k] = 0.0
-    return 0
+    return predicted
 
 
 @inlined_kernel
