@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.cases.swaying_step import CONTROL_PERIOD, SWING, SwayingSubject
+from benchmarks.cases.swaying_step import CONTROL_PERIOD, SwayingSubject
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.tables import number
@@ -33,7 +33,7 @@ ROBOTS = (
     *("talos", "icub", "romeo", "jvrc1", "hrp4", "atlas", "valkyrie"),
 )
 TIME_STEP = 0.001  # [s]
-AMPLITUDE = 0.015  # of every target [rad], one period in SWING steps
+AMPLITUDE, SWING = 0.015, 2000  # of every target [rad], one period in so many steps
 BOUND = 1.25  # of a step with joint friction, over one without
 OURS, SMOOTH = "hrpsim", "hrpsim without joint friction"
 PUBLIC, ACCURATE = "mujoco, public settings", "mujoco, accurate"
