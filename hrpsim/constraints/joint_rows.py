@@ -24,7 +24,7 @@ from hrpsim.constraints.rows import (
     wanted_correction,
 )
 from hrpsim.constraints.solver_table import choose_solver
-from hrpsim.dynamics.joint_forces import BY_ROW, law_effort, limited
+from hrpsim.dynamics.joint_forces import BY_ROW, STICKS, law_effort, limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # Of each row of a joint, from LOWER_LIMIT on: its name, and the kind of constraint that it is of.
@@ -82,10 +82,11 @@ def mark_joint_bodies(
         if k >= of_dof.shape[0]:
             break
         dof = forest.dofs[k]
-        wanted = 0
-        if near_lower_limit(dof, q[dof.q_index], velocity[k], time_step, impulses[k]):
+        position, rate, wanted = q[dof.q_index], velocity[k], 0
+        sticks = dof.friction > 0.0 and frictions[k].mark == STICKS
+        if not sticks and near_lower_limit(dof, position, rate, time_step, impulses[k]):
             wanted += 1
-        if near_upper_limit(dof, q[dof.q_index], velocity[k], time_step, impulses[k]):
+        if not sticks and near_upper_limit(dof, position, rate, time_step, impulses[k]):
             wanted += 1
         if dof.friction > 0.0 and frictions[k].mark == BY_ROW:
             wanted += 1
@@ -158,14 +159,15 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             continue
         dof = forest.dofs[k]
         position, rate, impulse = q[dof.q_index], velocity[k], impulses[k]
-        limit = parameters[k, LIMIT_PARAMETERS]
-        if near_lower_limit(dof, position, rate, time_step, impulse):
+        limit, sticks = parameters[k, LIMIT_PARAMETERS], dof.friction > 0.0
+        sticks = sticks and frictions[k].mark == STICKS
+        if not sticks and near_lower_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
             used = _attach(forest, constrained, k, 1.0, limit, time_step, row, response, used)
             _limit(position - dof.lower, rate, acceleration[k], lead, settings, limit, row)
             _start_from(impulse, LOWER_LIMIT, row)
             number += 1
-        if near_upper_limit(dof, position, rate, time_step, impulse):
+        if not sticks and near_upper_limit(dof, position, rate, time_step, impulse):
             row = rows[number]
             used = _attach(forest, constrained, k, -1.0, limit, time_step, row, response, used)
             _limit(dof.upper - position, -rate, -acceleration[k], lead, settings, limit, row)
@@ -177,7 +179,8 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
             row.upper = min(row.upper, dof.friction * time_step)
             row.lower = -row.upper
             soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
-            _start_from(impulse, JOINT_FRICTION, row)
+            row.kind = JOINT_FRICTION
+            row.impulse = min(max(frictions[k].impulse, row.lower), row.upper)
             number += 1
         if dof.mimic_dof >= 0:
             row, own = rows[number], parameters[k, MIMIC_PARAMETERS]
@@ -344,7 +347,10 @@ def remember_joint_impulses(forest, rows, first, row_count, frictions, impulses_
         for kind in range(JOINT_ROW_COUNT):
             impulses_out[k, kind] = 0.0
         if forest.dofs[k].friction > 0.0 and frictions[k].mark != BY_ROW:
-            impulses_out[k, JOINT_FRICTION - LOWER_LIMIT] = frictions[k].impulse
+            friction = frictions[k]
+            impulses_out[k, JOINT_FRICTION - LOWER_LIMIT] = friction.impulse
+            impulses_out[k, LOWER_LIMIT - LOWER_LIMIT] = max(friction.limit_impulse, 0.0)
+            impulses_out[k, UPPER_LIMIT - LOWER_LIMIT] = max(-friction.limit_impulse, 0.0)
     for number in range(first, row_count):
         row = rows[number]
         if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:

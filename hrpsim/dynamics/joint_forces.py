@@ -38,7 +38,9 @@ FRICTION = np.dtype(
     [
         ("mark", "i8"),  # BY_ROW, STICKS, or 1 or -1: slides in that direction
         ("bound", "f8"),  # of the predicted friction [Nm or N]
-        ("impulse", "f8"),  # of the predicted friction [Nms or Ns]
+        ("impulse", "f8"),  # of the predicted friction, or that a row starts from [Nms or Ns]
+        ("limit", "i8"),  # 1, -1: it sticks at its lower, upper limit
+        ("limit_impulse", "f8"),  # of that limit [Nms or Ns]
     ]
 )
 

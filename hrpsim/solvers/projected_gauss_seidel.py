@@ -48,6 +48,7 @@ ISLAND = np.dtype(
         ("residual", "f8"),  # largest change of a velocity in the last of them, or error left [m/s]
         ("converged", "i8"),  # whether they converged
         ("slips", "i8"),  # whether friction redistribution is due
+        ("attempt", "i8"),  # where one attempt is allowed: which it was (step.rows.hand_over)
     ]
 )
 

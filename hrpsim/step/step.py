@@ -31,10 +31,15 @@ from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import restore_start, save_start
 from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
-from hrpsim.step.rows.joint_friction import forget_frictions, predict_frictions, revise_frictions
+from hrpsim.step.rows.joint_friction import (
+    forget_frictions,
+    predict_frictions,
+    revise_frictions,
+    start_from_found,
+)
 from hrpsim.step.rows.prepare import prepare_rows
 from hrpsim.step.rows.worst import keep_worst
-from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
+from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, RK4, SEMI_IMPLICIT, WHOLE
 from hrpsim.step.scene.status import (
     DIVERGED,
     DONE,
@@ -45,12 +50,10 @@ from hrpsim.step.scene.status import (
 )
 from hrpsim.step.sleep_detection import detect_rest, wake_touched
 
-# An actuator at its limit may take others to theirs, and off them. Number of such revisions in a
-# step; none is taken off its limit in the second half of them.
+# An actuator at its limit may take others to theirs, and off them; a joint that sticks or slides
+# may make others slide or stick. Number of such revisions in a step; no actuator is taken off its
+# limit in the second half of them, and all friction is by rows after the last.
 _REVISIONS = 6
-
-# Revisions after which every joint with dry friction has a row.
-_PREDICTED = 2
 
 # A call of `advance` returns after so long, so that Python can handle signals [s].
 LONGEST_CALL = 0.05
@@ -157,32 +160,40 @@ def solve_constraints(s):
     dry friction of joints does not act as predicted.
     """
     revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
+    s.counts[0].friction_revisions = 0
     if s.lazy_kernels[0].begin_drives != 0:
         begin_drives(s)
     if frictions:
-        status = predict_frictions(s)
-        if status != DONE:
-            return status
+        predicted = predict_frictions(s)
+        if predicted == NEEDS_KERNEL:
+            return NEEDS_KERNEL
+        frictions = predicted > 0
     while True:
-        status = prepare_constraints(s)
-        if status != DONE:
-            return status
-        status = constrain(s)
+        status, changed = prepare_constraints(s), False
+        extent = FIRST_ATTEMPTS if frictions else WHOLE
+        while status == DONE:
+            status = constrain(s, extent)
+            changed = frictions and status == DONE and revise_frictions(s) != 0
+            if changed or extent != FIRST_ATTEMPTS or s.step_stats[0].converged:
+                break
+            extent = REMAINDER
         if status != DONE:
             return status
         if s.impacts.state[0].had_impacts or revisions == _REVISIONS:
             return DONE  # the impacts of a step happen once
-        changed = revise_actuators(s, 2 * revisions < _REVISIONS)
-        if frictions:
-            changed = revise_frictions(s) != 0 or changed
+        if s.step_stats[0].converged or not changed:
+            changed = revise_actuators(s, 2 * revisions < _REVISIONS) or changed
         if not changed:
             return DONE
-        if revisions == _PREDICTED:
-            forget_frictions(s.work.friction)
         status = match_contacts_again(s)
+        if frictions and status == DONE:
+            s.counts[0].friction_revisions += 1
+            status = start_from_found(s)
         if status != DONE:
             return status
         revisions += 1
+        if revisions == _REVISIONS:
+            forget_frictions(s.work.friction)
 
 
 @inlined_kernel

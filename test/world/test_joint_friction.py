@@ -201,3 +201,52 @@ def test_stuck_joints_have_no_rows():
     assert world.stats.row_count == 3 * contacts
     efforts = robot.constraint_efforts("friction")
     assert 0.01 < np.abs(efforts).max() <= 0.6
+
+
+def test_a_joint_rests_at_its_limit_without_rows():
+    """There friction, within its bound, and the limit bear the load; no row, not one bit moves."""
+    world = weightless()
+    limit = 'lower="-1" upper="0.5" effort="1e9" velocity="1e9"'
+    robot = world.add_robot(one_joint(dynamics='friction="0.3"', limit=limit), q=[0.5])
+    for tau in (0.2, 1.0, 5.0, 0.0, -0.2, 0.4):
+        robot.tau = [tau]
+        world.step(20)
+        friction = robot.constraint_efforts("friction")[0]
+        limit = robot.constraint_efforts("limit")[0]
+        assert friction + limit == pytest.approx(-tau, abs=1e-9)
+        assert abs(friction) <= 0.3 + 1e-9
+        assert limit <= 0.0
+        assert robot.q[0] == 0.5
+        assert world.stats.row_count == 0
+    robot.tau = [-0.35]
+    world.step(100)
+    assert robot.v[0] == pytest.approx(-0.05 / 0.01 * 0.1, rel=1e-9)
+
+
+def driven_table(rows: bool, seed: int) -> tuple[np.ndarray, World]:
+    """Return q (steps, nq) of a table in flight whose efforts jump, which takes legs to limits."""
+    rng = np.random.default_rng(seed)
+    world = weightless(tolerance=1e-11, correction_rate=0.0)
+    text = table().urdf.replace('lower="-2" upper="2"', 'lower="-0.1" upper="0.1"')
+    robot = world.add_robot(load_model(text, base="free"))
+    if rows:
+        with_rows(world)
+    states = []
+    for k in range(400):
+        if k % 10 == 0:
+            robot.tau = np.concatenate([np.zeros(6), rng.uniform(-1.5, 1.5, 4)])
+        world.step()
+        states.append(robot.q)
+    return np.array(states), world
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_joints_that_start_stop_and_meet_their_limits_move_as_by_rows(seed):
+    """Efforts jump: joints start and stop together; one motion obeys friction and limits."""
+    predicted, world = driven_table(False, seed)
+    by_rows, _ = driven_table(True, seed)
+    difference = np.abs(predicted - by_rows).max()
+    show(f"seed {seed}: difference from that by rows", difference)
+    assert np.abs(by_rows[:, 7:]).max() > 0.1 - 1e-6
+    assert difference < 1e-9
+    assert world.stats.since_reset.unconverged == 0

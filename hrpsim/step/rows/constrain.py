@@ -27,7 +27,7 @@ from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hol
 from hrpsim.step.rows.friction_redistribution import redistribute_friction
 from hrpsim.step.rows.hand_over import solve_island
 from hrpsim.step.scene.islands import summarise
-from hrpsim.step.scene.records import RK4
+from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, RK4, WHOLE
 from hrpsim.step.scene.status import DONE
 
 # Residual of a step after which the direct rows are taken to contradict each other [m/s].
@@ -35,8 +35,10 @@ _HOPELESS = 1e-3
 
 
 @inlined_kernel
-def constrain(s):
+def constrain(s, extent):
     """Find the impulses of contacts and joint constraints, and the motion they add.
+
+    `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after these.
 
     Reads: articulated, collision, constrained, counts, direct, forest, islands, kinematics, newton,
     newton_part, rows, settings, step_stats, velocity, work.
@@ -48,7 +50,7 @@ def constrain(s):
             s.settings[0], s.step_stats[0], s.kinematics, s.articulated, s.rk4, s.work
         )
         return DONE
-    return solve_motion(s)
+    return solve_motion(s, extent)
 
 
 @lazy_kernel()
@@ -71,7 +73,7 @@ def solve_rows(s):
 
 
 @inlined_kernel
-def solve_motion(s):
+def solve_motion(s, extent):
     """Solve for the impulses; write the joint and body accelerations they add.
 
     The rows use the Jacobian at the start of the step with the velocity at its end, for that moves
@@ -82,18 +84,21 @@ def solve_motion(s):
     work, constrained = s.work, s.constrained
     rows, response = s.rows.rows, s.rows.response
     time_step = settings.time_step
-    for k in range(work.change.shape[0]):
-        work.change[k] = s.velocity[k] + time_step * work.dv[k]
-    constrained_velocities(
-        s.forest, s.kinematics, work.change, counts.constrained_count, constrained
-    )
-    if stats.residual > _HOPELESS:
-        forget_direct_impulses(rows, counts.row_count)
-    warm_start(rows, counts.contact_count, counts.row_count, response, constrained.velocity)
+    if extent != REMAINDER:
+        for k in range(work.change.shape[0]):
+            work.change[k] = s.velocity[k] + time_step * work.dv[k]
+        constrained_velocities(
+            s.forest, s.kinematics, work.change, counts.constrained_count, constrained
+        )
+        if stats.residual > _HOPELESS:
+            forget_direct_impulses(rows, counts.row_count)
+        warm_start(rows, counts.contact_count, counts.row_count, response, constrained.velocity)
+    counts.extent = extent
     status = solve_rows(s)
+    counts.extent = WHOLE
     if status != DONE:
         return status
-    if settings.relative_tolerance == 0.0:
+    if settings.relative_tolerance == 0.0 and (extent != FIRST_ATTEMPTS or stats.converged):
         status = redistribute_friction(s)
         if status != DONE:
             return status

@@ -15,6 +15,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS, solve_bounded
 from hrpsim.step.rows.direct_island import solve_direct_island, try_direct_solver
 from hrpsim.step.rows.newton_island import (
+    AFTER_ALL_SWEEPS,
     AT_REST,
     BY_DIRECT,
     NOT_AT_ALL,
@@ -27,6 +28,7 @@ from hrpsim.step.rows.newton_island import (
 from hrpsim.step.rows.saved_impulses import restore_impulses
 from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.islands import allowed_sweeps
+from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER
 from hrpsim.step.scene.status import DONE, TOO_LARGE
 
 # Attempts at an island; at _BEGIN, `_first` chooses.
@@ -95,8 +97,10 @@ def solve_island(s, k):
     Returns DONE, or the status that names what is missing.
     """
     island = s.islands.ranges[k]
-    limit = allowed_sweeps(island, s.settings[0])
-    attempt = _first(s, k, island, limit)
+    limit, extent = allowed_sweeps(island, s.settings[0]), s.counts[0].extent
+    if extent == REMAINDER and (island.converged or limit < FEW_SWEEPS):
+        return DONE
+    attempt = _second(s, k, island, limit) if extent == REMAINDER else _first(s, k, island, limit)
     if attempt > _DIRECT_BOUNDS:
         island.converged = 0
     while attempt != _END:
@@ -110,17 +114,35 @@ def solve_island(s, k):
             ):
                 s.step_stats[0].handed_over += 1
             return DONE
-        if status == DONE and attempt == _FEW_SWEEPS and limit < FEW_SWEEPS:
+        few = attempt == _FEW_SWEEPS and limit < FEW_SWEEPS
+        if status == DONE and (few or extent == FIRST_ATTEMPTS):
+            island.attempt = attempt
             return DONE
-        when = (
-            goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
-            if status == DONE
-            else _WHERE_TOO_LARGE
-        )
-        attempt = _POLICY[attempt][1 + when]
-        if attempt == _BEGIN:
-            attempt = _first(s, k, island, limit)
+        attempt = _next(s, k, island, attempt, status, limit)
     return DONE
+
+
+@inlined_kernel
+def _next(s, k, island, attempt, status, limit):
+    """Return the attempt that follows one that ended with `status`, without convergence."""
+    when = (
+        goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
+        if status == DONE
+        else _WHERE_TOO_LARGE
+    )
+    attempt = _POLICY[attempt][1 + when]
+    return _first(s, k, island, limit) if attempt == _BEGIN else attempt
+
+
+@inlined_kernel
+def _second(s, k, island, limit):
+    """Return the attempt after the only one that was allowed; Newton's method begins again."""
+    attempt = island.attempt
+    when = goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
+    if (attempt == _NEWTON_AGAIN or attempt == _NEWTON_CHOSEN) and when == AFTER_ALL_SWEEPS:
+        restore_impulses(s.constrained, s.rows, island)
+        return attempt
+    return _next(s, k, island, attempt, DONE, limit)
 
 
 @inlined_kernel

@@ -4,18 +4,29 @@
 """Dry friction of joints without rows, where it acts as in the last step.
 
 A joint that slides has a friction of known size and direction: an effort. A joint that sticks is
-locked: it sees an infinite inertia. The step is solved with both, then each prediction is checked:
-a sliding joint must still move in its direction, a locked one must need no more than its friction.
-Where a check fails the joint has a row, and the step is solved again; the result obeys Coulomb's
-law as with rows alone.
+locked: it sees an infinite inertia; at a limit, this may bear a part. After one attempt at the
+contacts each prediction is checked: a sliding joint must still move in its direction, a locked one
+must need no more than its friction. Where a check fails the joint has a row, and the step is solved
+again from the impulses found; else the attempt is completed and all is checked again. So the result
+obeys Coulomb's law as with rows alone.
 """
 
 from __future__ import annotations
 
-from hrpsim.constraints.joint_rows import FRICTION_PARAMETERS, near_lower_limit, near_upper_limit
-from hrpsim.constraints.rows import JOINT_FRICTION, LOWER_LIMIT
+import math
+
+from hrpsim.constraints.contact_rows import friction_impulses
+from hrpsim.constraints.joint_rows import FRICTION_PARAMETERS, LIMIT_PARAMETERS
+from hrpsim.constraints.rows import JOINT_FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from hrpsim.constraints.solver_table import AUTO
-from hrpsim.dynamics.joint_forces import BY_ROW, STICKS
+from hrpsim.dynamics.joint_forces import (
+    BY_ROW,
+    STICKS,
+    damping_inertia,
+    demand,
+    limited,
+    spring_inertia,
+)
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
@@ -24,22 +35,24 @@ from hrpsim.step.scene.contents import has_joint_friction
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 _ROUNDING = 1e-9  # share of its bound by which a friction is not beyond it
-_STICKS_BELOW = 0.95  # share of the bound up to which a joint that stuck is predicted to stick
 _AHEAD = 2.0  # steps for which a sliding joint must not be about to stop
+_NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
 
 
-@lazy_kernel(used=has_joint_friction, brings=("revise_frictions",))
+@lazy_kernel(used=has_joint_friction, brings=("revise_frictions", "start_from_found"))
 def predict_frictions(s):
     """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
 
-    A joint that sticks, with a speed within the tolerance, is at rest from here on.
+    A joint that sticks, with a speed within the tolerance, is at rest from here on. Returns the
+    number of predicted joints.
     """
-    settings, frictions = s.settings[0], s.work.friction
+    settings, frictions, predicted = s.settings[0], s.work.friction, 0
     for place in range(s.forest.joints.shape[0]):
         k = s.forest.joints[place]
         if k >= frictions.shape[0]:
             break
         frictions[k].mark = BY_ROW
+        frictions[k].impulse = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT]
         if s.forest.dofs[k].friction > 0.0 and settings.integrator == SEMI_IMPLICIT:
             frictions[k].mark = _predicted(s, k, settings)
     if s.lazy_kernels[0].resolve_impacts != 0:
@@ -49,34 +62,65 @@ def predict_frictions(s):
     for c in range(s.counts[0].contact_count):
         _unlock_touching(s.forest, s.collision.contacts[c], frictions)
     for k in range(frictions.shape[0]):
+        predicted += 1 if frictions[k].mark != BY_ROW else 0
         if frictions[k].mark == STICKS:
             s.velocity[k] = 0.0
-    return 0
+    return predicted
 
 
 @inlined_kernel
 def _predicted(s, k, settings):
-    """Return how the friction of a joint acts if it does as in the last step."""
+    """Return how the friction of a joint acts if it does as in the last step.
+
+    What its actuator delivers may have changed: it pushes the joint alone here.
+    """
     dof, own = s.forest.dofs[k], s.joint_parameters[k, FRICTION_PARAMETERS]
     if own.compliance > 0.0 or own.solver != AUTO or s.joint_holds[k].locked:
         return BY_ROW
     if s.joint_holds[k].driven or dof.mimic_dof >= 0:
         return BY_ROW
-    dt, rate, impulses = settings.time_step, s.velocity[k], s.joint_impulses[k]
-    friction, impulse = s.work.friction[k], impulses[JOINT_FRICTION - LOWER_LIMIT]
+    dt, rate, actuator = settings.time_step, s.velocity[k], s.control[k]
+    impulses, friction = s.joint_impulses[k], s.work.friction[k]
+    impulse = impulses[JOINT_FRICTION - LOWER_LIMIT]
     friction.bound = min(dof.friction, own.force_limit)
     bound = dt * friction.bound
-    if abs(impulse) >= (1.0 - _ROUNDING) * bound:
-        ahead = rate + _AHEAD * dt * s.past_accelerations[k, 0]
-        if impulse * rate < 0.0 and ahead * rate > 0.0:
-            return 1 if rate > 0.0 else -1
+    wanted = demand(actuator, s.q[dof.q_index] + actuator.ahead, rate)
+    push = dt * (limited(wanted, dof.effort_limit) - actuator.applied)
+    rests = abs(rate) <= settings.tolerance and actuator.limiting == 0
+    if rests and _may_stick_at_limits(s, k, settings):
+        held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
+        if _holds(friction, held, (1.0 - _ROUNDING) * bound):
+            return STICKS
+    if abs(impulse) < (1.0 - _ROUNDING) * bound:
         return BY_ROW
-    if abs(rate) > settings.tolerance or abs(impulse) > _STICKS_BELOW * bound:
-        return BY_ROW
-    position, limiting = s.q[dof.q_index], s.control[k].limiting != 0
-    if limiting or near_lower_limit(dof, position, rate, dt, impulses):
-        return BY_ROW
-    return BY_ROW if near_upper_limit(dof, position, rate, dt, impulses) else STICKS
+    inertia = dof.own_inertia + spring_inertia(dof.stiffness + actuator.kp, dt)
+    inertia += damping_inertia(dof.damping + actuator.kd, dof.own_inertia, dt)
+    direction, ahead = -1 if impulse > 0.0 else 1, rate + _AHEAD * dt * s.past_accelerations[k, 0]
+    slowest = min(direction * rate, direction * ahead, direction * (ahead + push / inertia))
+    return direction if slowest >= -settings.tolerance else BY_ROW
+
+
+@inlined_kernel
+def _may_stick_at_limits(s, k, settings):
+    """Return whether a joint at rest needs no rows of limits; note at which limit it is.
+
+    One that is beyond a limit does, and one whose limit yields.
+    """
+    dof, friction = s.forest.dofs[k], s.work.friction[k]
+    limit = s.joint_parameters[k, LIMIT_PARAMETERS]
+    position, closed = s.q[dof.q_index], settings.time_step * settings.tolerance
+    below, above = position - dof.lower, dof.upper - position
+    friction.limit = (1 if below <= closed else 0) - (1 if above <= closed else 0)
+    if below > _NEAR and above > _NEAR:
+        return True
+    rigid = limit.damping_time < 0.0 and limit.solver == AUTO and math.isinf(limit.force_limit)
+    return rigid and below >= -closed and above >= -closed and below + above > _NEAR
+
+
+@inlined_kernel
+def _holds(friction, impulse, bound):
+    """Return whether friction up to `bound`, and a limit, can give a joint an impulse."""
+    return (friction.limit < 0 or impulse >= -bound) and (friction.limit > 0 or impulse <= bound)
 
 
 @inlined_kernel
@@ -120,10 +164,12 @@ def revise_frictions(s):
             continue
         bound = friction.bound * dt
         if friction.mark == STICKS:
-            friction.impulse = dt * _holding_effort(s, k)
-            agrees = abs(friction.impulse) <= (1.0 + _ROUNDING) * bound
+            held = dt * _holding_effort(s, k)
+            agrees = _holds(friction, held, (1.0 + _ROUNDING) * bound)
+            friction.impulse = min(max(held, -bound), bound)
+            friction.limit_impulse = held - friction.impulse if friction.limit != 0 else 0.0
         else:
-            friction.impulse = -friction.mark * bound
+            friction.impulse, friction.limit_impulse = -friction.mark * bound, 0.0
             rate = s.velocity[k] + dt * (work.dv[k] + work.change[k])
             agrees = friction.mark * rate >= -settings.tolerance
         if not agrees:
@@ -145,6 +191,25 @@ def _holding_effort(s, k):
         return effort
     above = s.articulated[parent]
     return effort + dot_spatial(here.U, above.a) + dot_spatial(here.U, above.delta_acceleration)
+
+
+@lazy_kernel()
+def start_from_found(s):
+    """Start contacts and friction from the impulses just found, where a step is solved again.
+
+    Reads: collision, counts, rows, work.
+    Writes: collision, work.
+    """
+    rows, contact_count = s.rows.rows, s.counts[0].contact_count
+    for c in range(contact_count):
+        contact = s.collision.contacts[c]
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        contact.impulse[0] = normal.impulse
+        contact.impulse[1], contact.impulse[2] = friction_impulses(contact, normal, x, y)
+    for number in range(3 * contact_count, s.counts[0].row_count):
+        if rows[number].kind == JOINT_FRICTION:
+            s.work.friction[rows[number].source].impulse = rows[number].impulse
+    return 0
 
 
 @inner_kernel

@@ -20,6 +20,7 @@ from hrpsim.solvers.newton.solve import RESTS, STILL, solve_by_newton
 from hrpsim.solvers.newton.system import write_problem
 from hrpsim.step.rows.saved_impulses import restore_impulses
 from hrpsim.step.rows.sweep import sweep
+from hrpsim.step.scene.records import FIRST_ATTEMPTS
 from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
 
 NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
@@ -41,6 +42,9 @@ _NEARER = 0.7
 # Factorisations that an island may take in a step of the world, and multiplications of them all
 # (about half a second). Where fewer than _FEWEST would be left, sweeps continue instead.
 _MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
+
+# Factorisations of a first attempt at a lone robot: as a rule two or three suffice.
+_FIRST_ATTEMPT = 4
 
 # Multiplications with which a dense island is solved to the tolerance. In a jammed pile the last
 # decades cost most: from there on it is content with a larger error (multipliers.small_enough).
@@ -153,7 +157,8 @@ def solve_by_newton_method(s, k, insists):
     island, settings = s.islands.ranges[k], s.settings[0]
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
     is_dense_island = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
-    spent, limit, begin, missed = 0, _MOST, 0.0, 0.0
+    hurries = s.counts[0].extent == FIRST_ATTEMPTS and not is_dense_island
+    spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
         some_wait = is_dense_island and turn < _TURNS - 1 and (turn == 0 or spent < limit)
         share = _SHARE if some_wait else math.inf
@@ -166,19 +171,19 @@ def solve_by_newton_method(s, k, insists):
             return MORE_NEWTON
         if turn == 0:
             capacity = s.newton.capacity[0]
-            limit = min(_MOST, _WORK // max(capacity.work, 1))
+            limit = min(limit, _WORK // max(capacity.work, 1))
             iteration_limit = max(_PATIENT_WORK // max(capacity.work, 1), 1)
             capacity.factorisations, capacity.iteration_limit = (
                 0,
                 iteration_limit if is_dense_island else _MOST,
             )
-            if limit < _FEWEST and not insists:
+            if limit < _FEWEST and not insists and not hurries:
                 return TOO_LARGE
         count, error, island.residual = solve_by_newton(
             rows,
             s.rows.response,
             settings.tolerance,
-            max(limit - spent, limit // 2, _FEWEST),
+            limit if hurries else max(limit - spent, limit // 2, _FEWEST),
             is_dense_island,
             velocity,
             s.newton,
@@ -190,6 +195,12 @@ def solve_by_newton_method(s, k, insists):
             break
     island.residual = max(island.residual, missed)
     island.converged = island.residual <= settings.tolerance
+    s.step_stats[0].newton_factorisations += spent
+    if hurries and not island.converged:
+        return DONE
+    s.step_stats[0].newton_islands += 1
+    if s.counts[0].friction_revisions > 0 and not is_dense_island:
+        return DONE  # the step is no example of those to come
     set_steps_by_newton(
         s.collision.contacts,
         s.rows,
@@ -198,6 +209,4 @@ def solve_by_newton_method(s, k, insists):
             settings, s.collision.contacts, s.rows, island, is_dense_island, spent, begin
         ),
     )
-    s.step_stats[0].newton_islands += 1
-    s.step_stats[0].newton_factorisations += spent
     return DONE

@@ -18,6 +18,9 @@ MEMORY = 3
 
 SEMI_IMPLICIT, EULER, RK4 = range(3)
 
+# Extent of a solution of the rows: until they converge; one attempt an island; what these left.
+WHOLE, FIRST_ATTEMPTS, REMAINDER = range(3)
+
 SETTINGS = np.dtype(
     [
         ("time_step", "f8"),  # [s]
@@ -74,6 +77,8 @@ COUNTS = np.dtype(
         ("island_count", "i8"),
         ("direct_island", "i8"),  # the one with direct and split rows, -1 for none
         ("wrench_count", "i8"),
+        ("extent", "i8"),  # of a solution of the rows: WHOLE, FIRST_ATTEMPTS or REMAINDER
+        ("friction_revisions", "i8"),  # times that a step was solved again with other frictions
     ]
 )
 
