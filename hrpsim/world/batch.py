@@ -49,12 +49,28 @@ class Batch:
         for what, value in {"count": count, "threads": threads}.items():
             if not is_number(value) or value < 1 or value != int(value):
                 raise WorldError(f"{what} of a batch must be a whole number >= 1, got {value!r}")
-        self.worlds: tuple[World, ...] = tuple(world.copy() for _ in range(int(count)))
-        self._start = world.snapshot()
+        copies = tuple(world.copy() for _ in range(int(count)))
+        self._contain(copies, [world.snapshot()] * len(copies), int(threads))
+
+    @classmethod
+    def of(cls, worlds: Sequence[World], threads: int | None = None) -> Batch:
+        """Return a batch of these worlds themselves, such as worlds of different descriptions.
+
+        Args:
+            worlds: with the same entities.
+            threads: number of threads; by default one a processor.
+        """
+        batch = cls.__new__(cls)
+        starts = [world.snapshot() for world in worlds]
+        batch._contain(tuple(worlds), starts, threads or os.cpu_count() or 1)
+        return batch
+
+    def _contain(self, worlds: tuple[World, ...], starts: list, threads: int) -> None:
+        self.worlds, self._start, count = worlds, starts, len(worlds)
         self._noise: dict[tuple[int, str, str], SensorNoise] = {}
         self._one_call = Lock()
         self._is_closed = False
-        self._threads = min(int(threads), int(count))
+        self._threads = min(threads, count)
         self._pool = ThreadPoolExecutor(self._threads, "hrpsim-batch")
         size = -(-len(self.worlds) // (_SHARES * self._threads))
         self._ranges = [range(k, min(k + size, count)) for k in range(0, count, size)]
@@ -359,7 +375,7 @@ class Batch:
         friction and gains that were set stay.
         """
         for k in self.numbers(worlds):
-            self.worlds[k].restore(self._start)
+            self.worlds[k].restore(self._start[k])
             for robot in self.worlds[k].robots.values():
                 robot.use_gains()
 
