@@ -28,10 +28,11 @@ from hrpsim.fitting.unknowns import Unknown, Unknowns
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 _CHANGE = 1e-4  # of u, and of starts [rad, m, rad/s, m/s], for differences
+_MOST_CHANGE = 0.5
 _DEPENDS = 1e-7  # of the largest column: below this nothing depends on a parameter
 _LOOSE = 0.5  # deviation of a combination, in u, from which it is not determined
-_SINGULAR = 1e-5  # or size of its effect over the largest, below what differences can resolve
-_CONVERGED = 1e-5
+_SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
+_CONVERGED = 1e-4
 _MOST_EVALUATIONS = 40
 _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
@@ -46,6 +47,7 @@ def fit(  # many parameters: keywords, passed by name
     window: float = 0.2,
     start: str = "measured",
     noise: Mapping[str, float] | None = None,
+    change: float = _CHANGE,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
     """Find parameters with which a world predicts recordings best.
@@ -65,6 +67,8 @@ def fit(  # many parameters: keywords, passed by name
             "fitted": their starts are fitted too, so that noise in them leaves no bias.
         noise: standard deviations by kind of quantity (`hrpsim.fitting.recording.KINDS`); by
             default from the differences that remain.
+        change: of a parameter for differences, as a share of it (scale log), or of the distance of
+            its bounds; larger where impacts make predictions jump.
         report: called with a line on the progress.
 
     Raises:
@@ -72,7 +76,9 @@ def fit(  # many parameters: keywords, passed by name
         HrpsimError: for values that the world cannot have, and steps that fail.
     """
     scenario = world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
-    problem = _Problem(scenario, recordings, parameters, entity, window, start)
+    if not 0.0 < change <= _MOST_CHANGE:
+        raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
+    problem = _Problem(scenario, recordings, parameters, entity, window, start, change)
     for kind in noise or {}:
         if kind not in KINDS:
             raise FitError(f"noise: {unknown_name('kind', kind, KINDS)}")
@@ -88,11 +94,12 @@ def fit(  # many parameters: keywords, passed by name
 class _Problem:
     """The residuals of a fit, and their derivatives, by u and the starts of windows."""
 
-    def __init__(self, scenario, recordings, parameters, entity, window, start):
+    def __init__(self, scenario, recordings, parameters, entity, window, start, change):
         if start not in STARTS:
             raise FitError(f"start must be measured or fitted, got {start!r}")
         if not window > 0.0:
             raise FitError(f"window must be a positive time [s], got {window!r}")
+        self._change = change
         names = [one.name for one in recordings]
         if twice := [name for name in names if names.count(name) > 1]:
             raise FitError(f"two recordings are called {twice[0]!r}")
@@ -113,7 +120,8 @@ class _Problem:
         self._other = Predictor(scenario, self._others, window, False) if self._others else None
         self._rows = self._predictor.rows()
         self._active = np.ones(len(self.unknowns), dtype=bool)
-        self._last: tuple[bytes, np.ndarray] | None = None
+        self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
+        self._slopes: tuple[bytes, np.ndarray] | None = None  # x, their derivatives
         self._sizes = []
         if self.free_starts:
             if any(np.isnan(one.v).any() for one in fitted):
@@ -144,7 +152,7 @@ class _Problem:
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
         """Return weighted differences, then those from priors."""
-        if self._last is None or self._last[0] != x.tobytes():
+        if self._last[0] != x.tobytes():
             u, offsets = self._split(x)
             self._last = x.tobytes(), self._differences([u], [offsets])[0]
         u, _ = self._split(x)
@@ -157,29 +165,36 @@ class _Problem:
         except HrpsimError:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
-    def derivatives(self, x: np.ndarray, change: float = _CHANGE) -> np.ndarray:
-        """Return the derivatives of `residuals`, by differences of worlds side by side.
+    def derivatives(self, x: np.ndarray) -> np.ndarray:
+        """Return the derivatives of `residuals`."""
+        if self._slopes is None or self._slopes[0] != x.tobytes():
+            self._slopes = x.tobytes(), self._slopes_at(x)
+        slopes = self._slopes[1] * self._weights
+        count = int(self._active.sum())
+        own, priors = slopes[:count].T, self.unknowns.prior_rows()[:, self._active]
+        if not self.free_starts:
+            return np.vstack([own, priors])
+        starts = self._starts_columns(slopes[count:])
+        return np.block([[own, starts], [priors, np.zeros((len(priors), starts.shape[1]))]])
 
-        Exact derivatives of a step would replace the differences here.
+    def _slopes_at(self, x: np.ndarray) -> np.ndarray:
+        """Return the derivatives (unknowns, rows) of the differences, by worlds side by side.
+
+        After those of the parameters come those of the entries of starts, of all windows at once.
+        Exact derivatives of a step would take the place of this function.
         """
+        self.residuals(x)
         u, offsets = self._split(x)
-        middle = (self.residuals(x)[: len(self._weights)] / self._weights)[None]
         active = np.flatnonzero(self._active)
-        ends = self.unknowns.to_u(self.unknowns.low), self.unknowns.to_u(self.unknowns.high)
-        inside = (u + change >= ends[0]) & (u + change <= ends[1])
-        changes = np.where(inside, change, -change)[active]
+        top = self.unknowns.to_u(self.unknowns.high)
+        changes = np.where(u + self._change <= top, self._change, -self._change)[active]
         us = [u + own * (np.arange(len(u)) == k) for k, own in zip(active, changes)]
         width = max((columns for _, columns in self._sizes), default=0)
         moved = [offsets] * len(us)
-        moved += [[_one_column(one, k, change) for one in offsets or ()] for k in range(width)]
-        changes = np.concatenate([changes, np.full(width, change)])
-        slopes = (self._differences([*us, *[u] * width], moved) - middle) / changes[:, None]
-        slopes *= self._weights
-        own, priors = slopes[: len(active)].T, self.unknowns.prior_rows()[:, active]
-        if not self.free_starts:
-            return np.vstack([own, priors])
-        starts = self._starts_columns(slopes[len(active) :])
-        return np.block([[own, starts], [priors, np.zeros((len(priors), starts.shape[1]))]])
+        moved += [[_one_column(one, k) for one in offsets or ()] for k in range(width)]
+        changes = np.concatenate([changes, np.full(width, _CHANGE)])
+        found = self._differences([*us, *[u] * width], moved)
+        return (found - self._last[1]) / changes[:, None]
 
     def _starts_columns(self, slopes: np.ndarray) -> np.ndarray:
         """Return the derivatives by all starts: a window depends on its own alone."""
@@ -201,6 +216,8 @@ class _Problem:
         self.weigh(x, noise)
         sizes = np.linalg.norm(self.derivatives(x)[: len(self._weights), : len(self._u)], axis=0)
         self._active = sizes > _DEPENDS * sizes.max(initial=0.0)
+        if not self._active.all():
+            self._slopes = None
         for k in np.flatnonzero(~self._active):
             warnings.warn(
                 f"nothing that was measured depends on {self.unknowns.names[k]}: it stays "
@@ -228,7 +245,8 @@ class _Problem:
         """Return the vector with the least squares."""
         from scipy.optimize import least_squares
 
-        low, high = (self.unknowns.to_u(e)[self._active] for e in self._ends())
+        ends = self.unknowns.low, self.unknowns.high
+        low, high = (self.unknowns.to_u(end)[self._active] for end in ends)
         rest = np.full(len(x) - len(low), np.inf)
         count = [0]
 
@@ -257,16 +275,12 @@ class _Problem:
             )
         return found.x
 
-    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.unknowns.low, self.unknowns.high
-
     def result(self, x: np.ndarray) -> FitResult:
         """Return values, intervals and errors."""
-        from scipy.stats import t as student
+        from scipy.special import stdtrit
 
         u, _ = self._split(x)
-        residuals = self.residuals(x)
-        J = 0.5 * (self.derivatives(x) + self.derivatives(x, -_CHANGE))
+        residuals, J = self.residuals(x), self.derivatives(x)
         count, own = int(self._active.sum()), len(self._weights)
         if self.free_starts:
             Q = np.linalg.qr(J[:own, count:])[0]
@@ -287,7 +301,7 @@ class _Problem:
             degrees = clusters - count
         deviation = np.zeros(len(u))
         deviation[self._active] = np.sqrt(np.diag(covariance))
-        half = student.ppf(0.5 + 0.5 * _CONFIDENCE, degrees) * deviation
+        half = stdtrit(degrees, 0.5 + 0.5 * _CONFIDENCE) * deviation
         scale = np.where(deviation[self._active] > 0.0, deviation[self._active], 1.0)
         correlation = np.full((len(u), len(u)), np.nan)
         correlation[np.ix_(self._active, self._active)] = covariance / np.outer(scale, scale)
@@ -331,10 +345,10 @@ class _Problem:
         return tuple(map(_trace, [*self._predictor.recordings, *self._others], predictions))
 
 
-def _one_column(offsets: np.ndarray, column: int, change: float) -> np.ndarray:
+def _one_column(offsets: np.ndarray, column: int) -> np.ndarray:
     moved = offsets.copy()
     if column < moved.shape[1]:
-        moved[:, column] += change
+        moved[:, column] += _CHANGE
     return moved
 
 

@@ -36,6 +36,7 @@ RECORDING = {
     "name": schema.name,
     "entity": schema.name,
     "held_out": schema.flag,
+    "interpolate": schema.flag,
     "begin": schema.numeric(),
     "end": schema.numeric(),
     "states": schema.name,
@@ -49,6 +50,7 @@ OPTIONS = {
     "entity": schema.name,
     "window": schema.numeric(POSITIVE),
     "start": schema.one_of("start", STARTS),
+    "change": schema.numeric(POSITIVE),
     "noise": schema.mapping({kind: schema.numeric(POSITIVE) for kind in KINDS}),
     "folds": schema.integer(2, 1000),
 }
@@ -124,7 +126,9 @@ def read_fit_study(path: str | Path) -> FitStudy:
         for name, given in file["parameters"].items()
     }
     recordings = tuple(_recording(path, dict(entry)) for entry in file["recordings"])
-    options = {key: file[key] for key in ("entity", "window", "start", "noise") if key in file}
+    options = {
+        key: file[key] for key in ("entity", "window", "start", "noise", "change") if key in file
+    }
     title = file.get("title", path.stem)
     world = _beside(path, file["world"])
     return FitStudy(title, world, recordings, parameters, options, file.get("folds"))

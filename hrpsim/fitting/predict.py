@@ -17,6 +17,7 @@ from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.batch import Batch
 
 _ON_A_STEP = 1e-6  # of a step: so near to one a time is taken as it
+_FOR_THREADS = 300  # degrees of freedom, below which handing work to threads takes longer
 
 
 class Window(NamedTuple):
@@ -91,7 +92,8 @@ class Predictor:
         """
         worlds = [self.scenario.world_of(own, seed=0)[0] for own in values]
         found = []
-        with Batch.of(worlds) as batch:
+        size = sum(thing.nv for world in worlds for thing in world.entities.values())
+        with Batch.of(worlds, 1 if size < _FOR_THREADS else None) as batch:
             for k, one in enumerate(self.recordings):
                 batch.reset()
                 off = [None if row is None else row[k] for row in offsets or [None] * len(worlds)]
@@ -191,9 +193,11 @@ class _Commands(NamedTuple):
 
     joints: tuple[str, ...]
     values: dict[str, np.ndarray]  # of positions, velocities, efforts: (steps, joints)
+    over: np.ndarray  # (steps,) [s]
 
     def give(self, robot, step: int) -> None:
-        robot.command(names=self.joints, **{key: rows[step] for key, rows in self.values.items()})
+        own = {key: rows[step] for key, rows in self.values.items()}
+        robot.command(names=self.joints, over=self.over[step], **own)
 
 
 def _commands(one: BoundRecording, begin: float, steps: int, time_step: float, delays: np.ndarray):
@@ -203,16 +207,25 @@ def _commands(one: BoundRecording, begin: float, steps: int, time_step: float, d
         return [], np.zeros(0, dtype=int)
     columns = {key: getattr(given, f"command_{key}") for key in COMMANDS}
     columns = {key: array for key, array in columns.items() if array is not None}
-    joints = given.command_joints or ()
+    time, whole = given.command_time, np.hstack([*columns.values()])
     found: dict[float, _Commands] = {}
     changes = np.zeros(steps, dtype=bool)
     changes[0] = True
+    ends = begin + time_step * np.arange(steps + 1)
+    over = np.zeros(steps)
+    if given.interpolate:
+        stamp = np.searchsorted(time, ends[:-1] + _ON_A_STEP * time_step, side="right").clip(1) - 1
+        until = np.append(time[1:], 2.0 * time[-1] - time[-2])[stamp]
+        over = np.maximum(until - ends[:-1], 0.0)
     for delay in set(delays.tolist()):
-        ends = begin - delay + time_step * np.arange(steps + 1)
-        whole = _step_means(given.command_time, np.hstack([*columns.values()]), ends)
-        changes[1:] |= (np.diff(whole, axis=0) != 0.0).any(axis=1)
-        parts = np.split(whole, len(columns), axis=1)
-        found[delay] = _Commands(joints, dict(zip(columns, parts)))
+        if given.interpolate:
+            late = np.transpose([np.interp(time - delay, time, column) for column in whole.T])
+            means = late[stamp]
+        else:
+            means = _step_means(time, whole, ends - delay)
+        changes[1:] |= (np.diff(means, axis=0) != 0.0).any(axis=1)
+        parts = dict(zip(columns, np.split(means, len(columns), axis=1)))
+        found[delay] = _Commands(given.command_joints or (), parts, over)
     return [found[delay] for delay in delays.tolist()], np.flatnonzero(changes)
 
 

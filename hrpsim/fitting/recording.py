@@ -48,6 +48,8 @@ class Recording:
         command_positions: (m, command joints) [rad or m].
         command_velocities: (m, command joints) [rad/s or m/s].
         command_efforts: (m, command joints) [Nm or N].
+        interpolate: position targets move evenly from one command to the next, and reach each when
+            the next comes, as with controllers of hrpsim; by default they jump.
         name: for reports.
         entity: the robot or body; by default that of the fit.
         held_out: whether it is only predicted, not fitted to.
@@ -68,6 +70,7 @@ class Recording:
     command_positions: np.ndarray | None = None
     command_velocities: np.ndarray | None = None
     command_efforts: np.ndarray | None = None
+    interpolate: bool = False
     name: str = "recording"
     entity: str | None = None
     held_out: bool = False
@@ -117,6 +120,8 @@ class Recording:
     def _check_clocks(self) -> None:
         if self.command_time is None:
             return
+        if self.interpolate and len(self.command_time) < 2:
+            raise FitError(f"{self.name}: interpolate needs two commands")
         if all(getattr(self, f"command_{key}") is None for key in COMMANDS):
             raise FitError(f"{self.name}: command_time without commands")
         first, last = self.command_time[[0, -1]]

@@ -14,7 +14,8 @@ URDF = """<robot name="arm"><link name="base"/>
 <link name="rod"><inertial><origin xyz="0 0 -0.3"/><mass value="1.0"/>
 <inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="shoulder" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
-<limit lower="-6" upper="6" effort="1000" velocity="100"/><dynamics damping="0.1"/></joint></robot>"""
+<limit lower="-6" upper="6" effort="1000" velocity="100"/><dynamics damping="0.1"/></joint>
+</robot>"""
 WORLD = """world: {time_step: 0.0005}
 robots:
   - {name: arm, urdf: arm.urdf, base: fixed, gains: {shoulder: [10.0, 0.0]}}
