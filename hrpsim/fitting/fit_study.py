@@ -8,6 +8,7 @@ docs/reference/fit_file.md lists the entries; `FIT_FILE` is their schema.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from hrpsim.fitting.recording import KINDS, Recording
 from hrpsim.fitting.result import FitResult
 from hrpsim.fitting.unknowns import SCALES
 from hrpsim.resources import share_path
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.values import POSITIVE
 from hrpsim.world.file.file_reader import dotted
 from hrpsim.yaml_text import read_yaml
@@ -92,23 +94,37 @@ class FitStudy:
         )
 
 
-def cross_validate(world, recordings, parameters, folds: int, **options):
-    """Return errors by kind before and after, each recording predicted by a fit without it."""
+def cross_validate(
+    world: str | Path | WorldScenario,
+    recordings: Sequence[Recording],
+    parameters: Mapping[str, Any],
+    folds: int,
+    **options: Any,
+) -> dict[str, tuple[float, float]]:
+    """Return errors by kind before and after, each recording predicted by a fit without its fold.
+
+    Args:
+        world: as for `fit`.
+        recordings: as many as folds, at least.
+        parameters: as for `fit`.
+        folds: number of parts into which the recordings are divided.
+        **options: others of `fit`.
+
+    Raises:
+        FitError: for fewer recordings than folds, and as `fit`.
+    """
     if len(recordings) < folds:
         raise FitError(f"{folds} folds need as many recordings, there are {len(recordings)}")
-    squares: dict[str, list] = {}
+    squares: dict[str, list[np.ndarray]] = {}
+    counts = []
     for fold in range(folds):
         split = [replace(one, held_out=k % folds == fold) for k, one in enumerate(recordings)]
-        share = sum(one.held_out for one in split)
+        counts.append(sum(one.held_out for one in split))
         found = fit(world, split, parameters, **options)
         for kind, both in found.errors(held_out=True).items():
-            squares.setdefault(kind, []).append((share, *np.square(both)))
-    return {
-        kind: tuple(
-            np.sqrt(np.average(np.array(own)[:, 1:], axis=0, weights=[o[0] for o in own])).tolist()
-        )
-        for kind, own in squares.items()
-    }
+            squares.setdefault(kind, []).append(np.square(both))
+    means = {kind: np.average(own, axis=0, weights=counts) for kind, own in squares.items()}
+    return {kind: (float(np.sqrt(a)), float(np.sqrt(b))) for kind, (a, b) in means.items()}
 
 
 def read_fit_study(path: str | Path) -> FitStudy:

@@ -134,7 +134,16 @@ class Recording:
             )
 
     def part(self, begin: float = -np.inf, end: float = np.inf, **changes) -> Recording:
-        """Return the samples from `begin` to `end` [s], with other fields changed."""
+        """Return the samples of a span of time, with other fields changed.
+
+        Args:
+            begin: first time [s].
+            end: last time [s].
+            **changes: fields and their values.
+
+        Raises:
+            FitError: where no sample lies in the span.
+        """
         chosen = (self.time >= begin) & (self.time <= end)
         if not chosen.any():
             raise FitError(f"{self.name}: no sample lies between {begin:g} and {end:g} s")

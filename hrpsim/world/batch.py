@@ -52,15 +52,20 @@ class Batch:
         copies = tuple(world.copy() for _ in range(int(count)))
         self._contain(copies, [world.snapshot()] * len(copies), int(threads))
 
-    @classmethod
-    def of(cls, worlds: Sequence[World], threads: int | None = None) -> Batch:
+    @staticmethod
+    def of(worlds: Sequence[World], threads: int | None = None) -> Batch:
         """Return a batch of these worlds themselves, such as worlds of different descriptions.
 
         Args:
             worlds: with the same entities.
             threads: number of threads; by default one a processor.
+
+        Raises:
+            WorldError: without any world.
         """
-        batch = cls.__new__(cls)
+        if not worlds:
+            raise WorldError("a batch needs at least one world")
+        batch = Batch.__new__(Batch)
         starts = [world.snapshot() for world in worlds]
         batch._contain(tuple(worlds), starts, threads or os.cpu_count() or 1)
         return batch
