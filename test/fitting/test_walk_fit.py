@@ -68,10 +68,10 @@ def unknowns(joints, seed):
     return first, np.array(list(truth.values())), values
 
 
-def test_damping_and_rotor_of_a_knee_are_found_from_three_seconds():
+def test_damping_and_rotor_of_a_knee_are_found_from_two_seconds():
     """Law: values that made the walk are found to 3 %."""
     first, truth, values = unknowns([3], 0)
-    found = hrpsim.fit(WORLD, [walked(values, 3.0, 0)], first, window=0.1)
+    found = hrpsim.fit(WORLD, [walked(values, 2.0, 0)], first, window=0.1)
     assert found.values == pytest.approx(truth, rel=0.03)
 
 
