@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hrpsim.errors import ModelWarning as ModelWarning
     from hrpsim.errors import StateError as StateError
     from hrpsim.errors import WorldError as WorldError
+    from hrpsim.fitting.fit import fit as fit
     from hrpsim.model.actuator import Actuator as Actuator
     from hrpsim.model.convert import Converted as Converted
     from hrpsim.model.convert import convert as convert

@@ -41,6 +41,7 @@ _COMMANDS = {
     "controller": "begin a controller of your own",
     "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",
     "sweep": "run a scenario over many values, and show the results",
+    "fit": "find parameters of a world from recordings",
     "bench": "time it and other engines (in a source checkout)",
     "warm-up": "compile every kernel now, for later processes",
     "check-urdf": "the old name of check-model",

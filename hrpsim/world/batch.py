@@ -19,16 +19,16 @@ from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
 from hrpsim.jit.announcement import say_compiled
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.values import is_number
+from hrpsim.world.batch_arguments import BatchArguments
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.parts.stepping import announce_steps, whole_number
 from hrpsim.world.shard import Shard
 from hrpsim.world.world import World
 
-_KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
 _SHARES = 4  # of the worlds that each thread takes one after another: some steps take longer
 
 
-class Batch:
+class Batch(BatchArguments):
     """`count` independent copies of a world, in its present state.
 
     The copies differ by changes to each of `worlds`: states, commands, friction, solvers.
@@ -50,20 +50,38 @@ class Batch:
         for what, value in {"count": count, "threads": threads}.items():
             if not is_number(value) or value < 1 or value != int(value):
                 raise WorldError(f"{what} of a batch must be a whole number >= 1, got {value!r}")
-        self.worlds: tuple[World, ...] = tuple(world.copy() for _ in range(int(count)))
-        self._start = world.snapshot()
+        copies = tuple(world.copy() for _ in range(int(count)))
+        self._contain(copies, [world.snapshot()] * len(copies), int(threads))
+
+    @staticmethod
+    def of(worlds: Sequence[World], threads: int | None = None) -> Batch:
+        """Return a batch of these worlds themselves, such as worlds of different descriptions.
+
+        Args:
+            worlds: with the same entities.
+            threads: number of threads; by default one a processor.
+
+        Raises:
+            WorldError: without any world.
+        """
+        if not worlds:
+            raise WorldError("a batch needs at least one world")
+        batch = Batch.__new__(Batch)
+        starts = [world.snapshot() for world in worlds]
+        batch._contain(tuple(worlds), starts, threads or os.cpu_count() or 1)
+        return batch
+
+    def _contain(self, worlds: tuple[World, ...], starts: list, threads: int) -> None:
+        self.worlds, self._start, count = worlds, starts, len(worlds)
         self._noise: dict[tuple[int, str, str], SensorNoise] = {}
         self._one_call = Lock()
         self._is_closed = False
-        self._threads = min(int(threads), int(count))
+        self._threads = min(threads, count)
         self._pool = ThreadPoolExecutor(self._threads, "hrpsim-batch")
         size = -(-len(self.worlds) // (_SHARES * self._threads))
         self._ranges = [range(k, min(k + size, count)) for k in range(0, count, size)]
         steppings = [world._stepping for world in self.worlds]
         self._shares = [Shard(r, steppings[r.start : r.stop]) for r in self._ranges]
-
-    def __len__(self) -> int:
-        return len(self.worlds)
 
     def __enter__(self) -> Batch:
         return self
@@ -119,26 +137,6 @@ class Batch:
                 say_compiled(announced)
         return failures
 
-    def numbers(self, worlds: Sequence[int] | np.ndarray | None) -> list[int]:
-        """Return the numbers of all worlds (None), of numbers, or of a truth value for each.
-
-        Raises WorldError for anything else, and for a world that does not exist.
-        """
-        if worlds is None:
-            return list(range(len(self)))
-        given = np.asarray(worlds)
-        if given.dtype == bool and given.shape == (len(self),):
-            return np.flatnonzero(given).tolist()
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise WorldError(
-                f"worlds of a batch of {len(self)} are numbers, or a truth value for each, "
-                f"got {shown_value(worlds)}"
-            )
-        for k in given.tolist():
-            if not 0 <= k < len(self):
-                raise WorldError(f"there is no world {k} in a batch of {len(self)}")
-        return given.tolist()
-
     def map(self, function: Callable[[World, int], Any]) -> list:
         """Return function(world, number) of every world, several at a time, in their order.
 
@@ -180,40 +178,6 @@ class Batch:
         for k, robot in enumerate(self._called("robots", name)):
             one = {what: array[k] for what, array in rows.items()}
             robot.command(names=names, over=over, **one)
-
-    def _checked(self, what: str, array: np.ndarray, fits: bool, needed: str) -> np.ndarray:
-        if not fits:
-            raise StateError(f"{what} of {len(self)} worlds must {needed}, got {array.shape}")
-        return array
-
-    def _rows(self, what: str, given: ArrayLike) -> np.ndarray:
-        array = np.asarray(given)
-        fits = array.ndim == 2 and len(array) == len(self)
-        return self._checked(what, array, fits, f"have shape ({len(self)}, joints)")
-
-    def _numbers(self, what: str, given: ArrayLike | None) -> np.ndarray:
-        """Return a number for each world, from one or from as many; NaN for None."""
-        array = np.asarray(np.nan if given is None else given, dtype=np.float64)
-        fits = array.shape in ((), (len(self),))
-        self._checked(what, array, fits, f"be one number or ({len(self)},)")
-        return np.broadcast_to(array, (len(self),))
-
-    def _vectors(self, what: str, given: ArrayLike) -> np.ndarray:
-        """Return a vector for each world (count, 3), from one or from as many."""
-        array = np.asarray(given, dtype=np.float64)
-        fits = array.shape in ((3,), (len(self), 3))
-        self._checked(what, array, fits, f"have shape (3,) or ({len(self)}, 3)")
-        return np.broadcast_to(array, (len(self), 3))
-
-    def _called(self, kind: str, name: str) -> list[Any]:
-        """Return what is called `name` in each world, among its robots, bodies or entities."""
-        found = []
-        for world in self.worlds:
-            there = getattr(world, kind)
-            if name not in there:
-                raise WorldError(unknown_name(_KINDS[kind], str(name), there))
-            found.append(there[name])
-        return found
 
     # -- what differs from world to world ---------------------------------------------------------
 
@@ -381,7 +345,7 @@ class Batch:
         friction and gains that were set stay.
         """
         for k in self.numbers(worlds):
-            self.worlds[k].restore(self._start)
+            self.worlds[k].restore(self._start[k])
             for robot in self.worlds[k].robots.values():
                 robot.use_gains()
 

@@ -26,7 +26,7 @@ from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.schema import first_mistake, numeric
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Parameter
-from hrpsim.values import RANGES, Range
+from hrpsim.values import NOT_NEGATIVE, RANGES, Range
 from hrpsim.world.file.file_reader import dotted
 from hrpsim.world.file.world_schema import WORLD_FILE
 from hrpsim.world.world import World
@@ -45,6 +45,13 @@ ROBOT_FACTORS = {
     "damping_factor": Parameter(numeric(Range(0.0, 1e3))),  # damping of all joints
     "spring_factor": Parameter(_FACTOR),  # stiffness and damping of joints without gains: bushes
 }
+JOINT_VALUES = {
+    **{key: Parameter(numeric(NOT_NEGATIVE)) for key in ("friction", "damping", "stiffness")},
+    **{key: Parameter(numeric(NOT_NEGATIVE)) for key in ("rotor_inertia", "kp", "kd")},
+}
+LINK_VALUES = {
+    "mass_factor": Parameter(_FACTOR)
+}  # mass and inertia of a link with all that is fixed to it
 FRICTION = {
     "coefficient": Parameter(numeric(RANGES["friction"])),  # static and kinetic alike
     "static": Parameter(numeric(RANGES["friction"])),
@@ -144,6 +151,18 @@ def live_parameters(data: Mapping[str, Any], pairs: Mapping[str, Any], robots: I
     return found
 
 
+def parts_parameters(world: World) -> dict[str, Parameter]:
+    """Return, by path, the parameters of single joints and links."""
+    found = {}
+    for name, robot in world.robots.items():
+        for key, parameter in JOINT_VALUES.items():
+            found.update({f"robots.{name}.joints.{j}.{key}": parameter for j in robot.joint_names})
+        moving = {f.body: f.name for f in reversed(robot.model.frames.values()) if f.body >= 0}
+        for key, parameter in LINK_VALUES.items():
+            found.update({f"robots.{name}.links.{k}.{key}": parameter for k in moving.values()})
+    return found
+
+
 def slope_normal(values: Mapping[str, Any]) -> list[float] | None:
     """Return the normal of a floor that rises as the values say, None for a level one."""
     slope, heading = values.get("terrain.slope", 0.0), values.get("terrain.slope_heading", 0.0)
@@ -189,6 +208,9 @@ def change_world(
         }
         if factors:
             _change_robot(robot, factors)
+        _change_joints(robot, _of_parts(f"robots.{name}.joints.", values))
+        for link, own in _of_parts(f"robots.{name}.links.", values).items():
+            robot.scale_inertias(factors.get("mass_factor", 1.0) * own["mass_factor"], link)
     if values.get("terrain.roughness", 0.0) > 0.0:
         _add_tiles(world, values["terrain.roughness"], seed)
 
@@ -210,6 +232,32 @@ def _change_robot(robot, factors: Mapping[str, float]) -> None:
             damping=damping * properties["damping"],
             stiffness=spring * properties["stiffness"],
         )
+
+
+def _of_parts(above: str, values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return {part: {key: value}} of the paths ABOVE PART.KEY."""
+    found: dict[str, dict[str, float]] = {}
+    for path, value in values.items():
+        part, _, key = path.removeprefix(above).rpartition(".")
+        if path.startswith(above) and part:
+            found.setdefault(part, {})[key] = value
+    return found
+
+
+def _change_joints(robot, values: Mapping[str, Mapping[str, float]]) -> None:
+    if not values:
+        return
+    set_to: dict[str, np.ndarray] = {**robot.joint_properties()}
+    set_to["kp"], set_to["kd"] = (gain.copy() for gain in robot.gains)
+    for joint, own in values.items():
+        k = robot.joint_names.index(joint)
+        for key, value in own.items():
+            set_to[key][k] = value
+    if any(own.keys() & {"kp", "kd"} for own in values.values()):
+        robot.set_gains(set_to["kp"], set_to["kd"])
+        robot.use_gains()
+    del set_to["kp"], set_to["kd"]
+    robot.set_joint_properties(**set_to)
 
 
 def _add_tiles(world: World, roughness: float, seed: int) -> None:

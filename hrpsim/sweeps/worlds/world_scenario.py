@@ -33,6 +33,7 @@ from hrpsim.sweeps.worlds.world_paths import (
     changed,
     check_friction,
     live_parameters,
+    parts_parameters,
     paths_of,
     slope_normal,
 )
@@ -156,7 +157,7 @@ class WorldScenario(Scenario):
 
     def parameters(self) -> dict[str, Parameter]:
         """Return all that may be varied, by path."""
-        return dict(self._known)
+        return self._known | parts_parameters(self._base({}).world)
 
     @cached_property
     def _places(self) -> dict[str, tuple[Any, ...]]:

@@ -1,0 +1,51 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`hrpsim fit`: parameters of a world found from recordings, with intervals and held-out errors."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+from hrpsim.commands.output import print_report, show_line
+
+EPILOG = """exit status: 0 fitted, 1 refused or failed, 2 wrong usage.
+
+  hrpsim fit study.yaml                      values, 95 % intervals, errors
+  hrpsim fit study.yaml --plot fit.png       measured and simulated
+  hrpsim fit study.yaml --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("study", type=Path, metavar="STUDY", help="study file of the fit (YAML)")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw (.png, .svg)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=fit)
+
+
+def fit(options: argparse.Namespace) -> int:
+    """Fit, and print what was found."""
+    from hrpsim.fitting.figures import draw_fit
+    from hrpsim.fitting.fit_study import read_fit_study
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        study = read_fit_study(options.study)
+        result = study.run(show_line)
+        validated = study.cross_validate(show_line) if study.folds else {}
+    show_line("")
+    report = {"study": study.title, **result.report()}
+    report["cross_validated_error"] = {
+        kind: {"before": before, "after": after} for kind, (before, after) in validated.items()
+    }
+    said = dict.fromkeys(str(warning.message) for warning in caught)
+    report["warnings"] = list(said)
+    if options.plot:
+        draw_fit(result, options.plot)
+        report["figure"] = str(options.plot)
+    print_report({key: value for key, value in report.items() if value}, options.json)
+    return 0

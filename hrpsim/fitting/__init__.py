@@ -1,0 +1,26 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parameters of a world found from recordings, by least squares, with their uncertainty.
+
+Begin with `fit.fit` (also `hrpsim.fit`). `predict` simulates the recordings in short windows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.fitting.errors import FitError as FitError
+    from hrpsim.fitting.errors import FitWarning as FitWarning
+    from hrpsim.fitting.figures import draw_fit as draw_fit
+    from hrpsim.fitting.fit_study import cross_validate as cross_validate
+    from hrpsim.fitting.readers import read_bag_recording as read_bag_recording
+    from hrpsim.fitting.readers import read_recording as read_recording
+    from hrpsim.fitting.recording import Recording as Recording
+    from hrpsim.fitting.result import FitResult as FitResult
+    from hrpsim.fitting.unknowns import Unknown as Unknown
+else:
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

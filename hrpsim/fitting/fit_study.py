@@ -1,0 +1,167 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Study files of fits: YAML with a world, recordings and parameters.
+
+docs/reference/fit_file.md lists the entries; `FIT_FILE` is their schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim import schema
+from hrpsim.fitting.errors import FitError
+from hrpsim.fitting.fit import STARTS, fit
+from hrpsim.fitting.readers import read_recording
+from hrpsim.fitting.recording import KINDS, Recording
+from hrpsim.fitting.result import FitResult
+from hrpsim.fitting.unknowns import SCALES
+from hrpsim.resources import share_path
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+from hrpsim.values import POSITIVE
+from hrpsim.world.file.file_reader import dotted
+from hrpsim.yaml_text import read_yaml
+
+UNKNOWN = {
+    "between": schema.vector(2),
+    "prior": schema.vector(2),
+    "paths": schema.listing(schema.name, 1),
+    "scale": schema.one_of("scale", SCALES),
+}
+RECORDING = {
+    "name": schema.name,
+    "entity": schema.name,
+    "held_out": schema.flag,
+    "interpolate": schema.flag,
+    "begin": schema.numeric(),
+    "end": schema.numeric(),
+    "states": schema.name,
+    "commands": schema.null_or(schema.name),
+    "base": schema.name,
+    "joints": schema.listing(schema.name, 1),
+}
+_UNKNOWN = schema.mapping(UNKNOWN, required={"start": schema.numeric()})
+OPTIONS = {
+    "title": schema.name,
+    "entity": schema.name,
+    "window": schema.numeric(POSITIVE),
+    "start": schema.one_of("start", STARTS),
+    "change": schema.numeric(POSITIVE),
+    "noise": schema.mapping({kind: schema.numeric(POSITIVE) for kind in KINDS}),
+    "folds": schema.integer(2, 1000),
+}
+REQUIRED = {
+    "world": schema.name,
+    "recordings": schema.listing(schema.mapping(RECORDING, required={"file": schema.name}), 1),
+    "parameters": schema.table(
+        schema.either("a first value, or a mapping with start,", schema.numeric(), _UNKNOWN),
+        "from parameters to first values",
+    ),
+}
+FIT_FILE = schema.mapping(OPTIONS, required=REQUIRED)
+
+
+@dataclass(frozen=True)
+class FitStudy:
+    """A fit, ready to run."""
+
+    title: str
+    world: Path
+    recordings: tuple[Recording, ...]
+    parameters: dict[str, Any]
+    options: dict[str, Any]
+    folds: int | None
+
+    def run(self, report=None) -> FitResult:
+        """Fit to the recordings that are not held out."""
+        return fit(self.world, self.recordings, self.parameters, report=report, **self.options)
+
+    def cross_validate(self, report=None) -> dict[str, tuple[float, float]]:
+        """Return errors by kind before and after, each recording predicted by a fit without it."""
+        return cross_validate(
+            self.world,
+            self.recordings,
+            self.parameters,
+            self.folds or 2,
+            report=report,
+            **self.options,
+        )
+
+
+def cross_validate(
+    world: str | Path | WorldScenario,
+    recordings: Sequence[Recording],
+    parameters: Mapping[str, Any],
+    folds: int,
+    **options: Any,
+) -> dict[str, tuple[float, float]]:
+    """Return errors by kind before and after, each recording predicted by a fit without its fold.
+
+    Args:
+        world: as for `fit`.
+        recordings: as many as folds, at least.
+        parameters: as for `fit`.
+        folds: number of parts into which the recordings are divided.
+        **options: others of `fit`.
+
+    Raises:
+        FitError: for fewer recordings than folds, and as `fit`.
+    """
+    if len(recordings) < folds:
+        raise FitError(f"{folds} folds need as many recordings, there are {len(recordings)}")
+    squares: dict[str, list[np.ndarray]] = {}
+    counts = []
+    for fold in range(folds):
+        split = [replace(one, held_out=k % folds == fold) for k, one in enumerate(recordings)]
+        counts.append(sum(one.held_out for one in split))
+        found = fit(world, split, parameters, **options)
+        for kind, both in found.errors(held_out=True).items():
+            squares.setdefault(kind, []).append(np.square(both))
+    means = {kind: np.average(own, axis=0, weights=counts) for kind, own in squares.items()}
+    return {kind: (float(np.sqrt(a)), float(np.sqrt(b))) for kind, (a, b) in means.items()}
+
+
+def read_fit_study(path: str | Path) -> FitStudy:
+    """Read a file; HrpsimError with file, line and entry."""
+    path = Path(path).expanduser()
+    text = read_yaml(path, FitError, "study file")
+    file, where, mistake = schema.first_mistake(FIT_FILE, text.data)
+    if mistake:
+        at = f"{text.place(where)}: {dotted(where)}"
+        raise FitError(f"{at}{': ' if where else ''}{mistake}")
+    parameters = {
+        name: {key: tuple(x) if isinstance(x, list) else x for key, x in given.items()}
+        if isinstance(given, dict)
+        else given
+        for name, given in file["parameters"].items()
+    }
+    recordings = tuple(_recording(path, dict(entry)) for entry in file["recordings"])
+    options = {
+        key: file[key] for key in ("entity", "window", "start", "noise", "change") if key in file
+    }
+    title = file.get("title", path.stem)
+    world = _beside(path, file["world"])
+    return FitStudy(title, world, recordings, parameters, options, file.get("folds"))
+
+
+def _recording(path: Path, entry: dict[str, Any]) -> Recording:
+    begin, end = entry.pop("begin", -np.inf), entry.pop("end", np.inf)
+    file = _beside(path, entry.pop("file"))
+    whole = read_recording(file, **entry)
+    return whole.part(begin, end) if np.isfinite([begin, end]).any() else whole
+
+
+def _beside(study: Path, named: str) -> Path:
+    path = (study.parent / Path(named).expanduser()).absolute()
+    if path.exists():
+        return path
+    try:
+        return share_path(named)
+    except FileNotFoundError:
+        return path

@@ -1,0 +1,228 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Measured motions of a robot or body, with the commands that it got."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hrpsim.errors import unknown_name
+from hrpsim.fitting.errors import FitError, FitWarning
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+# The quantities that are compared, and their units.
+KINDS = {
+    "position": "rad or m",  # of joints
+    "velocity": "rad/s or m/s",
+    "base_position": "m",
+    "base_rotation": "rad",
+    "base_velocity": "m/s",
+    "base_turning": "rad/s",
+}
+COMMANDS = ("positions", "velocities", "efforts")
+_SHAPES = {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
+_SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
+_LEAST_COVER = 0.5  # of the samples must lie within the time of the commands
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Samples of one robot or body, and commands, whose times have the same clock.
+
+    Args:
+        time: of the samples (n,) [s], increasing.
+        joints: names of the measured joints, in the order of columns.
+        positions: of joints (n, joints) [rad or m].
+        velocities: of joints (n, joints) [rad/s or m/s]; by default differences of positions,
+            which are then not compared.
+        base: position [m] and quaternion x y z w of a free base or body (n, 7).
+        base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6); by default
+            differences.
+        command_time: of the commands (m,) [s]; each holds until the next.
+        command_joints: names of the commanded joints; by default `joints`.
+        command_positions: (m, command joints) [rad or m].
+        command_velocities: (m, command joints) [rad/s or m/s].
+        command_efforts: (m, command joints) [Nm or N].
+        interpolate: position targets move evenly from one command to the next, and reach each when
+            the next comes, as with controllers of hrpsim; by default they jump.
+        name: for reports.
+        entity: the robot or body; by default that of the fit.
+        held_out: whether it is only predicted, not fitted to.
+
+    Raises:
+        FitError: for arrays that do not fit each other, values that are not finite, times that do
+            not increase, or commands of another time than the samples.
+    """
+
+    time: np.ndarray
+    joints: tuple[str, ...] = ()
+    positions: np.ndarray | None = None
+    velocities: np.ndarray | None = None
+    base: np.ndarray | None = None
+    base_velocity: np.ndarray | None = None
+    command_time: np.ndarray | None = None
+    command_joints: tuple[str, ...] | None = None
+    command_positions: np.ndarray | None = None
+    command_velocities: np.ndarray | None = None
+    command_efforts: np.ndarray | None = None
+    interpolate: bool = False
+    name: str = "recording"
+    entity: str | None = None
+    held_out: bool = False
+
+    def __post_init__(self):
+        put = object.__setattr__  # the class is frozen
+        put(self, "joints", tuple(map(str, self.joints)))
+        named = self.joints if self.command_joints is None else self.command_joints
+        put(self, "command_joints", tuple(map(str, named)))
+        put(self, "time", self._checked("time", self.time, ()))
+        if self.positions is None and self.base is None:
+            raise FitError(f"{self.name}: there are neither positions of joints nor a base")
+        if self.command_time is not None:
+            put(self, "command_time", self._checked("command_time", self.command_time, ()))
+        for what, width in _SHAPES.items():
+            given = getattr(self, what)
+            if given is not None:
+                columns = width if isinstance(width, int) else len(getattr(self, width))
+                put(self, what, self._checked(what, given, (columns,)))
+        self._check_clocks()
+
+    def _checked(self, what: str, given, columns: tuple[int, ...]) -> np.ndarray:
+        array = np.array(given, dtype=np.float64)
+        rows = self.command_time if what.startswith("command_") else self.time
+        if what in ("time", "command_time"):
+            shape: tuple[int, ...] = (array.size,)
+        elif rows is None:
+            raise FitError(f"{self.name}: {what} need command_time")
+        else:
+            shape = (len(rows), *columns)
+        if array.shape != shape or array.size == 0:
+            raise FitError(f"{self.name}: {what} must have shape {shape}, got {array.shape}")
+        wrong = np.argwhere(~np.isfinite(array))
+        if len(wrong):
+            row, *column = wrong[0].tolist()
+            names = self.command_joints if what.startswith("command_") else self.joints
+            of = f" of {names[column[0]]!r}" if column and "base" not in what and names else ""
+            raise FitError(f"{self.name}: {what}{of} in sample {row} is {array[tuple(wrong[0])]}")
+        if what in ("time", "command_time") and (np.diff(array) <= 0.0).any():
+            k = int((np.diff(array) <= 0.0).argmax())
+            raise FitError(
+                f"{self.name}: {what} does not increase: {array[k + 1]:.9g} s follows "
+                f"{array[k]:.9g} s at sample {k + 1}"
+            )
+        return array
+
+    def _check_clocks(self) -> None:
+        if self.command_time is None:
+            return
+        if self.interpolate and len(self.command_time) < 2:
+            raise FitError(f"{self.name}: interpolate needs two commands")
+        if all(getattr(self, f"command_{key}") is None for key in COMMANDS):
+            raise FitError(f"{self.name}: command_time without commands")
+        first, last = self.command_time[[0, -1]]
+        gap = np.diff(self.command_time).max(initial=0.0)
+        within = (self.time >= first) & (self.time <= last + gap + 1.0)
+        if within.mean() < _LEAST_COVER:
+            raise FitError(
+                f"{self.name}: the clocks disagree: samples from {self.time[0]:.9g} to "
+                f"{self.time[-1]:.9g} s, commands from {first:.9g} to {last:.9g} s"
+            )
+
+    def part(self, begin: float = -np.inf, end: float = np.inf, **changes) -> Recording:
+        """Return the samples of a span of time, with other fields changed.
+
+        Args:
+            begin: first time [s].
+            end: last time [s].
+            **changes: fields and their values.
+
+        Raises:
+            FitError: where no sample lies in the span.
+        """
+        chosen = (self.time >= begin) & (self.time <= end)
+        if not chosen.any():
+            raise FitError(f"{self.name}: no sample lies between {begin:g} and {end:g} s")
+        samples = ("time", "positions", "velocities", "base", "base_velocity")
+        arrays = {what: getattr(self, what) for what in samples}
+        cut = {what: array[chosen] for what, array in arrays.items() if array is not None}
+        return replace(self, **cut, **changes)
+
+
+class BoundRecording:
+    """A recording with its places in the state of a world's robot or body.
+
+    q (n, nq) and v (n, nv) are NaN where nothing was measured. compared: the kinds of quantities.
+    """
+
+    def __init__(self, recording: Recording, world: World, entity: str | None):
+        self.recording, self.time, self.name = recording, recording.time, recording.name
+        name = recording.entity or entity
+        if name is None:
+            raise FitError(f"{self.name}: say which robot or body it is of")
+        if name not in world.entities:
+            raise FitError(f"{self.name}: {unknown_name('entity', name, world.entities)}")
+        self.entity = name
+        thing = world.entities[name]
+        self.q, self.v = (np.full((len(self.time), k), np.nan) for k in (thing.nq, thing.nv))
+        robot = thing if isinstance(thing, Robot) else None
+        self.free = robot is None or robot.model.base == "free"
+        self._check_joints(robot)
+        self.compared: dict[str, np.ndarray] = {}  # from kinds to columns of v
+        self.positions_of = self.q_of = np.zeros(0, dtype=int)
+        if self.free:
+            self._place_base()
+        if robot is not None and recording.positions is not None:
+            indices = robot.joint_index.indices(recording.joints)
+            self.q_of = robot.joint_index.q[indices]
+            self.v_of = robot.joint_index.v[indices]
+            self.q[:, self.q_of] = recording.positions
+            self._place("velocity", self.v_of, recording.velocities, recording.positions)
+            self.compared["position"] = self.v_of
+
+    def _check_joints(self, robot: Robot | None) -> None:
+        known = () if robot is None else robot.joint_names
+        given = self.recording
+        for joint in (*given.joints, *(given.command_joints or ())):
+            if joint not in known:
+                raise FitError(f"{self.name}: {unknown_name('joint', joint, known)}")
+        missing = [joint for joint in known if joint not in given.joints]
+        if missing:
+            warnings.warn(
+                f"{self.name}: joints that were not measured keep their simulated state from "
+                f"window to window: {', '.join(missing)}",
+                FitWarning,
+                stacklevel=2,
+            )
+        if self.free and given.base is None:
+            raise FitError(f"{self.name}: {self.entity!r} has a free base, whose poses are needed")
+        if not self.free and given.base is not None:
+            raise FitError(f"{self.name}: {self.entity!r} has no free base, but poses of one")
+
+    def _place_base(self) -> None:
+        from scipy.spatial.transform import Rotation
+
+        given = self.recording
+        self.q[:, :7] = given.base
+        turns = Rotation.from_quat(given.base[:, 3:7])
+        speed = given.base_velocity
+        if speed is None:
+            between = (turns[:-1].inv() * turns[1:]).as_rotvec() / np.diff(self.time)[:, None]
+            turning = np.vstack([between, between[-1:]])
+            linear = turns.inv().apply(np.gradient(given.base[:, :3], self.time, axis=0))
+            self.v[:, :6] = np.hstack([linear, turning])
+        else:
+            self.v[:, :6] = speed
+            self.compared |= {"base_velocity": np.arange(3), "base_turning": np.arange(3, 6)}
+        self.compared |= {"base_position": np.arange(3), "base_rotation": np.arange(3, 6)}
+
+    def _place(self, kind: str, at: np.ndarray, given, positions) -> None:
+        if given is None:
+            self.v[:, at] = np.gradient(positions, self.time, axis=0)
+        else:
+            self.v[:, at] = given
+            self.compared[kind] = at

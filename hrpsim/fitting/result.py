@@ -1,0 +1,119 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a fit found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.fitting.recording import KINDS
+
+
+class Undetermined(NamedTuple):
+    """A combination of parameters that the recordings do not determine.
+
+    parts: direction, by parameter: of logarithms, or of values over their bounds' distance.
+    deviation: standard deviation along it, in the same unit.
+    """
+
+    parts: dict[str, float]
+    deviation: float
+
+
+class Trace(NamedTuple):
+    """Compared samples of a recording; differences are predicted minus measured."""
+
+    name: str
+    held_out: bool
+    time: np.ndarray  # (samples,) [s]
+    window: np.ndarray  # (samples,) number of the window
+    kinds: tuple[str, ...]  # of each column
+    labels: tuple[str, ...]  # joint or axis of each column
+    measured: np.ndarray  # (samples, columns); 0 for rotations
+    before: np.ndarray  # differences with the first values
+    after: np.ndarray  # differences with those found
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """Values, 95 % intervals and errors.
+
+    Attributes:
+        names: of the parameters.
+        start: first values (p,).
+        values: that were found (p,).
+        low: lower ends of the 95 % intervals (p,); NaN for parameters without effect.
+        high: upper ends.
+        correlation: of the parameters (p, p).
+        at_bound: parameters that ended at a bound, whose intervals mean nothing.
+        without_effect: parameters that nothing measured depends on; they keep their start.
+        undetermined: combinations that the recordings leave open.
+        traces: measured and predicted motion of each recording.
+    """
+
+    names: tuple[str, ...]
+    start: np.ndarray
+    values: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    correlation: np.ndarray
+    at_bound: tuple[str, ...]
+    without_effect: tuple[str, ...]
+    undetermined: tuple[Undetermined, ...]
+    traces: tuple[Trace, ...]
+
+    def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
+        """Return, by kind of quantity, the root of the mean square difference before and after."""
+        found = {}
+        for kind in KINDS:
+            parts = [
+                (trace.before[:, columns], trace.after[:, columns])
+                for trace in self.traces
+                if trace.held_out == held_out
+                and (columns := [k for k, own in enumerate(trace.kinds) if own == kind])
+            ]
+            if parts:
+                both = (np.concatenate([np.ravel(one) for one in side]) for side in zip(*parts))
+                before, after = (float(np.sqrt(np.mean(side**2))) for side in both)
+                found[kind] = before, after
+        return found
+
+    def report(self) -> dict[str, Any]:
+        """Return the result as plain data, for people and JSON."""
+        found: dict[str, Any] = {
+            "parameters": {
+                name: {
+                    "value": _rounded(self.values[k]),
+                    "interval": [_rounded(self.low[k]), _rounded(self.high[k])],
+                    "start": float(self.start[k]),
+                }
+                for k, name in enumerate(self.names)
+            }
+        }
+        for held_out, key in ((False, "error"), (True, "held_out_error")):
+            found[key] = {
+                f"{kind} [{KINDS[kind]}]": {"before": _rounded(a), "after": _rounded(b)}
+                for kind, (a, b) in self.errors(held_out).items()
+            }
+        pairs = {
+            f"{a}, {self.names[j]}": _rounded(self.correlation[i, j])
+            for i, a in enumerate(self.names)
+            for j in range(i)
+            if abs(self.correlation[i, j]) > 0.9
+        }
+        found["correlated"] = pairs
+        found["at_bound"] = list(self.at_bound)
+        found["without_effect"] = list(self.without_effect)
+        found["undetermined"] = [
+            " ".join(f"{share:+.2f} {name}" for name, share in one.parts.items())
+            for one in self.undetermined
+        ]
+        return {key: value for key, value in found.items() if value}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.6g}")

@@ -1,0 +1,147 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a fit looks for: parameters by path, or delays, with bounds and priors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import shown_value
+from hrpsim.fitting.errors import FitError
+from hrpsim.sweeps.framework.errors import unknown_parameter
+from hrpsim.sweeps.framework.scenario import Parameter
+from hrpsim.values import is_number
+
+DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's
+SCALES = ("linear", "log")
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A parameter to fit.
+
+    Args:
+        start: first value.
+        between: bounds; by default those of the parameter.
+        prior: mean and standard deviation of what is known without the recordings, of the logarithm
+            if the scale is log.
+        paths: parameters that all have this value; by default the one of its name.
+        scale: "log" keeps it positive; by default where the parameter cannot be 0.
+    """
+
+    start: float
+    between: tuple[float, float] | None = None
+    prior: tuple[float, float] | None = None
+    paths: Sequence[str] = field(default=())
+    scale: str | None = None
+
+
+class Unknowns:
+    """The unknowns of a fit as a vector u: logarithms, or values over their unit of change."""
+
+    def __init__(
+        self,
+        given: Mapping[str, Unknown | float | Mapping[str, Any]],
+        known: Mapping[str, Parameter],
+        recordings: Sequence[str],
+    ):
+        if not given:
+            raise FitError("a fit needs at least one parameter")
+        self.names = list(given)
+        self.paths: list[tuple[str, ...]] = []
+        ends, starts, self.log, priors = [], [], [], []
+        for name, one in given.items():
+            if not isinstance(one, Unknown):
+                one = Unknown(**one) if isinstance(one, Mapping) else Unknown(one)
+            paths = tuple(one.paths) or (name,)
+            kind = _kind_of(paths, known, recordings)
+            self.paths.append(paths)
+            low, high, log = _bounds(name, one, kind)
+            ends.append((low, high))
+            starts.append(float(one.start))
+            self.log.append(log)
+            priors.append(one.prior)
+        self.start = np.array(starts)
+        self.low, self.high = np.array(ends).T
+        self.unit = np.array([self._unit(k, priors[k]) for k in range(len(self.names))])
+        self.priors = [(k, *prior) for k, prior in enumerate(priors) if prior is not None]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _unit(self, k: int, prior: tuple[float, float] | None) -> float:
+        """Return a change of a linear parameter that matters: of its prior, bounds or value."""
+        if self.log[k]:
+            return 1.0
+        width = self.high[k] - self.low[k]
+        if prior is not None:
+            return float(prior[1])
+        return float(width) if math.isfinite(width) else max(abs(self.start[k]), 1e-3)
+
+    def to_u(self, values: np.ndarray) -> np.ndarray:
+        """Return the vector of values (p,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.log, np.log(values), values / self.unit)
+
+    def to_values(self, u: np.ndarray) -> np.ndarray:
+        """Return the values of a vector, within their bounds."""
+        values = [math.exp(x) if log else x * k for x, log, k in zip(u, self.log, self.unit)]
+        return np.clip(values, self.low, self.high)
+
+    def by_path(self, u: np.ndarray) -> dict[str, float]:
+        """Return the value of each path."""
+        values = self.to_values(u).tolist()
+        return {path: x for paths, x in zip(self.paths, values) for path in paths}
+
+    def prior_residuals(self, u: np.ndarray) -> np.ndarray:
+        """Return (u - mean) / standard deviation of each prior."""
+        own = [(u[k] * self.unit[k] - mean) / sd for k, mean, sd in self._in_u()]
+        return np.array(own, dtype=float)
+
+    def prior_rows(self) -> np.ndarray:
+        """Return the derivatives (priors, p) of `prior_residuals`."""
+        rows = np.zeros((len(self.priors), len(self)))
+        for row, (k, _, sd) in zip(rows, self._in_u()):
+            row[k] = self.unit[k] / sd
+        return rows
+
+    def _in_u(self) -> list[tuple[int, float, float]]:
+        return [(k, math.log(m) if self.log[k] else m, sd) for k, m, sd in self.priors]
+
+
+def _kind_of(
+    paths: Sequence[str], known: Mapping[str, Parameter], recordings: Sequence[str]
+) -> Parameter | None:
+    """Return the kind of parameter, None for a delay; FitError for an unknown path."""
+    delays = (DELAY, *(f"{DELAY}.{name}" for name in recordings))
+    for path in paths:
+        if path not in known and path not in delays:
+            raise FitError(unknown_parameter(path, (*known, *delays)))
+    return None if paths[0] in delays else known[paths[0]]
+
+
+def _bounds(name: str, one: Unknown, kind: Parameter | None) -> tuple[float, float, bool]:
+    """Return lower and upper bound, and whether the scale is logarithmic; FitError if wrong."""
+    if not is_number(one.start):
+        raise FitError(f"{name}: start must be a number, got {shown_value(one.start)}")
+    if kind is not None and (mistake := kind.mistake(one.start)):
+        raise FitError(f"{name}: start: {mistake}")
+    positive = kind is not None and bool(kind.mistake(0.0))
+    if one.scale not in (None, *SCALES):
+        raise FitError(f"{name}: scale must be linear or log, got {shown_value(one.scale)}")
+    log = one.scale == "log" or (one.scale is None and positive)
+    not_negative = log or (kind is not None and bool(kind.mistake(-1e-9)))
+    low, high = one.between or (0.0 if not_negative else -math.inf, math.inf)
+    if log and low <= 0.0:
+        low = math.exp(-50.0) * one.start
+    if not low <= one.start <= high or low >= high or (log and one.start <= 0.0):
+        raise FitError(f"{name}: start {one.start:g} must lie between {low:g} and {high:g}")
+    if one.prior is not None and not (one.prior[1] > 0.0 and (not log or one.prior[0] > 0.0)):
+        raise FitError(f"{name}: prior needs a mean and a positive deviation, got {one.prior}")
+    return low, high, log

@@ -1,0 +1,80 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Arguments of a batch's methods: one value for all worlds, or one for each; names; numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
+from hrpsim.world.world import World
+
+_KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
+
+
+class BatchArguments:
+    """The part of `Batch` that checks arguments."""
+
+    worlds: tuple[World, ...]
+
+    def __len__(self) -> int:
+        return len(self.worlds)
+
+    def numbers(self, worlds: Sequence[int] | np.ndarray | None) -> list[int]:
+        """Return the numbers of all worlds (None), of numbers, or of a truth value for each.
+
+        Raises WorldError for anything else, and for a world that does not exist.
+        """
+        if worlds is None:
+            return list(range(len(self)))
+        given = np.asarray(worlds)
+        if given.dtype == bool and given.shape == (len(self),):
+            return np.flatnonzero(given).tolist()
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise WorldError(
+                f"worlds of a batch of {len(self)} are numbers, or a truth value for each, "
+                f"got {shown_value(worlds)}"
+            )
+        for k in given.tolist():
+            if not 0 <= k < len(self):
+                raise WorldError(f"there is no world {k} in a batch of {len(self)}")
+        return given.tolist()
+
+    def _checked(self, what: str, array: np.ndarray, fits: bool, needed: str) -> np.ndarray:
+        if not fits:
+            raise StateError(f"{what} of {len(self)} worlds must {needed}, got {array.shape}")
+        return array
+
+    def _rows(self, what: str, given: ArrayLike) -> np.ndarray:
+        array = np.asarray(given)
+        fits = array.ndim == 2 and len(array) == len(self)
+        return self._checked(what, array, fits, f"have shape ({len(self)}, joints)")
+
+    def _numbers(self, what: str, given: ArrayLike | None) -> np.ndarray:
+        """Return a number for each world, from one or from as many; NaN for None."""
+        array = np.asarray(np.nan if given is None else given, dtype=np.float64)
+        fits = array.shape in ((), (len(self),))
+        self._checked(what, array, fits, f"be one number or ({len(self)},)")
+        return np.broadcast_to(array, (len(self),))
+
+    def _vectors(self, what: str, given: ArrayLike) -> np.ndarray:
+        """Return a vector for each world (count, 3), from one or from as many."""
+        array = np.asarray(given, dtype=np.float64)
+        fits = array.shape in ((3,), (len(self), 3))
+        self._checked(what, array, fits, f"have shape (3,) or ({len(self)}, 3)")
+        return np.broadcast_to(array, (len(self), 3))
+
+    def _called(self, kind: str, name: str) -> list[Any]:
+        """Return what is called `name` in each world, among its robots, bodies or entities."""
+        found = []
+        for world in self.worlds:
+            there = getattr(world, kind)
+            if name not in there:
+                raise WorldError(unknown_name(_KINDS[kind], str(name), there))
+            found.append(there[name])
+        return found
