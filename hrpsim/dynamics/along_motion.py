@@ -100,7 +100,7 @@ def _checked_motion(model: Model, q: ArrayLike) -> np.ndarray:
     return motion
 
 
-@kernel  # many parameters: a motion's arrays, and room for the result
+@kernel
 def efforts_along(w, gravity, q, v, dv, loaded, wrenches, tau_out):
     """Write the public generalised forces (n, nv) of samples q, v, dv (n, .)."""
     for t in range(q.shape[0]):

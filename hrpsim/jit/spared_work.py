@@ -3,7 +3,7 @@
 
 """Caching of the types of operators' and functions' results in numba while kernels are compiled.
 
-Numba finds them anew for every call in a kernel: without the cache a kernel takes 1.3 times the
+Numba finds them again for every call in a kernel: without the cache a kernel takes 1.3 times the
 processor time. Numba is restored after a kernel is compiled.
 """
 

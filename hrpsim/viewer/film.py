@@ -41,7 +41,7 @@ class _View(NamedTuple):
     size: tuple[int, int]  # [pixels]
 
 
-def make_film(  # many parameters: keywords, each with a default
+def make_film(
     world,
     file: str | Path,
     duration: float,
