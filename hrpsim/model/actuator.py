@@ -63,31 +63,33 @@ class Actuator:
     Quantities are at the joint, reflected through the gear, unless said otherwise. For a prismatic
     joint read N for Nm and m for rad. WorldError names what is invalid.
 
-    delay: of commands [s], at most 1; any number of steps, whole or not.
-    command_period: between two samples of the command [s]; 0: every step.
-    curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on
-        [rad/s, Nm]; linear between them, constant after the last. Torques do not rise.
-    regeneration_torque: limit while the motor brakes [Nm]; None: the curve's torque at rest.
-    voltage, resistance, torque_constant, gear_ratio: of a DC motor [V, ohm, Nm/A at the motor's
-        shaft, 1], which limit its torque by its back EMF. resistance 0: no such limit.
-    current_limit: [A].
-    stiffness, damping, backlash: of the gear [Nm/rad, Nms/rad, rad in all]. With a stiffness the
-        rotor inertia of the joint lies behind it. 0: a rigid gear, without backlash.
-    encoder: the side that gains act on, "joint" or "motor".
-    coulomb_friction, static_friction, stribeck_velocity: dry friction Fc + (Fs - Fc)
-        exp(-(v / vs)^2) [Nm, Nm, rad/s]; static_friction None: as coulomb_friction.
-    viscous_friction: [Nms/rad].
-    efficiency, backdriving_efficiency: of the gear, as the motor drives and as it is driven.
-    joint_resolution, motor_resolution: of encoders [rad; at the motor's shaft].
-    torque_resolution, torque_noise, noise_seed: of the torque sensor [Nm]; the noise is white, with
-        this standard deviation, and a function of seed, joint and step.
-    winding_heat_capacity, winding_thermal_resistance: [J/K, K/W to the housing]; 0 J/K: no heat.
-    housing_heat_capacity, housing_thermal_resistance: [J/K, K/W to the air].
-    ambient_temperature, reference_temperature: of the air, of the constants [degrees Celsius].
-    resistance_coefficient, torque_constant_coefficient: relative change of the resistance with the
-        winding's temperature and of the torque constant with the housing's [1/K].
-    derating_temperature, limit_temperature: of the winding, where the current limit begins to
-        fall and where it is 0 [degrees Celsius].
+    Args:
+        delay: of commands [s], at most 1; any number of steps, whole or not.
+        command_period: between two samples of the command [s]; 0: every step.
+        curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on [rad/s,
+            Nm]; linear between them, constant after the last. Torques do not rise.
+        regeneration_torque: limit while the motor brakes [Nm]; None: the curve's torque at rest.
+        voltage, resistance, torque_constant, gear_ratio: of a DC motor [V, ohm, Nm/A at the motor's
+            shaft, 1], which limit its torque by its back EMF. resistance 0: no such limit.
+        current_limit: [A].
+        stiffness, damping, backlash: of the gear [Nm/rad, Nms/rad, rad in all]. With a stiffness
+            the rotor inertia of the joint lies behind it. 0: a rigid gear, without backlash.
+        encoder: the side that gains act on, "joint" or "motor".
+        coulomb_friction, static_friction, stribeck_velocity: dry friction Fc + (Fs - Fc) exp(-(v /
+            vs)^2) [Nm, Nm, rad/s]; static_friction None: as coulomb_friction.
+        viscous_friction: [Nms/rad].
+        efficiency, backdriving_efficiency: of the gear, as the motor drives and as it is driven.
+        joint_resolution, motor_resolution: of encoders [rad; at the motor's shaft].
+        torque_resolution, torque_noise, noise_seed: of the torque sensor [Nm]; the noise is white,
+            with this standard deviation, and a function of seed, joint and step.
+        winding_heat_capacity, winding_thermal_resistance: [J/K, K/W to the housing]; 0 J/K: no
+            heat.
+        housing_heat_capacity, housing_thermal_resistance: [J/K, K/W to the air].
+        ambient_temperature, reference_temperature: of the air, of the constants [degrees Celsius].
+        resistance_coefficient, torque_constant_coefficient: relative change of the resistance with
+            the winding's temperature and of the torque constant with the housing's [1/K].
+        derating_temperature, limit_temperature: of the winding, where the current limit begins to
+            fall and where it is 0 [degrees Celsius].
     """
 
     delay: float = 0.0

@@ -31,7 +31,7 @@ def listed(kind="continuous", link="", joint="", robot=""):
     "parts, line",
     [
         (
-            {"robot": '<gazebo reference="b"><sensor name="eye" type="camera"/></gazebo>'},
+            {"robot": '<gazebo reference="b"><sensor name="eye" type="navsat"/></gazebo>'},
             "<sensor> of <gazebo> (1: eye): not simulated: <sensor> of <hrpsim> is",
         ),
         (
