@@ -270,7 +270,7 @@ def test_a_lidar_declared_for_gazebo():
     <vertical><samples>4</samples><min_angle>-0.2</min_angle><max_angle>0.2</max_angle></vertical>
     </scan><range><min>0.1</min><max>12</max><resolution>0.01</resolution></range>
     <noise><type>gaussian</type><mean>0.0</mean><stddev>0.01</stddev></noise></lidar>
-    </sensor><sensor name="eye" type="camera"/></gazebo>"""
+    </sensor><sensor name="eye" type="navsat"/></gazebo>"""
     with pytest.warns(ModelWarning) as warned:
         theirs = free_box("", gazebo)
     text = str(warned[0].message)
