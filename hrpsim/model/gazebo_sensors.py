@@ -66,6 +66,7 @@ def gazebo_sensors(
                 kind, settings = "camera", _camera
             name, given = document.text(sensor, "name"), settings(document, sensor)
             given["rate"] = _text(sensor, "update_rate", "0")
+            given["enabled"] = False  # it costs nothing where nobody reads it
             yield name, kind, link, placement, given, sensor
 
 

@@ -257,18 +257,19 @@ class SampledSensor:
     noise: float = 0.0  # standard deviation [m]
     dropout: float = 0.0  # part of the rays that return nothing
     seed: int = 0
+    enabled: bool = True  # whether it measures from the start, or from its first reading on
     see_own: bool = False  # whether rays meet the robot's own links
     geometry: str = "collision"  # whether rays meet shapes as they collide or are drawn ("visual")
 
 
-_COMMON = ("rate", "latency", "noise", "dropout", "seed", "see_own", "geometry")
+_COMMON = ("rate", "latency", "enabled", "noise", "dropout", "seed", "see_own", "geometry")
 
 
 def settings_of_kind(kind: str) -> tuple[str, ...]:
     """Return the names of the settings of a kind of sensor; ModelError for an unknown kind."""
     if kind not in _KINDS:
         raise ModelError(unknown_name("sensor type", kind, SAMPLED_KINDS))
-    left_out = {"contact": _COMMON[2:], "camera": ("geometry",)}.get(kind, ())
+    left_out = {"contact": _COMMON[3:], "camera": ("geometry",)}.get(kind, ())
     common = [key for key in _COMMON if key not in left_out]
     return (*common, *(field.name for field in fields(_KINDS[kind])))
 

@@ -148,7 +148,10 @@ def test_a_camera_declared_for_gazebo_is_read(recwarn):
     eye = world.add_robot(free_box("", text)).sensors["rgbd"]
     assert not [w for w in recwarn if issubclass(w.category, ModelWarning)]
     assert (eye.pattern.fov, eye.pattern.far, eye.pattern.images) == (1.5, 20.0, "color depth")
+    assert not eye.enabled
     world.step()
+    assert eye.color is None and eye.enabled  # from its first reading on it measures
+    world.step(34)
     assert eye.color.shape == (48, 64, 3) and eye.depth.shape == (48, 64)
     np.testing.assert_allclose(eye.matrix, camera_matrix(64, 48, 1.5))
 

@@ -50,6 +50,7 @@ class SampledView:
 
     A sample that takes time is made of parts, each in the step it belongs to. It can be read
     `latency` after its end. `enabled` turns the sensor off and on; while off it costs nothing.
+    One that is declared for Gazebo is off until it is read for the first time.
     """
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor):
@@ -62,7 +63,8 @@ class SampledView:
             )
         self._period = 1.0 / (description.rate * time_step) if description.rate > 0.0 else 1.0
         self._latency = math.ceil(description.latency / time_step - _NEAR)
-        self._enabled = True
+        self._enabled = description.enabled
+        self._waits = not description.enabled  # for its first reading
         self.forget()
 
     # -- for the world --------------------------------------------------------------------------
@@ -149,12 +151,15 @@ class SampledView:
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
+        self._waits = False
         if self._enabled != bool(value):
             self._enabled = bool(value)
             self._part, self._next = 0, -1
 
     def latest(self) -> Sample | None:
         """Return the newest sample that has arrived, None before the first."""
+        if self._waits:
+            self.enabled = True
         world = self.robot.world
         now = round(world.time / world.time_step)
         if self._next < 0:
