@@ -18,6 +18,7 @@ from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.step.rows.constrain import remember_impulses, solve_motion
 from hrpsim.step.rows.prepare import prepare_rows
+from hrpsim.step.scene.records import WHOLE
 from hrpsim.step.step import (
     begin_step,
     find_contacts,
@@ -223,7 +224,7 @@ def _repeat(s, phase, n):
         elif phase == _ROWS:
             prepare_rows(s)
         elif phase == _SOLVE:
-            solve_motion(s)
+            solve_motion(s, WHOLE)
         elif phase == _SENSORS:
             read_sensors(s)
             remember_impulses(
