@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.world.linearization.taken_step import TakenStep
@@ -48,6 +47,8 @@ def find_impulses(found: Corrections, mass: np.ndarray) -> np.ndarray:
     J w + S l is the wanted rate, w = M^-1 J' l, of rows with an impulse: the least of
     |C l - y|^2 with C' C = J M^-1 J' + S and C' y = the wanted rates.
     """
+    from scipy.optimize import nnls  # whose import takes longer than that of hrpsim
+
     both = found.two_sided
     whitened = np.linalg.solve(np.linalg.cholesky(mass), found.jacobians.T)
     C = np.concatenate([whitened, np.diag(np.sqrt(found.compliance))])
