@@ -26,9 +26,9 @@ from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of, mot
 from hrpsim.control.motion.motion_sequence import LARGEST_SAMPLE, SHORTEST_STEP, SequenceError
 from hrpsim.control.motion.sequence_files import read_sequence
 from hrpsim.model.model import Model
-from hrpsim.schema import Kind, first_mistake, listing, mapping, numeric, one_of
+from hrpsim.schema import Kind, listing, mapping, numeric, one_of
 from hrpsim.values import Range
-from hrpsim.world.file.file_reader import dotted
+from hrpsim.world.file.file_reader import checked_content
 from hrpsim.yaml_text import read_yaml
 
 INTERPOLATIONS = ("linear", "cubic", "quintic")
@@ -102,10 +102,7 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
     name for anything that does not fit.
     """
     text = read_yaml(Path(path), SequenceError)
-    file, where, mistake = first_mistake(_kind(model), text.data)
-    if mistake:
-        name = f"{dotted(where)}: " if where else ""
-        raise SequenceError(f"{text.place(where)}: {name}{mistake}")
+    file = checked_content(text, _kind(model), SequenceError)
     interpolation, frames = file.get("interpolation", "quintic"), file["keyframes"]
     lines = np.array([text.line(["keyframes", k]) for k in range(len(frames))])
     times = np.array([frame["time"] for frame in frames], dtype=np.float64)

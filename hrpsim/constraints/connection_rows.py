@@ -33,7 +33,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot, triple_product
 
 # How much faster than penetration the error of a rigid connection may be corrected.
-_HASTE = 10.0
+HASTE = 10.0
 
 LOCKED, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
 
@@ -171,7 +171,7 @@ def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings
     `settings`: fed back to velocities that do not converge, it would grow.
     """
     time_step = settings.time_step
-    error, bending = connection.error[axis], _bending(connection, axis, placed)
+    error, bending = connection.error[axis], bending_of(connection, axis, placed)
     if axis >= 3:
         error, bending = _within_a_radian(error, bending, placed.direction)
     error -= 0.5 * (time_step - bend_time) ** 2 * bending
@@ -228,7 +228,7 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, constrained
             if decay > 0.0:
                 rate = row_velocity(row, constrained.velocity)
                 row.feedback = -decay * (2.0 * rate + decay * error)
-            row.target = row.feedback - _bending(connection, axis, placed)
+            row.target = row.feedback - bending_of(connection, axis, placed)
 
 
 @inlined_kernel
@@ -305,12 +305,12 @@ def _within_a_radian(error, bending, direction):
 @inlined_kernel
 def _within_reach(error, damping_time, time_step, settings):
     """Return as much of a rigid row's error as the bounded correction removes in a step."""
-    most = _HASTE * settings.correction_speed * (0.25 * time_step + damping_time)
+    most = HASTE * settings.correction_speed * (0.25 * time_step + damping_time)
     return min(max(error, -most), most)
 
 
 @inlined_kernel
-def _bending(connection, axis, placed):
+def bending_of(connection, axis, placed):
     """Return d2g/dt2 of a row while all velocities stay as they are [m/s^2 or rad/s^2]."""
     omega_a, alpha_a = placed.omega_a, placed.alpha_a
     if axis < 3:

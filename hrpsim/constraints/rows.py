@@ -157,17 +157,17 @@ def attach_pair(forest, constrained, pair, placed, direction, turns, row, respon
     """
     a, b = pair.body_a, pair.body_b
     if a >= 0:
-        _write_force(placed.point_a, direction, 1.0, turns, row.J_a)
+        write_force(placed.point_a, direction, 1.0, turns, row.J_a)
         used = attach_constraint_body(
             forest, constrained, constrained.supports[a].constraint_body, row, response, used
         )
         if b >= 0:
-            _write_force(placed.point_b, direction, -1.0, turns, row.J_b)
+            write_force(placed.point_b, direction, -1.0, turns, row.J_b)
             used = attach_second_constraint_body(
                 forest, constrained, constrained.supports[b].constraint_body, row, response, used
             )
     else:
-        _write_force(placed.point_b, direction, -1.0, turns, row.J_a)
+        write_force(placed.point_b, direction, -1.0, turns, row.J_a)
         used = attach_constraint_body(
             forest, constrained, constrained.supports[b].constraint_body, row, response, used
         )
@@ -175,7 +175,7 @@ def attach_pair(forest, constrained, pair, placed, direction, turns, row, respon
 
 
 @inlined_kernel
-def _write_force(point, d, sign, turns, J_out):
+def write_force(point, d, sign, turns, J_out):
     """Write the spatial force of `sign` times a unit force through `point`, or unit moment."""
     if turns:
         for r in range(3):

@@ -25,7 +25,7 @@ from hrpsim.fitting.unknowns import SCALES
 from hrpsim.resources import share_path
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.values import POSITIVE
-from hrpsim.world.file.file_reader import dotted
+from hrpsim.world.file.file_reader import checked_content
 from hrpsim.yaml_text import read_yaml
 
 UNKNOWN = {
@@ -131,10 +131,7 @@ def read_fit_study(path: str | Path) -> FitStudy:
     """Read a file; HrpsimError with file, line and entry."""
     path = Path(path).expanduser()
     text = read_yaml(path, FitError, "study file")
-    file, where, mistake = schema.first_mistake(FIT_FILE, text.data)
-    if mistake:
-        at = f"{text.place(where)}: {dotted(where)}"
-        raise FitError(f"{at}{': ' if where else ''}{mistake}")
+    file = checked_content(text, FIT_FILE, FitError)
     parameters = {
         name: {key: tuple(x) if isinstance(x, list) else x for key, x in given.items()}
         if isinstance(given, dict)

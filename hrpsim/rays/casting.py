@@ -22,6 +22,7 @@ from hrpsim.rays.height_field import field_normal, meet_field
 from hrpsim.rays.mesh import meet_mesh, triangle_normal
 from hrpsim.rays.primitives import meet_plane, meet_primitive, primitive_normal
 from hrpsim.rays.records import HEIGHT_FIELD
+from hrpsim.spatial.vector import matrix_times, transposed_times
 
 # The tree is built again where its boxes have grown by so much since it was.
 _GROWTH = 1.5
@@ -80,13 +81,8 @@ def _meet(s, number, x, y, z, dx, dy, dz, limit):
     """Return (distance, triangle or -1) at which a ray in the world meets a bounded target."""
     target = s.targets[number]
     R, p = target.R, target.p
-    x, y, z = x - p[0], y - p[1], z - p[2]
-    lx = R[0, 0] * x + R[1, 0] * y + R[2, 0] * z
-    ly = R[0, 1] * x + R[1, 1] * y + R[2, 1] * z
-    lz = R[0, 2] * x + R[1, 2] * y + R[2, 2] * z
-    mx = R[0, 0] * dx + R[1, 0] * dy + R[2, 0] * dz
-    my = R[0, 1] * dx + R[1, 1] * dy + R[2, 1] * dz
-    mz = R[0, 2] * dx + R[1, 2] * dy + R[2, 2] * dz
+    lx, ly, lz = transposed_times(R, x - p[0], y - p[1], z - p[2])
+    mx, my, mz = transposed_times(R, dx, dy, dz)
     if target.kind == HEIGHT_FIELD:
         field = s.fields[target.geometry]
         return meet_field(s, field, lx, ly, lz, mx, my, mz, limit), np.int64(-1)
@@ -152,21 +148,14 @@ def surface_normal(s, number, triangle, x, y, z):
     """Return the outward normal of a target, in the world, at a point of its surface there."""
     target = s.targets[number]
     R, p = target.R, target.p
-    x, y, z = x - p[0], y - p[1], z - p[2]
-    lx = R[0, 0] * x + R[1, 0] * y + R[2, 0] * z
-    ly = R[0, 1] * x + R[1, 1] * y + R[2, 1] * z
-    lz = R[0, 2] * x + R[1, 2] * y + R[2, 2] * z
+    lx, ly, lz = transposed_times(R, x - p[0], y - p[1], z - p[2])
     if target.kind == HEIGHT_FIELD:
         nx, ny, nz = field_normal(s, s.fields[target.geometry], lx, ly)
     elif target.kind == MESH:
         nx, ny, nz = triangle_normal(s.mesh_triangles[triangle])
     else:
         nx, ny, nz = primitive_normal(target.kind, target.size, lx, ly, lz)
-    return (
-        R[0, 0] * nx + R[0, 1] * ny + R[0, 2] * nz,
-        R[1, 0] * nx + R[1, 1] * ny + R[1, 2] * nz,
-        R[2, 0] * nx + R[2, 1] * ny + R[2, 2] * nz,
-    )
+    return matrix_times(R, nx, ny, nz)
 
 
 @kernel

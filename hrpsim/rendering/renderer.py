@@ -11,6 +11,7 @@ u to the right and v downwards, pixel centres at whole numbers. The optical axis
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -81,6 +82,8 @@ class Picture(NamedTuple):
 class Renderer:
     """Draws some geometries with one lens; it belongs to the thread that makes it.
 
+    close: call it to free its memory earlier than with the renderer.
+
     Raises RendererError where there is no MuJoCo or no EGL.
     """
 
@@ -102,6 +105,9 @@ class Renderer:
         self._context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+        # MuJoCo frees its memory in the context that is current, which may be another renderer's.
+        self.close = weakref.finalize(self, _free, self._context, self._gl)
+        self.close.atexit = False
         self._rect = mujoco.MjrRect(0, 0, lens.width, lens.height)
         self._camera = mujoco.MjvCamera()
         self._camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
@@ -175,12 +181,6 @@ class Renderer:
             mujoco.mjv_connector(geom, kind, _ARROW_WIDTH, start, tip)
             scene.ngeom += 1
 
-    def close(self) -> None:
-        """Free the memory of OpenGL."""
-        with self._gl.as_current():
-            self._context.free()
-        self._gl.free()
-
     def _pixels(self, color, nearness):
         """Draw the scene; write and return its pixels, the uppermost row first."""
         self._mujoco.mjr_render(self._rect, self._scene, self._context)
@@ -227,10 +227,8 @@ class Renderer:
         fov = 2.0 * math.degrees(math.atan(0.5 * lens.height / lens.focal_length))
         spec.worldbody.add_body(name="camera", mocap=True).add_camera(fovy=fov)
         spec.worldbody.add_body(name="light", mocap=True).add_light(
-            type=mujoco.mjtLightType.mjLIGHT_SPOT,
-            cutoff=_CONE,
-            exponent=1.0, dir=_SUN, castshadow=True,
-            diffuse=[0.5] * 3, specular=[0.1] * 3,
+            type=mujoco.mjtLightType.mjLIGHT_SPOT, cutoff=_CONE, exponent=1.0, dir=_SUN,
+            castshadow=True, diffuse=[0.5] * 3, specular=[0.1] * 3,
         )  # fmt: skip
         for k, drawn in enumerate(self._drawn):
             body = spec.worldbody.add_body(mocap=True)
@@ -262,6 +260,13 @@ class Renderer:
         mesh = spec.add_mesh(name=name, inertia=self._mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
         mesh.uservert, mesh.userface = corners.ravel().tolist(), faces.ravel().tolist()
         return {"type": kinds.mjGEOM_MESH, "meshname": name}
+
+
+def _free(context, gl) -> None:
+    """Free the memory of OpenGL."""
+    with gl.as_current():
+        context.free()
+    gl.free()
 
 
 def _wxyz(quaternion) -> np.ndarray:

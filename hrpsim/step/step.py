@@ -169,14 +169,10 @@ def solve_constraints(s):
             return NEEDS_KERNEL
         frictions = predicted > 0
     while True:
-        status, changed = prepare_constraints(s), False
-        extent = FIRST_ATTEMPTS if frictions else WHOLE
-        while status == DONE:
-            status = constrain(s, extent)
-            changed = frictions and status == DONE and revise_frictions(s) != 0
-            if changed or extent != FIRST_ATTEMPTS or s.step_stats[0].converged:
-                break
-            extent = REMAINDER
+        status = prepare_constraints(s)
+        if status != DONE:
+            return status
+        status, changed = constrain_as_predicted(s) if frictions else (constrain(s, WHOLE), False)
         if status != DONE:
             return status
         if s.impacts.state[0].had_impacts or revisions == _REVISIONS:
@@ -194,6 +190,22 @@ def solve_constraints(s):
         revisions += 1
         if revisions == _REVISIONS:
             forget_frictions(s.work.friction)
+
+
+@inlined_kernel
+def constrain_as_predicted(s):
+    """Find the constraint forces, and whether any dry friction does not act as predicted.
+
+    That is checked after a first attempt: a wrong prediction may make a problem hard to solve.
+    """
+    status = constrain(s, FIRST_ATTEMPTS)
+    if status != DONE:
+        return status, False
+    changed = revise_frictions(s) != 0
+    if not changed and not s.step_stats[0].converged:
+        status = constrain(s, REMAINDER)
+        changed = status == DONE and revise_frictions(s) != 0
+    return status, changed
 
 
 @inlined_kernel

@@ -21,7 +21,7 @@ from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.values import POSITIVE
-from hrpsim.world.file.file_reader import dotted
+from hrpsim.world.file.file_reader import checked_content, dotted
 from hrpsim.yaml_text import read_yaml
 
 
@@ -109,10 +109,7 @@ def read_study(path: str | Path) -> Study:
     """Read a study file; HrpsimError with file, line and entry."""
     path = Path(path).expanduser()
     text = read_yaml(path, SweepError, "study file")
-    file, where, mistake = schema.first_mistake(STUDY_FILE, text.data)
-    if mistake:
-        at = f"{text.place(where)}: {dotted(where)}"
-        raise SweepError(f"{at}{': ' if where else ''}{mistake}")
+    file = checked_content(text, STUDY_FILE, SweepError)
     try:
         scenario = _scenario(path, file)
     except ValueError as error:

@@ -372,7 +372,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
             **self.__dict__,
             "_reader": None,
             "_casters": {},
-            "_renderers": {},
+            "_prepared": None,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 
 """Pictures and cameras: closed forms, rays through pixels, corners, own links, refusals."""
 
+import gc
 import sys
 
 import numpy as np
@@ -105,6 +106,21 @@ def test_the_same_world_gives_the_same_picture(scene):
     again = world.copy().render(EYE, images=ALL, width=320, height=240, fov=1.2)
     for one, other in zip(picture, again):
         assert one.tobytes() == other.tobytes()
+
+
+def test_the_end_of_a_world_leaves_the_pictures_of_others(scene):
+    """Law: OpenGL's memory is freed where it was taken, not in the context that is current."""
+    world, picture = scene
+    other = hrpsim.World()
+    other.add_ground()
+    other.render(EYE, images=ALL, width=320, height=240, fov=1.2)
+    world.render(EYE, images=ALL, width=320, height=240, fov=1.2)
+    del other
+    gc.collect()
+    again = world.render((0.5, 0.0, 1.0), images=ALL, width=320, height=240, fov=1.2)
+    assert again.color.tobytes() != picture.color.tobytes()
+    again = world.render(EYE, images=ALL, width=320, height=240, fov=1.2)
+    assert all(one.tobytes() == two.tobytes() for one, two in zip(again, picture))
 
 
 @pytest.mark.usefixtures("scene")

@@ -41,13 +41,18 @@ class FileReader:
 
     def checked(self, kind: Callable[[Any], Any]) -> Any:
         """Return the whole content, which is of a kind of hrpsim.schema."""
-        from hrpsim.schema import first_mistake
+        return checked_content(self.content, kind, WorldError)
 
-        data, path, mistake = first_mistake(kind, self.content.data)
-        if mistake:
-            where = f"{self.content.place(path)}: {dotted(path)}"
-            raise WorldError(f"{where}{': ' if path else ''}{mistake}")
-        return data
+
+def checked_content(content: YamlText, kind: Callable[[Any], Any], error: type[HrpsimError]) -> Any:
+    """Return the data of a text, of a kind of hrpsim.schema; `error` with line and entry."""
+    from hrpsim.schema import first_mistake
+
+    data, path, mistake = first_mistake(kind, content.data)
+    if mistake:
+        where = f"{content.place(path)}: {dotted(path)}"
+        raise error(f"{where}{': ' if path else ''}{mistake}")
+    return data
 
 
 def dotted(path: Sequence[Any]) -> str:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from hrpsim.constraints.connection_rows import _bending, find_direction
+from hrpsim.constraints.connection_rows import bending_of, find_direction
 from hrpsim.constraints.placed_connection import place_moving_frames
-from hrpsim.constraints.rows import _write_force
+from hrpsim.constraints.rows import write_force
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
@@ -72,10 +72,10 @@ def _evaluate(w, connections, velocity, share, values_out):
                 continue
             pattern, d = w.patterns[number], placed.direction
             values_out[number, ERROR] += share * find_direction(connection, axis, placed)
-            values_out[number, CURVATURE] += share * _bending(connection, axis, placed)
+            values_out[number, CURVATURE] += share * bending_of(connection, axis, placed)
             pattern.body_a, pattern.body_b = connection.body_a, connection.body_b
-            _write_force(placed.point_a, d, 1.0, axis >= 3, pattern.J_a)
-            _write_force(placed.point_b, d, -1.0, axis >= 3, pattern.J_b)
+            write_force(placed.point_a, d, 1.0, axis >= 3, pattern.J_a)
+            write_force(placed.point_b, d, -1.0, axis >= 3, pattern.J_b)
             number += 1
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.connection_rows import _HASTE as HASTE
-from hrpsim.constraints.connection_rows import LOCKED
+from hrpsim.constraints.connection_rows import HASTE, LOCKED
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.jit.compiled import prepared

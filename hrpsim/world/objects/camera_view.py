@@ -15,6 +15,7 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.rendering.renderer import Lens, Picture
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
+from hrpsim.world.objects.sensor_view import OtherKindError
 
 
 class CameraValues(NamedTuple):
@@ -95,7 +96,7 @@ class CameraView(SampledView):
 
     def _image(self, name: str):
         if name not in self.pattern.wanted:
-            raise AttributeError(
+            raise OtherKindError(
                 f"camera {self.description.name!r} makes {self.pattern.images!r}, no {name!r}; "
                 f'say images="{self.pattern.images} {name}" in its description'
             )

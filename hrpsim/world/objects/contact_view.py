@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.jit.compiled import entry_point, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.spatial.vector import transposed_times
 from hrpsim.world.objects.contact_arrays import read_contact
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.link_states import link_records, place_link
@@ -42,8 +43,8 @@ def read_pad(contacts, frame, first, end, cell, work, wrench, pressure):
                 continue
             read_contact(contacts, contact, 1.0 if side == 0 else -1.0, point, work[0], force)
             x, y, z = point[0] - ox, point[1] - oy, point[2] - oz
-            px, py, pz = _turned_back(R, x, y, z)
-            fx, fy, fz = _turned_back(R, force[0], force[1], force[2])
+            px, py, pz = transposed_times(R, x, y, z)
+            fx, fy, fz = transposed_times(R, force[0], force[1], force[2])
             wrench[0] += fx
             wrench[1] += fy
             wrench[2] += fz
@@ -55,16 +56,6 @@ def read_pad(contacts, frame, first, end, cell, work, wrench, pressure):
                 j = int(min(max(math.floor(py / cell + 0.5 * ny), 0.0), ny - 1.0))
                 pressure[i, j] += fz / (cell * cell)
     return 0
-
-
-@inlined_kernel
-def _turned_back(R, x, y, z):
-    """Return a vector of the world along the axes of a frame."""
-    return (
-        R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
-        R[0, 1] * x + R[1, 1] * y + R[2, 1] * z,
-        R[0, 2] * x + R[1, 2] * y + R[2, 2] * z,
-    )
 
 
 class ContactValues(NamedTuple):

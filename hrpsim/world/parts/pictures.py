@@ -30,12 +30,15 @@ from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.rays import Rays
 from hrpsim.world.parts.readings import LinkTable
 
+_MOST_RENDERERS = 8  # of a world: each has a copy of everything that is drawn
+
 
 class _Prepared(NamedTuple):
-    """A renderer, and the links that it was made for."""
+    """What is drawn of some links, and a renderer for each lens."""
 
     table: LinkTable
-    renderer: Renderer
+    drawn: list[Drawn]
+    renderers: dict[Lens, Renderer]
 
 
 class Pictures(Rays):
@@ -43,7 +46,7 @@ class Pictures(Rays):
 
     def __init__(self, core: Core):
         super().__init__(core)
-        self._renderers: dict[Lens, _Prepared] = {}
+        self._prepared: _Prepared | None = None
 
     def render(  # many parameters: keywords, each with a default, but the place
         self,
@@ -122,13 +125,23 @@ class Pictures(Rays):
             shadows: whether there are any.
         """
         lens = Lens(camera.width, camera.height, camera.fov, camera.near, camera.far)
-        table, made = self.reader.table, self._renderers.get(lens)
-        if made is None or made.table is not table:
-            if made is not None:
-                made.renderer.close()
-            made = self._renderers[lens] = _Prepared(table, Renderer(self._drawn(table), lens))
-        hidden = () if without is None else (table.names.index(without),)
-        return made.renderer.render(*self.link_poses(), at, camera.wanted, hidden, arrows, shadows)
+        hidden = () if without is None else (self.reader.table.names.index(without),)
+        renderer = self._renderer(lens)
+        return renderer.render(*self.link_poses(), at, camera.wanted, hidden, arrows, shadows)
+
+    def _renderer(self, lens: Lens) -> Renderer:
+        """Return the renderer with a lens of what the world has now."""
+        table, prepared = self.reader.table, self._prepared
+        if prepared is None or prepared.table is not table:
+            for renderer in () if prepared is None else prepared.renderers.values():
+                renderer.close()
+            prepared = self._prepared = _Prepared(table, self._drawn(table), {})
+        made = prepared.renderers
+        if lens not in made:
+            if len(made) == _MOST_RENDERERS:
+                made.pop(next(iter(made))).close()
+            made[lens] = Renderer(prepared.drawn, lens)
+        return made[lens]
 
     def _drawn(self, table: LinkTable) -> list[Drawn]:
         """Return everything that is drawn."""
