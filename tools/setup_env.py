@@ -30,7 +30,7 @@ PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 EXTRAS = {
     "demo": ["record", "plot"],
-    "test": ["record", "plot", "viewer", "onnx", "sweep", "learning", "test"],
+    "test": ["record", "plot", "viewer", "camera", "onnx", "sweep", "learning", "test"],
 }
 # Message packages that no registry has; the last takes half a minute and the demo needs the first.
 INTERFACES = {"demo": ["tf2_msgs"], "test": ["tf2_msgs", "control_msgs", "simulation_interfaces"]}
