@@ -44,9 +44,12 @@ def test_visuals_have_place_geometry_and_colour():
 
 def test_materials_of_one_name_have_their_own_colours():
     """Exporters name all materials "": each visual has the colour that it gives itself."""
-    material = '<visual><!-- from CAD --><geometry><box size="1 1 1"/></geometry><material name="">{}</material></visual>'
+    visual = (
+        '<visual><!-- from CAD --><geometry><box size="1 1 1"/></geometry>'
+        '<material name="">{}</material></visual>'
+    )
     colors = ('<color rgba="1 0 0 1"/>', '<color rgba="0 1 0 1"/>', "")
-    red, green, last = drawn("".join(map(material.format, colors)))
+    red, green, last = drawn("".join(map(visual.format, colors)))
     assert (red.color, green.color, last.color) == ((255, 0, 0), (0, 255, 0), (0, 255, 0))
 
 
