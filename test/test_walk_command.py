@@ -51,6 +51,15 @@ def test_a_fall_is_status_1_and_is_drawn(tmp_path, capsys):
     )
 
 
+def test_a_film_shows_the_walk_as_long_as_it_lasts(tmp_path):
+    import imageio.v3 as imageio
+
+    film = tmp_path / "walk.gif"
+    assert main(["walk", "--duration", "0.5", "--film", str(film)]) == 0
+    pictures = imageio.imread(film, index=None)
+    assert len(pictures) == 5 and pictures[0].std() > 10.0
+
+
 def test_options_reach_robot_and_controller(tmp_path, capsys):
     file = tmp_path / "gains.yaml"
     file.write_text("pattern: turn\nhold: 0.5\n")

@@ -29,7 +29,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 UV = VENV / "bin" / "uv"
 EXTRAS = {
-    "demo": ["record", "plot"],
+    "demo": ["record", "plot", "camera"],
     "test": ["record", "plot", "viewer", "camera", "onnx", "sweep", "learning", "test"],
 }
 # Message packages that no registry has; the last takes half a minute and the demo needs the first.

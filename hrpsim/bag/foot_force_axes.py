@@ -38,7 +38,8 @@ def swings(times, force, other) -> np.ndarray:
 
 def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot")) -> None:
     """Plot F_z on both feet (n,) [N] and their sum; number steps in the swing foot's colour."""
-    axes.plot(times, np.add(left, right), color=SUM, lw=0.8, label="both feet", zorder=1)
+    both = np.add(left, right)
+    axes.plot(times, both, color=SUM, lw=0.8, label="both feet", zorder=1)
     steps = []
     for force, other, colour, label in (
         (left, right, LEFT, labels[0]),
@@ -47,10 +48,15 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
         axes.plot(times, force, color=colour, lw=1.3, label=label)
         figures.fill_between(axes, times, 0.0, force, color=colour, alpha=0.13, lw=0.0)
         steps += [(begin, end, colour) for begin, end in swings(times, force, other)]
-    top = 1.12 * max(np.percentile(np.add(left, right), 99.5), 1.0)
+    top = 1.12 * max(np.percentile(both, 99.5), 1.0)
     for number, (begin, end, colour) in enumerate(sorted(steps), 1):
         axes.text(0.5 * (begin + end), top, number, color=colour, ha="center", va="center")
-    axes.set_ylim(-0.04 * top, (1.08 if steps else 1.0) * top)
+    limit = (1.08 if steps else 1.0) * top
+    axes.set_ylim(-0.04 * top, limit)
+    peak = int(np.argmax(both))
+    if both[peak] > limit:
+        said = f" \u2191 {both[peak]:.0f} N"
+        axes.annotate(said, (times[peak], limit), color=SUM, va="top", fontsize="small")
     axes.set_ylabel("vertical force [N]")
     style(axes, legend_columns=3)
 

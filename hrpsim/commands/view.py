@@ -27,14 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=port, default=8080, help="port of the viewer (8080)")
 
 
-def add_film_argument(parser: argparse.ArgumentParser) -> None:
+def add_film_argument(parser: argparse.ArgumentParser, what: str) -> None:
     """Add --film to a command's options."""
-    parser.add_argument(
-        "--film",
-        type=Path,
-        metavar="FILE",
-        help="film the run (.mp4, .gif), or take a picture of its end (.png); needs hrpsim[camera]",
-    )
+    parser.add_argument("--film", type=Path, metavar="FILE", help=f"{what}; needs hrpsim[camera]")
 
 
 def make_film(options: argparse.Namespace, world) -> int:

@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"
     )
-    parser.add_argument("--film", type=Path, metavar="FILE", help="draw the walking robot (PNG)")
+    view.add_film_argument(parser, "film the walk (.mp4, .gif), or draw moments of it (.png)")
     parser.add_argument(
         "--write-sequence", metavar="BASENAME", help="write the pattern as hrpsys sequence files"
     )
@@ -111,6 +111,10 @@ def walk(options: argparse.Namespace) -> int:
     walk_robot.check_combination(options)
     if options.plot:
         require_packages("walk --plot", ("matplotlib",), "pip install 'hrpsim[plot]'")
+    if options.film:
+        from hrpsim.viewer.film import check_film
+
+        check_film(options.film)
     if options.check:
         return _check(options)
     if options.viewer:
@@ -148,26 +152,34 @@ def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import simulate_walk
+    from hrpsim.viewer.film import Film
 
     robot, of_robot = _robot(options)
-    controller = Walk()
-    trial = simulate_walk(
-        robot,
-        controller,
-        {**of_robot, **_parameters(options)},
-        duration=float("inf") if options.duration is None else options.duration,
-        each_tick=_progress(controller) if sys.stderr.isatty() else None,
-    )
+    controller, each_tick = Walk(), []
+    if sys.stderr.isatty():
+        each_tick.append(_progress(controller))
+    with contextlib.ExitStack() as stack:
+        if options.film and options.film.suffix != ".png":
+            film = stack.enter_context(Film(robot.world, options.film, follow=robot.name))
+            each_tick.append(lambda _: film.look())
+        trial = simulate_walk(
+            robot,
+            controller,
+            {**of_robot, **_parameters(options)},
+            duration=float("inf") if options.duration is None else options.duration,
+            each_tick=lambda now: [show(now) for show in each_tick],
+        )
     show_line("")
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
     result["pace"] = controller.pace._asdict()
     if options.plot or options.film:
-        from hrpsim.commands.walk_figure import draw_film, draw_walk
+        from hrpsim.commands.walk_figure import draw_moments, draw_walk
 
-        for draw, picture in ((draw_walk, options.plot), (draw_film, options.film)):
-            if picture:
-                draw(trial, robot.model, controller.sequence, picture)
-                result["files"].append(str(picture))
+        if options.plot:
+            draw_walk(trial, robot.model, controller.sequence, options.plot)
+        if options.film and options.film.suffix == ".png":
+            draw_moments(trial, robot, controller.sequence, options.film)
+        result["files"] += [str(file) for file in (options.plot, options.film) if file]
     if options.write_sequence:
         written = write_sequence(controller.sequence, options.write_sequence)
         result["files"] += map(str, written)

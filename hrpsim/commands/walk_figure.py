@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures of a walk: forces, ZMP and inclination against time; a film strip of the robot."""
+"""Figures of a walk: forces, ZMP and inclination against time; moments of it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from hrpsim.commands.walk_report import zmps_in_plan
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk_trial import Trial, plan_in_world, step_ends
-from hrpsim.experiments.framework.film_strip import draw_film_strip
 from hrpsim.figures import new_figure
 from hrpsim.model.model import Model
+from hrpsim.viewer.film import pixels
+from hrpsim.world.objects.robot import Robot
 
 _FRAMES = 9
 _BEFORE_TOUCH_DOWN = 0.2  # [s]
-_VIEW = (1.0, 0.6)  # to the right in the film strip, in the plan's world: it walks towards it
+_RIGHT = np.array([1.0, 0.6, 0.0])  # in the pictures, in the plan's world: it walks there
+_AWAY, _ABOVE = 3.9, 0.7  # of the camera from the base, in heights of the base
+_MOMENT, _NARROW = (300, 600), 0.42  # size of a picture [pixels], its field of view [rad]
 _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
 
 
@@ -47,11 +50,12 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
     return _saved(figure, picture)
 
 
-def draw_film(trial: Trial, model: Model, sequence: MotionSequence, picture: Path) -> Path:
-    """Draw a sequence of postures from the side to `picture` and return it.
+def draw_moments(trial: Trial, robot: Robot, sequence: MotionSequence, picture: Path) -> Path:
+    """Draw moments of a walk, from the side, to the PNG file `picture` and return it.
 
-    Postures late in swings, of steps chosen evenly, and at the end; a walk without steps or that
-    ends in a fall: at equal intervals. Raises HrpsimError where matplotlib is missing.
+    Moments late in swings, of steps chosen evenly, and at the end; for a walk without steps or that
+    ends in a fall: at equal intervals. The robot is left at the last one. Raises HrpsimError where
+    matplotlib, MuJoCo or EGL is missing.
     """
     end = float(trial.times[-1])
     times = np.linspace(0.0, end, _FRAMES)
@@ -60,12 +64,18 @@ def draw_film(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
         chosen = np.linspace(0, len(late_in_swings) - 1, min(_FRAMES - 1, len(late_in_swings)))
         times = np.append(late_in_swings[np.round(chosen).astype(int)], end)
     rows = np.minimum(np.searchsorted(trial.times, times), len(trial.times) - 1)
-    figure = new_figure(9.0, 2.75, dpi=150.0)
-    axes = figure.add_subplot()
-    labels = [f"{t:.1f} s" for t in trial.times[rows]]
-    plan, frames = plan_in_world(model, trial, sequence), trial.q[rows]
-    frames[:, 2] -= plan.p[2]
-    draw_film_strip(axes, model, frames, labels, plan.R[:2, :2] @ _VIEW, spacing=0.66)
+    plan = plan_in_world(robot.model, trial, sequence)
+    right = plan.R @ _RIGHT / np.linalg.norm(_RIGHT)
+    height = float(trial.q[0, 2] - plan.p[2])  # of the base
+    figure = new_figure(1.0 * len(rows), 2.4, dpi=150.0)
+    figure.set_layout_engine("constrained", w_pad=0.0, h_pad=0.02, wspace=0.0)
+    for axes, row in zip(figure.subplots(1, len(rows)), rows):
+        robot.q = trial.q[row]
+        middle = np.array([*trial.q[row, :2], plan.p[2] + height])
+        camera = middle + height * (_AWAY * np.cross(right, plan.R[:, 2]) + _ABOVE * plan.R[:, 2])
+        axes.imshow(pixels(robot.world, camera, middle, _MOMENT, fov=_NARROW))
+        axes.set_title(f"{trial.times[row]:.1f} s", fontsize="small")
+        axes.set_axis_off()
     return _saved(figure, picture)
 
 

@@ -53,12 +53,14 @@ def visuals_of_model(model: Model) -> list[Visual]:
             if origin is not None:
                 xyz, rpy = (_numbers(origin.get(key, "0 0 0")) for key in ("xyz", "rpy"))
                 placement = from_origin(xyz, rpy)
-            name = "" if material is None else material.get("name", "")
             shape = element.find("geometry")[0]
             if not all(_numbers(" ".join(shape.get(key, "1") for key in _SIZES))):
                 continue  # a size of 0: nothing is visible
             geometry = _geometry(shape)
-            found.append(Visual(link.get("name"), placement, geometry, colors.get(name, GREY)))
+            color = GREY if material is None else colors.get(material.get("name"), GREY)
+            if material is not None and material.find("color") is not None:
+                color = _rgb(material.find("color"))  # names, also "", may stand for several
+            found.append(Visual(link.get("name"), placement, geometry, color))
     return found or [
         Visual(shape.link, _in_link(model, shape), shape.geometry) for shape in model.shapes
     ]

@@ -27,10 +27,10 @@ _CURE = (
 )
 _SUN = np.array([-0.3, 0.4, -1.0])  # direction of the light
 _LAMP, _LIT_AT = 8.0, 3.0  # distances of the light from the middle, and of that ahead [m]
-_CONE = 60.0  # half the angle of its cone [degrees]
+_SHADED = 7.0  # what is nearer to the middle throws shadows [m]
 _ARROW, _ARROW_WIDTH = np.array([0.9, 0.24, 0.16, 1.0], dtype=np.float32), 0.012  # [m]
-_SKY = (0.75, 0.82, 0.9)
-_DARK_TILES = (0.88, 0.88, 0.9)
+_SKY, _HORIZON = (0.62, 0.74, 0.88), (0.97, 0.98, 1.0)
+_TILES = (1.0, 1.0, 1.0), (0.86, 0.87, 0.89)
 _LEAST_GEOMS = 1000
 # MuJoCo's cameras look along -z, with y up; ours along x, with z up.
 _LOOKS = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -151,6 +151,7 @@ class Renderer:
         )
         kinds = self._mujoco.mjtRndFlag
         scene.flags[kinds.mjRND_SHADOW.value] = shadows
+        scene.flags[kinds.mjRND_HAZE.value] = True
         self._gl.make_current()
         size = self.lens.height, self.lens.width
         color = depth = segmentation = None
@@ -212,23 +213,25 @@ class Renderer:
         mujoco, lens = self._mujoco, self.lens
         spec = mujoco.MjSpec()
         spec.stat.extent = 1.0
+        spec.visual.quality.offsamples = 0  # four take three times as long
         spec.visual.map.znear, spec.visual.map.zfar = lens.near, lens.far
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height
-        spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.35] * 3, [0.35] * 3
+        spec.visual.map.haze, spec.visual.rgba.haze = 0.4, [*_HORIZON, 1.0]
+        spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.5] * 3, [0.4] * 3
         spec.visual.headlight.specular = [0.0] * 3
-        spec.visual.map.shadowscale, spec.visual.quality.shadowsize = 1.0, 8192
+        spec.visual.map.shadowclip, spec.visual.quality.shadowsize = _SHADED, 4096
         sky = spec.add_texture(type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=64, height=384)
-        sky.builtin, sky.rgb1, sky.rgb2 = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, _SKY, (1, 1, 1)
+        sky.builtin, sky.rgb1, sky.rgb2 = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, _SKY, _HORIZON
         tiles = spec.add_texture(name="tiles", type=mujoco.mjtTexture.mjTEXTURE_2D)
         tiles.builtin, tiles.width, tiles.height = mujoco.mjtBuiltin.mjBUILTIN_CHECKER, 256, 256
-        tiles.rgb1, tiles.rgb2 = (1.0, 1.0, 1.0), _DARK_TILES
+        tiles.rgb1, tiles.rgb2 = _TILES
         ground = spec.add_material(name="ground", texuniform=True, texrepeat=[0.5, 0.5])
         ground.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "tiles"
         fov = 2.0 * math.degrees(math.atan(0.5 * lens.height / lens.focal_length))
         spec.worldbody.add_body(name="camera", mocap=True).add_camera(fovy=fov)
         spec.worldbody.add_body(name="light", mocap=True).add_light(
-            type=mujoco.mjtLightType.mjLIGHT_SPOT, cutoff=_CONE, exponent=1.0, dir=_SUN,
-            castshadow=True, diffuse=[0.5] * 3, specular=[0.1] * 3,
+            type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=_SUN, castshadow=True,
+            diffuse=[0.5] * 3, specular=[0.1] * 3,
         )  # fmt: skip
         for k, drawn in enumerate(self._drawn):
             body = spec.worldbody.add_body(mocap=True)

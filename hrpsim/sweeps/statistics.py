@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +20,7 @@ from hrpsim.sweeps.framework.errors import SweepError
 CONFIDENCE = 0.95
 _MOST_LEVELS = 8  # of a parameter; more values are put into bins
 _SIZE = (8.0, 5.0)  # [inches]
+_DASHES = ("-", "--", "-.", ":")  # of curves that lie on each other
 
 
 class Share(NamedTuple):
@@ -77,7 +80,10 @@ def levels(column: np.ndarray) -> list[tuple[str, np.ndarray]]:
         return [(f"{v:g}" if numbers else str(v), column == v) for v in values]
     edges = np.unique(np.quantile(column, np.linspace(0.0, 1.0, _MOST_LEVELS + 1)))
     places = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2)
-    return [(f"{edges[k]:.3g} to {edges[k + 1]:.3g}", places == k) for k in range(len(edges) - 1)]
+    digits = max(0, 1 - math.floor(math.log10(np.diff(edges).min())))  # a tenth of a bin, or less
+    form = f".{digits}f" if digits < 5 else ".3g"
+    shown = [format(edge, form) for edge in np.round(edges, digits) + 0.0]
+    return [(f"{shown[k]} to {shown[k + 1]}", places == k) for k in range(len(edges) - 1)]
 
 
 def summary(found: Any) -> list[dict[str, Any]]:
@@ -171,7 +177,7 @@ def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: n
     values = found[outcome].values
     across, up = (levels(found[name].values) for name in names)
     grid = np.full((len(up), len(across)), np.nan)
-    binary = yes_or_no(found, outcome)
+    binary, size = yes_or_no(found, outcome), min(7.0, 48.0 / len(across))
     for i, (_, in_row) in enumerate(up):
         for j, (_, in_column) in enumerate(across):
             part = values[in_row & in_column & done]
@@ -182,7 +188,7 @@ def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: n
             if binary:
                 found_share = share(part)
                 text = f"{found_share.share:.2f}\n{found_share.low:.2f} to {found_share.high:.2f}"
-            axes.text(j, i, f"{text}\nn = {len(part)}", ha="center", va="center", fontsize=7)
+            axes.text(j, i, f"{text}\nn = {len(part)}", ha="center", va="center", fontsize=size)
     limits = {"vmin": 0.0, "vmax": 1.0} if binary else {}
     image = axes.imshow(grid, origin="lower", aspect="auto", cmap="YlOrRd", alpha=0.7, **limits)
     what = f"probability of {outcome!r}, 95 % interval" if binary else _label(found, outcome)
@@ -201,16 +207,19 @@ def draw_survival(found: Any, path: str | Path, by: str) -> None:
     done = found["status"].values == DONE
     figure = new_figure(*_SIZE)
     axes = figure.add_subplot()
-    for label, chosen in levels(found[by].values):
+    least = 1.0
+    for (label, chosen), dashes in zip(levels(found[by].values), itertools.cycle(_DASHES)):
         chosen = chosen & done
         if not chosen.any():
             continue
         curve = survival(found["time"].values[chosen], found["fell_at"].values[chosen])
         times = np.concatenate([[0.0], curve.times])
-        (line,) = axes.step(times, [1.0, *curve.probability], where="post", label=label)
+        (line,) = axes.step(times, [1.0, *curve.probability], where="post", label=label, ls=dashes)
         low, high, color = [1.0, *curve.low], [1.0, *curve.high], line.get_color()
         fill_between(axes, times, low, high, step="post", alpha=0.15, color=color)
-    axes.set(xlabel="time [s]", ylabel="probability of still standing", ylim=(-0.02, 1.02))
+        least = min(least, *low)
+    axes.set(xlabel="time [s]", ylabel="probability of still standing")
+    axes.set_ylim(max(-0.02, least - 0.05), 1.02)
     axes.legend(title=_label(found, by), fontsize=8)
     _save(figure, path)
 

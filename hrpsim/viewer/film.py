@@ -8,9 +8,8 @@ A film needs imageio-ffmpeg, which has its own encoder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,34 +22,115 @@ from hrpsim.viewer.signals import middle_of
 
 __getattr__ = old_names(__name__)
 
-SUFFIXES = (".mp4", ".gif", ".png")
-FRAME_RATE = 25  # of films, simulated time [Hz]
-SIZE = (960, 544)  # [pixels], multiples of 16 for encoders
-_FROM = np.array([2.2, 2.4, 0.8])  # from the middle, for things within 1 m of it [m]
-_FIELD_OF_VIEW = 1.2  # horizontal [rad]
+FRAME_RATE = {".mp4": 25.0, ".gif": 10.0}  # of films, simulated time [Hz]
+SIZE = {".mp4": (960, 544), ".gif": (480, 272), ".png": (960, 544)}  # multiples of 16 [pixels]
+_FROM = np.array([1.9, 2.1, 0.6])  # from the middle, for things within 1 m of it [m]
+_WIDE = 1.0  # horizontal [rad]
 _LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
 
 
-class _View(NamedTuple):
-    """What a film shows, and how."""
+class Film:
+    """A film of a world that advances, or a picture of its last state; a context manager.
 
-    offset: np.ndarray | None  # of the camera from what it follows [m]
-    position: np.ndarray  # of a camera that stays [m]
-    target: np.ndarray  # that it looks at [m]
-    force_scale: float  # of arrows [m/N]; 0: none
-    size: tuple[int, int]  # [pixels]
+    Call `look` before each step or control period. `pictures` is their number so far.
+
+    Args:
+        world: the world.
+        file: an .mp4 or .gif, or a .png for one picture, taken at the end.
+        size: width and height [pixels]; by default SIZE.
+        position: of a camera that stays (3,) [m]; without, it follows what moves.
+        target: what that camera looks at (3,) [m].
+        forces: whether the forces of contacts are drawn as arrows.
+        follow: robot that the camera follows, in place of all that moves.
+
+    Raises HrpsimError for another suffix, or where MuJoCo, EGL or imageio-ffmpeg is missing.
+    """
+
+    def __init__(
+        self,
+        world,
+        file: str | Path,
+        *,
+        size: tuple[int, int] | None = None,
+        position: ArrayLike | None = None,
+        target: ArrayLike | None = None,
+        forces: bool = True,
+        follow: str = "",
+    ):
+        path = Path(file)
+        check_film(path)
+        self.pictures = 0
+        self._world, self._follow, self._size = world, follow, size or SIZE[path.suffix]
+        middle, reach = self._middle()
+        self._offset = reach * _FROM if position is None else None
+        self._position = np.array(middle if position is None else position, dtype=np.float64)
+        self._target = np.array(middle if target is None else target, dtype=np.float64)
+        self._force_scale = _force_scale(world) if forces else 0.0
+        self._rate = FRAME_RATE.get(path.suffix, 0.0)
+        self._next = world.time
+        options: dict[str, dict[str, float]] = {
+            ".mp4": {"fps": self._rate},
+            ".gif": {"duration": 1000.0 / FRAME_RATE[".gif"], "loop": 0},
+        }
+        import imageio.v2 as imageio
+
+        self._writer = imageio.get_writer(path, **options.get(path.suffix, {}))
+
+    def look(self) -> None:
+        """Add a picture of the world as it is now, if one is due."""
+        if self._rate and self._world.time >= self._next - 0.5 * self._world.time_step:
+            self._next += 1.0 / self._rate
+            self._add()
+
+    def _add(self) -> None:
+        position, target = self._position, self._target
+        if self._offset is not None:
+            target = np.array([*self._middle()[0][:2], target[2]])  # it does not bob with a robot
+            position = target + self._offset
+        shown = pixels(self._world, position, target, self._size, self._force_scale)
+        self._writer.append_data(shown)
+        self.pictures += 1
+
+    def _middle(self) -> tuple[np.ndarray, float]:
+        if not self._follow:
+            return middle_of(self._world)
+        robot = self._world.robots[self._follow]
+        links = robot.link_poses()[0]
+        low, high = links.min(axis=0), links.max(axis=0)
+        height = low[2] + 0.55 * (high[2] - low[2])  # a head is above its joint
+        return np.array([*robot.q[:2], height]), 0.8 * float(np.linalg.norm(high - low))
+
+    def __enter__(self) -> Film:
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        try:
+            if kind is None and not self._rate:
+                self._add()
+        finally:
+            self._writer.close()
+
+
+def pixels(
+    world, position, target, size: tuple[int, int], force_scale: float = 0.0, fov: float = _WIDE
+) -> np.ndarray:
+    """Return the pixels (height, width, 3) of a world with shadows, and arrows of contact forces.
+
+    force_scale: length of arrows [m/N]; 0: none.
+    """
+    arrows = contact_arrows(world.contacts, force_scale) if force_scale else ()
+    width, height = size
+    fine = world.render(
+        position, target=target, width=2 * width, height=2 * height, fov=fov, arrows=arrows,
+        shadows=True,
+    ).color.astype(np.uint16)  # fmt: skip
+    return ((fine[::2, ::2] + fine[1::2, ::2] + fine[::2, 1::2] + fine[1::2, 1::2]) // 4).astype(
+        np.uint8
+    )
 
 
 def make_film(
-    world,
-    file: str | Path,
-    duration: float,
-    motion: Motion | None = None,
-    *,
-    size: tuple[int, int] = SIZE,
-    position: ArrayLike | None = None,
-    target: ArrayLike | None = None,
-    forces: bool = True,
+    world, file: str | Path, duration: float, motion: Motion | None = None, **options: Any
 ) -> int:
     """Simulate a duration and write a film of it, or a picture of its end.
 
@@ -59,10 +139,7 @@ def make_film(
         file: an .mp4 or .gif, or a .png for one picture.
         duration: [s].
         motion: advances time; by default the world's own steps.
-        size: width and height [pixels].
-        position: of a camera that stays (3,) [m]; without, it follows what moves.
-        target: what that camera looks at (3,) [m].
-        forces: whether the forces of contacts are drawn as arrows.
+        options: those of `Film`.
 
     Returns:
         The number of pictures.
@@ -70,27 +147,22 @@ def make_film(
     Raises:
         HrpsimError: for another suffix, or where MuJoCo, EGL or imageio-ffmpeg is missing.
     """
-    path = Path(file)
-    check_film(path)
     motion = motion or Motion(world.time_step, world.step)
-    middle, reach = middle_of(world)
-    stays = position is not None
-    view = _View(
-        offset=None if stays else reach * _FROM,
-        position=np.array(position if stays else middle, dtype=np.float64),
-        target=np.array(middle if target is None else target, dtype=np.float64),
-        force_scale=_force_scale(world) if forces else 0.0,
-        size=size,
-    )
-    return _write(path, _pictures(world, motion, duration, view, every=path.suffix != ".png"))
+    end = world.time + duration - 0.5 * motion.period
+    with Film(world, file, **options) as film:
+        film.look()
+        while world.time < end:
+            motion.tick()
+            film.look()
+    return film.pictures
 
 
 def check_film(path: Path) -> None:
     """Raise HrpsimError where no film can be written to this file."""
-    if path.suffix not in SUFFIXES:
-        known = ", ".join(SUFFIXES[:-1])
+    if path.suffix not in SIZE:
+        *known, last = SIZE
         raise HrpsimError(
-            f"{path}: a film ends in {known} or {SUFFIXES[-1]}, not in {path.suffix!r}"
+            f"{path}: a film ends in {', '.join(known)} or {last}, not in {path.suffix!r}"
         )
     if not path.parent.is_dir():
         raise HrpsimError(f"{path}: there is no folder {str(path.parent)!r}")
@@ -105,44 +177,3 @@ def check_film(path: Path) -> None:
 def _force_scale(world) -> float:
     weights = [entity.system.mass.sum() for entity in world.entities.values()]
     return _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))
-
-
-def _pictures(world, motion: Motion, duration: float, view: _View, every: bool) -> Iterator:
-    """Yield the first picture and one each 1/FRAME_RATE s, or only the last one."""
-    end, next_picture = world.time + duration - 0.5 * motion.period, world.time
-    while True:
-        if every and world.time >= next_picture - 0.5 * motion.period:
-            next_picture += 1.0 / FRAME_RATE
-            yield _picture(world, view)
-        if world.time >= end:
-            break
-        motion.tick()
-    if not every:
-        yield _picture(world, view)
-
-
-def _picture(world, view: _View) -> np.ndarray:
-    position, target = view.position, view.target
-    if view.offset is not None:
-        target = middle_of(world)[0]
-        target = np.array([*target[:2], view.target[2]])  # a robot that bobs does not shake it
-        position = target + view.offset
-    arrows = contact_arrows(world.contacts, view.force_scale) if view.force_scale else ()
-    width, height = view.size
-    return world.render(
-        position, target=target, width=width, height=height, fov=_FIELD_OF_VIEW,
-        arrows=arrows, shadows=True,
-    ).color  # fmt: skip
-
-
-def _write(path: Path, pictures: Iterator[np.ndarray]) -> int:
-    """Write the pictures; return how many."""
-    import imageio.v2 as imageio
-
-    options = {".mp4": {"fps": FRAME_RATE}, ".gif": {"duration": 1000.0 / FRAME_RATE, "loop": 0}}
-    count = 0
-    with imageio.get_writer(path, **options.get(path.suffix, {})) as writer:
-        for picture in pictures:
-            writer.append_data(picture)
-            count += 1
-    return count

@@ -51,7 +51,7 @@ def test_a_film_has_its_length(tmp_path):
     import imageio_ffmpeg
 
     count = make_film(falling_box(), tmp_path / "box.mp4", 0.2, size=(320, 240))
-    assert count == round(0.2 * FRAME_RATE) + 1
+    assert count == round(0.2 * FRAME_RATE[".mp4"]) + 1
     frames = imageio_ffmpeg.read_frames(str(tmp_path / "box.mp4"))
     assert next(frames)["size"] == (320, 240)
     pictures = [np.frombuffer(frame, np.uint8).reshape(240, 320, 3) for frame in frames]

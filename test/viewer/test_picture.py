@@ -42,6 +42,17 @@ def test_visuals_have_place_geometry_and_colour():
     assert ball.geometry == Sphere(0.3) and rod.geometry == Cylinder(0.1, 0.4)
 
 
+def test_materials_of_one_name_have_their_own_colours():
+    """Exporters name all materials "": each visual has the colour that it gives itself."""
+    visual = (
+        '<visual><!-- from CAD --><geometry><box size="1 1 1"/></geometry>'
+        '<material name="">{}</material></visual>'
+    )
+    colors = ('<color rgba="1 0 0 1"/>', '<color rgba="0 1 0 1"/>', "")
+    red, green, last = drawn("".join(map(visual.format, colors)))
+    assert (red.color, green.color, last.color) == ((255, 0, 0), (0, 255, 0), (0, 255, 0))
+
+
 def test_a_mesh_is_named_with_its_scale():
     (mesh,) = drawn('<visual><geometry><mesh filename="a.stl" scale="2 2 2"/></geometry></visual>')
     assert mesh.geometry == MeshFile("a.stl", (2.0, 2.0, 2.0))
