@@ -219,6 +219,7 @@ def test_toppling_rates_are_those_of_the_rigid_body():
     np.testing.assert_allclose(found, expected, rtol=2e-3)  # feet are bodies without a joint
 
 
+@pytest.mark.quick_cases("0-jaxon", "1-hrp2_soft", "1-rigid")
 @pytest.mark.parametrize("feet", [*BUSH_SETS, RIGID])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_floor_follows_a_step_of_the_desired_zmp(feet, axis):
@@ -245,6 +246,7 @@ def test_floor_follows_a_step_of_the_desired_zmp(feet, axis):
     assert 0.7 < response[10:18].mean() < 1.4  # of a damping ratio of 0.2, as jaxon's bushes have
 
 
+@pytest.mark.quick_cases("push0-hrp2_soft", "push1-openhrp", "push2-rigid", "push3-rigid")
 @pytest.mark.parametrize("feet", ["openhrp", "hrp2_soft", RIGID])
 @pytest.mark.parametrize("push", [(20.0, 0.0), (-20.0, 0.0), (0.0, 30.0), (0.0, -30.0)])
 def test_stands_a_push_with_the_zmp_inside_the_support(feet, push):

@@ -57,6 +57,7 @@ class Blocking(Controller):
 """
 
 
+@pytest.mark.quick_cases("control-SIGTERM")
 @pytest.mark.parametrize("where, number", [("configure", "SIGINT"), ("control", "SIGTERM")])
 def test_a_controller_that_never_returns_can_be_ended(simulations, tmp_path, where, number):
     """Law: one SIGINT or SIGTERM ends the program, whatever the controller's code does."""

@@ -60,6 +60,7 @@ def test_a_file_of_parameters_that_ros_refuses_ends_a_program_in_one_line(
     assert str(file) in line and FILES[text] in line, line
 
 
+@pytest.mark.quick_cases("/-hrpsim-None", "/robot1-hrpsim-/hrpsim", "/robot1-/??-None")
 @pytest.mark.parametrize(
     ("namespace", "key", "told"),
     [

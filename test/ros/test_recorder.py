@@ -100,6 +100,7 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
         plot_foot_wrenches(bag, picture, left="nosensor")
 
 
+@pytest.mark.quick_cases("mcap")
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, listener, bag, storage):
     arguments = "--storage", storage, "--expect", *STATE_TOPICS

@@ -36,6 +36,7 @@ def positions(bodies):
     return np.array([body.position for body in bodies])
 
 
+@pytest.mark.quick_cases("direct-0", "None-1", "split-1")
 @pytest.mark.parametrize(
     "solver, hands_over", [(None, 1), ("newton", 1), ("direct", 0), ("split", 1)]
 )

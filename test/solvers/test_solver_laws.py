@@ -97,6 +97,7 @@ def watch(world, steps, **bounds):
     return worst
 
 
+@pytest.mark.quick_cases("iterative", "direct", "split")
 @each_solver
 @examples
 @given(seed=seeds)
@@ -139,6 +140,7 @@ def test_a_humanoid_stands_and_is_pushed_until_its_feet_slide(solver):
     assert world.stats.contact_count >= 4
 
 
+@pytest.mark.quick_cases("iterative", "direct", "newton")
 @each_solver
 def test_a_chain_that_lies_on_boxes(solver):
     """Ball joints, contacts and a motor in one island; connections hold their rows."""
@@ -159,6 +161,7 @@ def test_a_chain_that_lies_on_boxes(solver):
         assert np.abs(connection.error).max() < 1e-3
 
 
+@pytest.mark.quick_cases("3.0-iterative", "3.0-direct", "-3.0-newton", "-3.0-split")
 @each_solver
 @pytest.mark.parametrize("effort", [-3.0, 3.0])
 def test_joint_limits_and_friction_are_complementary(solver, effort):

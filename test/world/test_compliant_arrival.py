@@ -59,6 +59,7 @@ def land_limit(step, integrator, damping_time, gap):
     return world, lambda: -robot.v[0]
 
 
+@pytest.mark.quick_cases("*-semi_implicit-0.01", "land_ball-rk4-0.0002", "land_limit-euler-0.0002")
 @pytest.mark.parametrize("damping_time", [2e-4, 1e-2])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("land", [land_ball, land_box, land_limit])

@@ -335,6 +335,7 @@ def test_a_box_squeezed_by_two_driven_fingers(solver, force):
         assert unmet < 50
 
 
+@pytest.mark.quick_cases("*0", "*5")
 @pytest.mark.parametrize("seed", range(30))
 def test_corrections_of_position_do_not_throw_out_what_they_cannot_free(seed):
     """Contact points move at most ten times as fast as rows ask, at 0.1 m/s: 1 mm in a step."""

@@ -37,6 +37,7 @@ def test_two_processes_give_the_same_bits():
     assert first == second
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @integrators
 def test_a_thousand_steps_at_once_are_a_thousand_single_ones(integrator):
     at_once, one_by_one = everything(integrator), everything(integrator)
@@ -75,6 +76,7 @@ def test_a_snapshot_restores_what_users_look_at(integrator):
     assert bits(world) == expected
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @integrators
 def test_a_reset_world_is_a_fresh_world(integrator):
     used, fresh = everything(integrator), everything(integrator)

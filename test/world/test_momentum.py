@@ -48,6 +48,7 @@ def momentum_and_scale(world):
     return np.sum(each, axis=0), np.linalg.norm(each, axis=1).sum()
 
 
+@pytest.mark.quick_cases("*-0.5-0.004-*", "5-0.0-0.001-semi_implicit")
 @every_integrator
 @pytest.mark.parametrize("time_step", [1e-3, 4e-3])
 @pytest.mark.parametrize("friction", [0.0, 0.5])

@@ -50,6 +50,7 @@ def roller(world, shape, normal, velocity, angular_velocity):
     )
 
 
+@pytest.mark.quick_cases("*-15-semi_implicit", "ball-0-rk4")
 @integrators
 @pytest.mark.parametrize("degrees", [0, 15])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -98,6 +99,7 @@ WHEEL = """<link name="{n}"><inertial><mass value="1"/>
   <origin xyz="{x} {y} 0" rpy="-1.5707963267948966 0 0"/><axis xyz="0 0 1"/></joint>"""
 
 
+@pytest.mark.quick_cases("15-semi_implicit")
 @integrators
 @pytest.mark.parametrize("degrees", [0, 15])
 def test_a_cart_on_wheels_rolls(degrees, integrator):
@@ -206,6 +208,7 @@ def ball_off_a_ball(friction: float, start: float) -> float:
     return math.cos(angle)
 
 
+@pytest.mark.quick_cases("0.001-None", "0.001-direct")
 @pytest.mark.parametrize(
     "time_step, solver",
     [(1e-3, None), (1e-3, "newton"), (1e-3, "direct"), (2e-4, None), (2e-4, "direct")],
