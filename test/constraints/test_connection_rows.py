@@ -49,6 +49,7 @@ def strained(rng, ends, kind, **options):
     return world, connection
 
 
+@pytest.mark.quick_cases("*-links of one tree", "*-world and body")
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_rows_are_derivatives_of_the_errors(kind, ends):

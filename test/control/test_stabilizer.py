@@ -33,6 +33,7 @@ def center_of_pressure(robot):
     return forces @ places / forces.sum(), forces.sum()
 
 
+@pytest.mark.quick_cases("rigid")
 @pytest.mark.parametrize("feet", ["openhrp", RIGID])
 def test_estimate_is_where_the_robot_is(feet):
     robot = half_sitting_robot(feet)
@@ -174,7 +175,7 @@ class Noisy(Walk):
 
 
 def test_noise_of_the_sensors_does_not_fell_it():
-    done = simulate_walk(half_sitting_robot("openhrp"), Noisy(pattern("E5")))
+    done = simulate_walk(half_sitting_robot("openhrp"), Noisy(pattern("forward")))
     assert done.completed
     assert np.degrees(done.tilt.max()) < 1.5
 

@@ -18,6 +18,7 @@ from hrpsim.ros import programs
 from hrpsim.ros.base.child_process import ChildProcess, mapped_shared_memory, own_shared_memory
 
 
+@pytest.mark.quick_cases("parameters0")
 @pytest.mark.parametrize("parameters", [{}, {"start_paused": True}, {"real_time_factor": 0.0}])
 def test_two_interrupts_end_the_node_cleanly(simulations, parameters):
     node = simulations.start(**parameters)

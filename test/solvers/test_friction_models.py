@@ -175,6 +175,9 @@ def look_at_forces(world):
     return worst, kinds, pressed, converged
 
 
+@pytest.mark.quick_cases(
+    "*-mixed_pile", "*-random_spheres", "cone-sliding_feet", "pyramid-standing_feet"
+)
 @every_scene
 @every_model
 def test_every_force_of_a_scene_keeps_the_laws_of_its_model(model, scene):
@@ -191,6 +194,9 @@ def test_every_force_of_a_scene_keeps_the_laws_of_its_model(model, scene):
         assert worst[law] < 1e-8, law
 
 
+@pytest.mark.quick_cases(
+    "direct-random_spheres-*", "split-random_spheres-*", "direct-sliding_feet-slip_direction"
+)
 @axes_drawn
 @pytest.mark.parametrize("scene", [sliding_feet, random_spheres])
 @pytest.mark.parametrize("solver", ["direct", "split"])

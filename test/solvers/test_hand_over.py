@@ -91,6 +91,7 @@ def test_a_light_cube_under_a_heavy_one_holds_when_it_is_dragged(solver):
     assert furthest([light, heavy], start) < 1e-6
 
 
+@pytest.mark.quick_cases("direct")
 @pytest.mark.parametrize("solver", ["direct", "split"])
 def test_every_step_of_a_walk_meets_the_tolerance(solver):
     """Law: whatever the rules say of its contacts, a walk of two seconds misses no step."""

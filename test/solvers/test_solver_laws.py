@@ -111,6 +111,7 @@ def test_piles_of_all_shapes(solver, seed):
     watch(world, 50, share=0.8)
 
 
+@pytest.mark.quick_cases("direct", "iterative", "newton")
 @each_solver
 def test_bodies_of_mass_ratio_1000(solver):
     """1 kg on 1 g on 1 kg, and side by side, sliding and at rest."""
@@ -124,6 +125,7 @@ def test_bodies_of_mass_ratio_1000(solver):
     watch(world, 50, share=0.8)
 
 
+@pytest.mark.quick_cases("direct", "iterative", "newton")
 @each_solver
 def test_a_humanoid_stands_and_is_pushed_until_its_feet_slide(solver):
     world = World(solver=solver, **TIGHT)
@@ -213,6 +215,7 @@ def test_random_rules_and_connections(seed):
     watch(world, 40, share=0.5)
 
 
+@pytest.mark.quick_cases("split", "iterative", "auto")
 @each_solver
 def test_momentum_changes_by_gravity_and_the_ground_alone(solver):
     """Newton's third law: forces between bodies cancel out of the sum over all bodies."""

@@ -188,6 +188,7 @@ def test_a_cell_that_ends_its_process_is_a_result():
     np.testing.assert_array_equal(found["twice"].values[others], 2.0 * others)
 
 
+@pytest.mark.long
 def test_a_copy_without_its_journal_goes_on_from_its_arrays(whole, begun):
     """Law: the folder alone has what was written to it; the rest is run, the bits are the same."""
     with pytest.raises(Interrupted):

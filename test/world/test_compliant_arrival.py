@@ -109,7 +109,7 @@ def follow_box(duration, tilt, height, stiffness, damping_time):
         push[gap > 0.0] = 0.0
         return np.array([speed, omega, push.sum() - GRAVITY, -(arm * push).sum() / inertia])
 
-    y, steps = np.array([height, tilt, -1.0, 0.0]), 20000
+    y, steps = np.array([height, tilt, -1.0, 0.0]), 5000
     dt = duration / steps
     for _ in range(steps):
         a = rate(y)

@@ -42,6 +42,7 @@ def check_line(masses, gaps, velocities, restitution, steps=60, **options):
     return count
 
 
+@pytest.mark.quick_cases("*-semi_implicit")
 @pytest.mark.parametrize("integrator", ALL)
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("restitution", [1.0, 0.8, 0.5])
@@ -157,6 +158,7 @@ def test_an_oblique_impact_keeps_all_momenta(friction, shape):
             np.testing.assert_allclose(a.angular_velocity, (0, 0, 2.0), atol=1e-14)
 
 
+@pytest.mark.quick_cases("*-0.1-semi_implicit", "0.0-*-rk4")
 @pytest.mark.parametrize("integrator", ALL)
 @pytest.mark.parametrize("time_step", [1e-3, 1e-1])
 @pytest.mark.parametrize("closing", [0.005, 0.0099, 0.011, 0.1])

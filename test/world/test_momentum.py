@@ -88,6 +88,7 @@ def test_outer_forces_change_it_by_their_impulse(integrator):
         assert np.abs(change - impulse).max() < 1e-12 * (scale + mass)
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @every_integrator
 def test_a_humanoid_that_sways_on_its_feet_has_the_momentum_of_the_floors_force(integrator):
     """Both soles stick to the floor while arms, hips and chest swing: dP = dt (sum F + m g)."""
