@@ -87,7 +87,7 @@ START = "position: [0, 0, 0.6487]"
 TURNED = "position: [1000, -2000, 0.6487]\n    orientation: [0, 0, 0.70710678, 0.70710678]"
 
 
-@pytest.mark.quick_cases("bare1")
+@pytest.mark.long
 @pytest.mark.parametrize("bare", [[], ["--no-stabilizer", "--no-bush"]])
 def test_a_walk_is_compared_with_its_plan_where_and_when_it_begins(bare, tmp_path, capsys):
     """Law: neither the pose of the start nor a transition before the walk changes its errors.

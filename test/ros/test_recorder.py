@@ -199,6 +199,7 @@ def test_an_existing_bag_is_left_alone(simulations, bag):
     assert not list(bag.iterdir())
 
 
+@pytest.mark.long
 def test_two_interrupts_still_leave_a_whole_bag(paused_simulation, simulations, bag):
     recorder = record(simulations, bag, "--expect", "robot_description")
     recorder.send_signal(signal.SIGINT)

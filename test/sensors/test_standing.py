@@ -98,7 +98,7 @@ def test_it_comes_to_rest_by_itself(bush, integrator):
     assert drift < 1e-4
 
 
-@pytest.mark.quick_cases("*-semi_implicit")
+@pytest.mark.quick_cases("bush-semi_implicit")
 @every_case
 def test_the_feet_measure_the_zmp_beneath_the_centre_of_mass(bush, integrator):
     """At rest the floor reaction, which a tared foot sensor reads, acts beneath the CoM."""

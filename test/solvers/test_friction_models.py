@@ -212,6 +212,7 @@ def test_the_other_solvers_keep_the_same_laws(solver, scene, model):
         assert worst[law] < 1e-8, law
 
 
+@pytest.mark.quick_cases("pyramid")
 @axes_drawn
 def test_each_body_moves_as_the_reported_forces_push_it(model):
     """m dv = dt (m g + sum F), I dw = dt (sum r x F - w x I w): Newton's third law with it."""
@@ -458,6 +459,7 @@ def variant_world(model, integrator):
     return world
 
 
+@pytest.mark.quick_cases("semi_implicit-*")
 @axes_drawn
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_drawn_axes_are_the_same_in_reruns_resets_and_snapshots(model, integrator):

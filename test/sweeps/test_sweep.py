@@ -224,6 +224,7 @@ def test_a_store_that_lost_a_file_runs_its_cells_again(whole, tmp_path):
     assert bytes_of(open_store(damaged)) == bytes_of(open_store(whole))
 
 
+@pytest.mark.long
 def test_a_torn_line_of_the_journal_is_cut_off(whole, begun):
     journal = journal_of(begun)
     data = journal.read_bytes()

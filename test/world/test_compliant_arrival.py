@@ -150,6 +150,7 @@ def test_no_landing_gives_energy(integrator, ratio, damping, phase):
         assert abs(speed()) <= 1.0 + 1e-9
 
 
+@pytest.mark.quick_cases("*semi_implicit*")
 @pytest.mark.parametrize("ratio", [1e-3, 0.1, 1.0, 10.0, 1e4, 1e9])
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 def test_a_ball_never_jumps_higher_than_it_fell_from(integrator, ratio):

@@ -268,6 +268,7 @@ def test_a_force_beyond_all_numbers_leaves_the_state(integrator):
     finite_steps(world, 5)
 
 
+@pytest.mark.quick_cases("wall-*", "gripper-*", "pile-iterative")
 @each_solver
 @pytest.mark.parametrize("target", ["wall", "pile", "gripper"])
 def test_a_body_thrown_in_at_1_km_a_second(solver, target):

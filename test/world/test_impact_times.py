@@ -37,6 +37,7 @@ def fly(world, body, steps=4):
     return np.array(path)
 
 
+@pytest.mark.quick_cases("*semi_implicit*")
 @pytest.mark.parametrize("plate", [hrpsim.Box((1.0, 1.0, 0.005)), PLATE], ids=["box", "mesh"])
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "euler"])
 @pytest.mark.parametrize("shape", BULLETS)

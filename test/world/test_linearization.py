@@ -174,6 +174,7 @@ def at_limits(compliance):
     return put
 
 
+@pytest.mark.quick_cases("dry", "locked", "*put0")
 @pytest.mark.parametrize(
     "change", [dry, locked, weak, at_limits(0.0), at_limits(1e-3)], ids=lambda f: f.__qualname__
 )

@@ -68,6 +68,7 @@ def test_a_struck_robot_keeps_the_momentum_of_all(links, friction, time_step, in
     assert touched > 5
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @every_integrator
 def test_outer_forces_change_it_by_their_impulse(integrator):
     """Gravity, a push and the ground: dP is the sum of their impulses, step by step."""

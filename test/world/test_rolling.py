@@ -71,6 +71,7 @@ def test_what_rolls_neither_sinks_nor_slows(shape, degrees, integrator):
     assert worst < 1e-6
 
 
+@pytest.mark.quick_cases("*semi_implicit*")
 @integrators
 @pytest.mark.parametrize("turn", [0.3, 0.7, 2.0, 3.2, 4.5])
 @pytest.mark.parametrize("shape", ["cylinder", "capsule"])

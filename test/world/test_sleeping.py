@@ -177,6 +177,7 @@ def disturbed(world: World) -> None:
     world.step(650)
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @integrators
 def test_a_snapshot_of_what_sleeps_continues_bit_for_bit(integrator):
     world = towers((3, 2), integrator=integrator)
