@@ -115,7 +115,7 @@ def test_the_feet_measure_the_zmp_beneath_the_centre_of_mass(bush, integrator):
     assert np.abs(zmp - com[:2]).max() < 1e-7
 
 
-@pytest.mark.quick_cases("rigid-*")
+@pytest.mark.quick_cases("rigid-semi_implicit")
 @every_case
 def test_the_hands_read_nothing_and_the_waist_reads_gravity(bush, integrator):
     robot = ten_seconds(bush, integrator)["robot"]
