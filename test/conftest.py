@@ -6,10 +6,11 @@
 import os
 import signal
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from grouped import own_shared_memory
+from grouped import left_out, own_shared_memory
 
 from hrpsim.ros.base.domain import PrivateDomain
 
@@ -54,6 +55,19 @@ def pytest_configure(config):
     """Know the markers of plugins that may not be installed."""
     config.addinivalue_line("markers", "timeout(seconds): of pytest-timeout")
     config.addinivalue_line("markers", "xdist_group(name): of pytest-xdist")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark as long the cases of each test that its mark `quick_cases` does not name."""
+    tests = defaultdict(dict)
+    for item in items:
+        if item.get_closest_marker("quick_cases") and hasattr(item, "callspec"):
+            tests[item.parent, item.originalname][item.callspec.id] = item
+    for cases in tests.values():
+        patterns = next(iter(cases.values())).get_closest_marker("quick_cases").args
+        for case in left_out(cases, patterns):
+            cases[case].add_marker(pytest.mark.long)
 
 
 @pytest.hookimpl(hookwrapper=True)

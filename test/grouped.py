@@ -7,6 +7,7 @@ import ctypes
 import functools
 import importlib.util
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -20,6 +21,16 @@ def one_worker_each(parameters: Iterable) -> list:
         pytest.param(parameter, marks=pytest.mark.xdist_group(f"of {parameter}"))
         for parameter in parameters
     ]
+
+
+def left_out(cases: Iterable[str], patterns: Iterable[str]) -> list[str]:
+    """Return the cases, by their ids, that no pattern of `quick_cases` matches.
+
+    Where the patterns match none, no case is left out: a law does not go unguarded by a misprint.
+    """
+    cases = list(cases)
+    others = [case for case in cases if not any(fnmatchcase(case, name) for name in patterns)]
+    return others if len(others) < len(cases) else []
 
 
 def needs(*packages: str) -> pytest.MarkDecorator:

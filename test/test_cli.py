@@ -93,6 +93,7 @@ def test_mistakes_end_with_one_line_and_status_1(arguments, named, capsys):
     assert named in error and error.startswith("hrpsim: ") and error.count("\n") == 1
 
 
+@pytest.mark.long
 def test_warm_up_says_that_kernels_are_ready(capsys):
     assert main(["warm-up"]) == 0
     assert "ready" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from hrpsim import share_path
 from hrpsim.cli import main
 
 
+@pytest.mark.long
 def test_the_script_fetches_what_stands_alone(capsys):
     assert main(["crane", "--script", "--acceleration", "3", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

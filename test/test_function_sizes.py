@@ -29,7 +29,7 @@ def functions():
 
 
 def lines(node) -> int:
-    docstring = node.body[0] if ast.get_docstring(node) is not None else None
+    docstring = node.body[0] if ast.get_docstring(node, clean=False) is not None else None
     told = docstring.end_lineno - docstring.lineno + 1 if docstring else 0
     return node.end_lineno - node.lineno + 1 - told
 
@@ -42,7 +42,7 @@ def parameters(node) -> int:
 def head(node, rows) -> str:
     """Return the lines from the decorators to the first statement."""
     first = min(part.lineno for part in [node, *node.decorator_list])
-    told = ast.get_docstring(node) is not None and len(node.body) > 1
+    told = ast.get_docstring(node, clean=False) is not None and len(node.body) > 1
     return "\n".join(rows[first - 1 : node.body[told].lineno - 1])
 
 

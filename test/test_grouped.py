@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from grouped import own_shared_memory
+from grouped import left_out, own_shared_memory
 
 WORKER = """
 import subprocess, sys
@@ -34,3 +34,11 @@ def test_workers_and_their_children_see_their_own_shared_memory_only():
     assert [worker.stdout.readline() for worker in workers] == ["made\n", "made\n"]
     assert [worker.communicate("\n")[0].split() for worker in workers] == [["a"], ["b"]]
     assert not {"a", "b"} & {path.name for path in Path("/dev/shm").iterdir()}
+
+
+def test_quick_cases_are_never_none():
+    """Law: patterns choose what stays; where they match nothing, all cases do."""
+    cases = ["box-direct", "box-split", "ball-direct"]
+    assert left_out(cases, ["*-direct"]) == ["box-split"]
+    assert left_out(cases, ["box-*", "ball-*"]) == []
+    assert left_out(cases, ["cylinder-*"]) == []

@@ -246,7 +246,7 @@ def test_a_damaged_definition_of_a_type_is_told_in_one_line(tmp_path, storage, w
 
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_no_damage_is_more_than_an_error_of_one_line(tmp_path_factory, storage, data):
     """Law: whatever bytes a bag has lost, it is read or refused by a BagError of one line."""

@@ -35,15 +35,16 @@ def test_the_check_names_what_is_found_and_what_is_made(robot, capsys):
     assert found["verdict"]["text"] == "can walk E5"
 
 
-def test_the_verdict_comes_after_the_plan(tmp_path, capsys):
+@pytest.mark.quick_cases("check")
+@pytest.mark.parametrize("more", [[], ["--check", "--json"]], ids=["walk", "check"])
+def test_the_verdict_comes_after_the_plan(tmp_path, capsys, more):
     """Joints that the walk needs faster than they are: refused, with or without a walk."""
     path = tmp_path / "slow.urdf"
     path.write_text(re.sub('velocity="[^"]*"', 'velocity="0.01"', biped()))
-    for more in ([], ["--check", "--json"]):
-        assert main(["walk", "--robot", str(path), "--pattern", "forward", *more]) == 1
-        told = capsys.readouterr()
-        assert "cannot walk forward" in told.out and ": can walk" not in told.out
-        assert "rad/s; its limit is 0.010 rad/s" in told.err
+    assert main(["walk", "--robot", str(path), "--pattern", "forward", *more]) == 1
+    told = capsys.readouterr()
+    assert "cannot walk forward" in told.out and ": can walk" not in told.out
+    assert "rad/s; its limit is 0.010 rad/s" in told.err
 
 
 def test_gains_that_cannot_hold_the_robot_are_refused_by_name(tmp_path, capsys):

@@ -109,6 +109,7 @@ def split_bag(path, storage):
     return path
 
 
+@pytest.mark.quick_cases("one file-sqlite3", "split-mcap", "message-mcap", "plain-sqlite3")
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 @pytest.mark.parametrize("form", ["plain", "message", "file", "split", "one file"])
 def test_every_kind_of_bag_gives_the_same_wrenches(tmp_path, storage, form):

@@ -32,6 +32,7 @@ def ours_and_reference(gear, gains, dry, target, duration, time_step):
     return np.array(rows), two_mass(gear, gains, dry, target, len(rows) * every, every)
 
 
+@pytest.mark.quick_cases("dry1-*")
 @pytest.mark.parametrize("at_motor", [0.0, 1.0])
 @pytest.mark.parametrize("backlash", [0.0, 0.02])
 @pytest.mark.parametrize("dry", [NO_FRICTION, (1.0, 2.0, 0.1)])

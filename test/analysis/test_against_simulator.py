@@ -55,6 +55,7 @@ def measured_zmp(found, wrenches):
     return np.column_stack([-total[:, 4], total[:, 3]]) / total[:, 2:3]
 
 
+@pytest.mark.quick_cases("bush")
 def test_zmp_within_a_tenth_of_a_millimetre(recording):
     model, q, wrenches = recording
     times = PERIOD * np.arange(len(q))

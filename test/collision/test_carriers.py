@@ -26,6 +26,7 @@ def falling(integrator):
     return world
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 def test_a_list_that_is_kept_finds_what_a_new_one_finds(integrator):
     """A list made anew for every step gives the same motion, bit for bit."""

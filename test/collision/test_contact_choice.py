@@ -71,6 +71,7 @@ def test_where_nothing_moves_the_choice_is_its_own_successor(kind):
             assert set(again.features) == set(m.features)
 
 
+@pytest.mark.quick_cases("[0-9]-*")
 @pytest.mark.parametrize("kind", ROUGHNESS)
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_kept_is_as_low_as_all_under_any_tilt(kind, seed):

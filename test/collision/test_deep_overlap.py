@@ -130,7 +130,7 @@ def test_hulls_are_as_deep_in_each_other_as_coal_finds():
 pairs = st.tuples(st.integers(0, 10**6), st.sampled_from(["hull", "plate", "box"]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(pairs)
 def test_swapped_solids_have_the_same_contact_with_the_normal_turned_round(pair):
     seed, name = pair
@@ -145,7 +145,7 @@ def test_swapped_solids_have_the_same_contact_with_the_normal_turned_round(pair)
                 assert back.normals[0] == pytest.approx(-there.normals[0], abs=1e-4)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(pairs)
 def test_a_contact_moves_with_the_solids(pair):
     seed, name = pair
@@ -162,7 +162,7 @@ def test_a_contact_moves_with_the_solids(pair):
                 assert there.normals[0] == pytest.approx(T @ here.normals[0], abs=1e-4)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(pairs)
 def test_the_depth_along_the_normal_separates_and_less_does_not(pair):
     seed, name = pair

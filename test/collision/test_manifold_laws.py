@@ -42,7 +42,7 @@ margins = st.sampled_from([0.0, 1e-3, 0.1, 10.0])
 
 
 @given(posed, posed, margins)
-@settings(max_examples=1000)
+@settings(max_examples=300)
 def test_contacts_are_finite_within_margin_with_unit_normals_and_features_of_their_own(
     a, b, margin
 ):

@@ -112,6 +112,7 @@ MESHES = {
 OTHERS = {"sphere": Sphere(0.07), "capsule": Capsule(0.04, 0.2), "box": Box((0.1, 0.3, 0.2))}
 
 
+@pytest.mark.quick_cases("sphere-*", "capsule-L", "box-U", "*U-ball")
 @pytest.mark.parametrize("first", MESHES)
 @pytest.mark.parametrize("second", [*MESHES, *OTHERS])
 def test_apart_the_nearest_contact_has_the_distance_that_coal_finds(first, second):
@@ -140,6 +141,7 @@ def test_round_shapes_press_into_a_mesh_as_into_the_box(shape):
         assert found.normals[k] == pytest.approx(normal, abs=1e-6)
 
 
+@pytest.mark.quick_cases("*-0.3")
 @pytest.mark.parametrize("yaw", [0.0, 0.3, 1.1])
 @pytest.mark.parametrize("shape", [Box((0.4, 0.3, 0.1)), box_mesh((0.4, 0.3, 0.1))])
 def test_a_box_on_ten_thousand_coplanar_triangles_touches_with_its_corners_only(yaw, shape):
@@ -184,6 +186,9 @@ def test_a_vertex_in_a_thin_plate_leaves_it_on_one_side():
         assert m.gaps == pytest.approx(height, abs=1e-9)
 
 
+@pytest.mark.quick_cases(
+    "on a slab", "over a ledge, turned", "pressed on an equal cube", "edge across edge"
+)
 @pytest.mark.parametrize("case", RESTING)
 def test_a_mesh_that_jitters_keeps_its_features_and_points(case):
     check_features_stay(on_meshes, *RESTING[case], motion=1e-8, rounds=50)

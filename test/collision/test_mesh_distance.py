@@ -80,6 +80,7 @@ def beside_coal(first, second, seed):
         yield a, b, coal_distance(a, b, models)
 
 
+@pytest.mark.quick_cases("floor-*", "box-*", "solid box-box")
 @pytest.mark.parametrize("first", MESHES)
 @pytest.mark.parametrize("second", [*MESHES, *OTHERS])
 def test_meshes_are_as_far_apart_as_coal_finds(first, second):

@@ -44,6 +44,7 @@ def at_rest(rng, name, size, ground, width, gap, tilt):
     return Posed(shape, Q @ R, Q @ place), Posed(base, Q)
 
 
+@pytest.mark.quick_cases("0.0-*", "-1e-07-*", "-0.001-*")
 @pytest.mark.parametrize("ground", ["box", "cylinder"])
 @pytest.mark.parametrize("name", POINTS)
 @pytest.mark.parametrize("size, width", [(0.3, 20.0), (0.02, 20.0), (0.002, 20.0), (0.3, 3.0)])

@@ -49,6 +49,7 @@ def strained(rng, ends, kind, **options):
     return world, connection
 
 
+@pytest.mark.quick_cases("*-links of one tree", "*-world and body")
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_rows_are_derivatives_of_the_errors(kind, ends):
@@ -63,6 +64,7 @@ def test_rows_are_derivatives_of_the_errors(kind, ends):
         assert np.abs(row_rates(world, q, velocity) - truth).max() < 1e-9 * np.abs(velocity).sum()
 
 
+@pytest.mark.quick_cases("*-links of one tree", "fixed-*")
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_one_step_of_a_spinning_pair_leaves_an_error_of_third_order(kind, ends):

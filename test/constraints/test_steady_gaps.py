@@ -63,6 +63,7 @@ def worst_jump(shape: str, degrees: float, on_box: bool) -> float:
     return worst
 
 
+@pytest.mark.quick_cases("*-0.0-*")
 @pytest.mark.parametrize("on_box", [False, True])
 @pytest.mark.parametrize("degrees", [0.0, 10.0, 26.5])
 @pytest.mark.parametrize("shape", SHAPES)

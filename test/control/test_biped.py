@@ -234,6 +234,7 @@ def test_the_urdf_that_is_made_is_a_description_like_any_other():
     assert (again.keyframes["half_sitting"] == prepared.start).all()
 
 
+@pytest.mark.quick_cases("g1*", "icub*")
 @pytest.mark.parametrize(
     "name",
     [
@@ -268,6 +269,7 @@ def walked(prepared, pattern, duration=np.inf):
     return simulate_walk(robot, Walk(), parameters, duration=duration)
 
 
+@pytest.mark.quick_cases("sideways*")
 @pytest.mark.parametrize(
     ("robot", "options", "pattern"),
     [

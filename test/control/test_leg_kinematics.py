@@ -31,6 +31,7 @@ def hrp2():
     return hrpsim.load_model(str(HRP2_LIKE), xacro_arguments={"bush": "true"})
 
 
+@pytest.mark.quick_cases("*romeo*", "*hrp2*", "simple*")
 @pytest.mark.parametrize("path, foot", LEGS, ids=[f"{p.stem}-{foot}" for p, foot in LEGS])
 def test_foot_comes_where_it_is_wanted(path, foot):
     model = load(path)

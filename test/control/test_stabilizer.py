@@ -33,6 +33,7 @@ def center_of_pressure(robot):
     return forces @ places / forces.sum(), forces.sum()
 
 
+@pytest.mark.quick_cases("rigid")
 @pytest.mark.parametrize("feet", ["openhrp", RIGID])
 def test_estimate_is_where_the_robot_is(feet):
     robot = half_sitting_robot(feet)
@@ -174,7 +175,7 @@ class Noisy(Walk):
 
 
 def test_noise_of_the_sensors_does_not_fell_it():
-    done = simulate_walk(half_sitting_robot("openhrp"), Noisy(pattern("E5")))
+    done = simulate_walk(half_sitting_robot("openhrp"), Noisy(pattern("forward")))
     assert done.completed
     assert np.degrees(done.tilt.max()) < 1.5
 
@@ -219,6 +220,7 @@ def test_toppling_rates_are_those_of_the_rigid_body():
     np.testing.assert_allclose(found, expected, rtol=2e-3)  # feet are bodies without a joint
 
 
+@pytest.mark.quick_cases("0-jaxon", "1-hrp2_soft", "1-rigid")
 @pytest.mark.parametrize("feet", [*BUSH_SETS, RIGID])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_floor_follows_a_step_of_the_desired_zmp(feet, axis):
@@ -245,6 +247,7 @@ def test_floor_follows_a_step_of_the_desired_zmp(feet, axis):
     assert 0.7 < response[10:18].mean() < 1.4  # of a damping ratio of 0.2, as jaxon's bushes have
 
 
+@pytest.mark.quick_cases("push0-hrp2_soft", "push1-openhrp", "push2-rigid", "push3-rigid")
 @pytest.mark.parametrize("feet", ["openhrp", "hrp2_soft", RIGID])
 @pytest.mark.parametrize("push", [(20.0, 0.0), (-20.0, 0.0), (0.0, 30.0), (0.0, -30.0)])
 def test_stands_a_push_with_the_zmp_inside_the_support(feet, push):

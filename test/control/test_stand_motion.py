@@ -18,6 +18,8 @@ LEG_JOINTS = {f"{s}LEG_JOINT{i}": a for s in "LR" for i, a in enumerate(HALF_SIT
 IN_AIR = 5.0  # what a foot in the air reads at most: its sole shaken by the commands [N]
 SOLE_HALF_WIDTH, SOLE_FRONT, SOLE_BACK = 0.07, 0.14, 0.10  # about the ankle [m]
 
+pytestmark = pytest.mark.quick_cases("rigid*")
+
 
 @pytest.fixture(scope="module", params=one_worker_each(["true", "false"]), ids=["bush", "rigid"])
 def model(request):

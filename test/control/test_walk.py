@@ -46,6 +46,7 @@ def test_a_second_walk_of_a_model_is_planned_once_and_has_the_same_bits():
     np.testing.assert_array_equal(trajectory(Walk(), {"pattern": "stepping"}, duration=1.5), again)
 
 
+@pytest.mark.quick_cases("0.005")
 @pytest.mark.parametrize("period", [0.001, 0.002, 0.005])
 def test_nineteen_steps_on_bushes(period):
     done = simulate_walk(half_sitting_robot("openhrp"), Walk(pattern("E5")), {"period": period})

@@ -24,6 +24,7 @@ from hrpsim.control.pattern.whole_body_zmp import rates
 from robots import HRP2_LIKE
 
 SOLES = ("l_sole", "r_sole")
+pytestmark = pytest.mark.quick_cases("E5*", "forward*", "turn*")
 HALF_SITTING = {f"{s}LEG_JOINT{i}": a for s in "LR" for i, a in enumerate(HALF_SITTING_LEG)}
 
 

@@ -37,12 +37,23 @@ def check(name: str, base: str, state_count: int) -> None:
     assert {k: x for k, x in worst.items() if x > TOLERANCE[k]} == {}
 
 
+@pytest.mark.quick_cases("hrp2_like bush-free", "hrp2_like-fixed", "anymal*-fixed", "iris*-free")
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("name", REPRESENTATIVE)
 def test_robots_of_all_kinds_at_200_states(name, base):
     check(name, base, 200)
 
 
+@pytest.mark.quick_cases(
+    "double_pendulum*",
+    "hector*",
+    "go2*",
+    "simple_humanoid*",
+    "panda*",
+    "romeo_description/romeo_small*",
+    "human_*",
+    "solo*",
+)
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("name", OTHERS)
 def test_all_other_robots_at_10_states(name, base):

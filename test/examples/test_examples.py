@@ -44,6 +44,7 @@ def one_at_a_time(script):
     return pytest.param(script, marks=marks, id=script.stem)
 
 
+@pytest.mark.quick_cases("[!w]*", "world_file")
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("script", [one_at_a_time(script) for script in SCRIPTS])
 def test_a_script_runs_and_its_check_holds(script, monkeypatch):

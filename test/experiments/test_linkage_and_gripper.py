@@ -87,6 +87,7 @@ def test_the_quick_run_meets_its_targets_and_draws(module, tmp_path):
     assert save_figure(module.EXPERIMENT, result, tmp_path).stat().st_size < 150_000
 
 
+@pytest.mark.quick_cases("rubber-hybrid", "rigid-direct")
 @pytest.mark.parametrize("kind", ["hybrid", "direct"])
 @pytest.mark.parametrize("compliance", [gripper.PAD_COMPLIANCE, 0.0], ids=["rubber", "rigid"])
 def test_pads_hold_a_box_that_they_had_to_turn(kind, compliance):

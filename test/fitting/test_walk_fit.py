@@ -68,6 +68,7 @@ def unknowns(joints, seed):
     return first, np.array(list(truth.values())), values
 
 
+@pytest.mark.long
 def test_damping_and_rotor_of_a_knee_are_found_from_two_seconds():
     """Law: values that made the walk are found to 3 %."""
     first, truth, values = unknowns([3], 0)

@@ -39,6 +39,7 @@ def test_damaged_files_are_refused_in_one_line(kind, tmp_path):
     assert done >= INPUTS
 
 
+@pytest.mark.quick_cases("urdf", "pos", "npy")
 def test_sound_files_are_read(kind, tmp_path):
     """The files of which the damaged ones are made: else only the door would be tried."""
     from fuzz.corpus import seeds

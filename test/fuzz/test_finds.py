@@ -116,6 +116,7 @@ def reader(tmp_path_factory):
         yield reader
 
 
+@pytest.mark.quick_cases("[!a]*")
 @pytest.mark.parametrize("name", REFUSED)
 def test_finds_are_refused_in_one_line(reader, name):
     kind, data = REFUSED[name]

@@ -187,6 +187,7 @@ def test_a_constraint_is_named_beside_a_robot_without_any_moving_link():
     assert world._scenes.naming().name(LOWER_LIMIT, 0, -1).endswith("of arm/hinge")
 
 
+@pytest.mark.quick_cases("direct-*")
 @pytest.mark.parametrize("law", ["simultaneous", "sequential"])
 @pytest.mark.parametrize("solver", ["iterative", "direct", "split"])
 def test_impacts_without_end_have_one(law, solver):

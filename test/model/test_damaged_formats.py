@@ -76,6 +76,7 @@ def test_bounds_may_be_infinite_and_names_may_be_any(mujoco):
     assert (model.system.lower == -np.inf).all() and (model.system.effort_limit == np.inf).all()
 
 
+@pytest.mark.quick_cases("7")
 @pytest.mark.parametrize("count", [1, 7, 18])
 def test_a_short_keyframe_is_told_and_filled_up(tmp_path, mujoco, count):
     """Law: what is given is kept, the others are as in qpos0, and the key is named.

@@ -15,6 +15,12 @@ from robots import ALL_ROBOTS, BROKEN_ROBOTS, EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 
 MIMIC_ROBOT_COUNT = 4
 
+pytestmark = pytest.mark.quick_cases(
+    *("double_pendulum_description/*", "hector_description/*", "human_description/*"),
+    *("icub_description/icub_reduced", "panda_description/panda", "talos_data/talos_reduced"),
+    *("simple_humanoid_description/*", "tiago_description/tiago_no_hand"),
+)
+
 
 @pytest.fixture(scope="module", params=one_worker_each(EXAMPLE_ROBOTS), ids=str)
 def robot(request):

@@ -188,6 +188,14 @@ WITH_MESHES = [
 ]
 
 
+@pytest.mark.quick_cases(
+    "hector_description/*",
+    "simple_humanoid_description/*",
+    "panda_description/*",
+    "talos_data/talos_reduced",
+    "go2_description/*",
+    "icub_description/icub_reduced",
+)
 @pytest.mark.parametrize("name", WITH_MESHES)
 def test_example_robots_collide_with_their_meshes(name):
     """Each collision mesh is a hull by default; exact, it is closed, or its hull with the cause."""

@@ -80,6 +80,7 @@ def test_dynamics_are_those_of_mujoco(biped_path, biped):
     assert_same_dynamics(biped_path, biped)
 
 
+@pytest.mark.quick_cases("hopper", "ant")
 @pytest.mark.parametrize("path", gym_assets(), ids=lambda p: p.stem if p else "none installed")
 def test_public_walkers_have_the_dynamics_of_mujoco(path):
     if path is None:
@@ -308,6 +309,7 @@ FLAGGED = """<mujoco><option><flag {}="disable"/></option><worldbody>
  <equality><joint joint1="k" joint2="j"/></equality></mujoco>"""
 
 
+@pytest.mark.quick_cases("constraint-*", "spring-*", "warmstart-*")
 @pytest.mark.parametrize(
     "flag, gone",
     [

@@ -88,6 +88,7 @@ def damaged(index: int):
             yield root
 
 
+@pytest.mark.quick_cases("*0", "*5")
 @pytest.mark.parametrize("index", ELEMENTS)
 def test_damage_is_a_model_error_or_harmless(index):
     for root in damaged(index):

@@ -109,6 +109,7 @@ def test_what_is_no_such_cloud_is_refused_with_a_reason(crowd, change, words):
         points_of(message, len(robot.model.link_names))
 
 
+@pytest.mark.long
 def test_a_controller_sees_the_same_over_topics_as_in_process(simulations, listener, tmp_path):
     """Law: of a robot that drops onto the floor, every state that is heard is that of its stamp."""
     file = tmp_path / "dropped.yaml"

@@ -151,6 +151,7 @@ def in_process():
     return course
 
 
+@pytest.mark.long
 def test_in_lockstep_the_same_bits_as_in_process(simulations, listener):
     """Law: commands with gains that answer the ticks give each state of `Robot.command`."""
     simulations.start(

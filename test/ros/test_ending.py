@@ -18,6 +18,7 @@ from hrpsim.ros import programs
 from hrpsim.ros.base.child_process import ChildProcess, mapped_shared_memory, own_shared_memory
 
 
+@pytest.mark.quick_cases("parameters0")
 @pytest.mark.parametrize("parameters", [{}, {"start_paused": True}, {"real_time_factor": 0.0}])
 def test_two_interrupts_end_the_node_cleanly(simulations, parameters):
     node = simulations.start(**parameters)
@@ -57,6 +58,7 @@ class Blocking(Controller):
 """
 
 
+@pytest.mark.quick_cases("control-SIGTERM")
 @pytest.mark.parametrize("where, number", [("configure", "SIGINT"), ("control", "SIGTERM")])
 def test_a_controller_that_never_returns_can_be_ended(simulations, tmp_path, where, number):
     """Law: one SIGINT or SIGTERM ends the program, whatever the controller's code does."""

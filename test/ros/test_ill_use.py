@@ -200,6 +200,7 @@ def test_a_world_without_its_robot_description(simulations, tmp_path):
     assert not any("Traceback" in line for line in node.lines)
 
 
+@pytest.mark.quick_cases("parameters0*")
 @pytest.mark.parametrize(
     ("parameters", "complaint"),
     [

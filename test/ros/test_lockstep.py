@@ -302,6 +302,7 @@ def test_a_controller_that_another_simulation_asks_too_rarely_ends(simulations, 
     assert hasty.lines[-1].startswith(f"{TOO_RARELY} (at ")
 
 
+@pytest.mark.quick_cases("Feedback-*", "no_such_package*", "*gain-parameters*")
 @pytest.mark.parametrize(
     ("name", "message"),
     [

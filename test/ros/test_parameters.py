@@ -13,6 +13,7 @@ from hrpsim.limits import PARAMETER_TEXT
 from hrpsim.ros.base.parameters import SPECIFICATIONS, named_values
 
 
+@pytest.mark.quick_cases("time_step*", "publish_rate:=fast*", "world_file*")
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
@@ -45,6 +46,7 @@ FILES = {
 }
 
 
+@pytest.mark.quick_cases("simulation.node-*", "controller.controller_node-None")
 @pytest.mark.parametrize("text", FILES)
 @pytest.mark.parametrize("program", ["simulation.node", "controller.controller_node"])
 def test_a_file_of_parameters_that_ros_refuses_ends_a_program_in_one_line(
@@ -60,6 +62,7 @@ def test_a_file_of_parameters_that_ros_refuses_ends_a_program_in_one_line(
     assert str(file) in line and FILES[text] in line, line
 
 
+@pytest.mark.quick_cases("/-hrpsim-None", "/robot1-hrpsim-/hrpsim", "/robot1-/??-None")
 @pytest.mark.parametrize(
     ("namespace", "key", "told"),
     [

@@ -64,6 +64,7 @@ def play(capsys, bag, *arguments):
     return code, json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.long
 def test_a_run_in_lockstep_comes_out_bit_for_bit(lockstep_bag, capsys):
     """Law: over topics and here: each position, velocity and effort has the same bits."""
     code, report = play(capsys, lockstep_bag)

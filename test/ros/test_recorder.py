@@ -100,6 +100,7 @@ def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, 
         plot_foot_wrenches(bag, picture, left="nosensor")
 
 
+@pytest.mark.quick_cases("mcap")
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 def test_type_hashes_are_those_on_the_wire(paused_simulation, simulations, listener, bag, storage):
     arguments = "--storage", storage, "--expect", *STATE_TOPICS
@@ -198,6 +199,7 @@ def test_an_existing_bag_is_left_alone(simulations, bag):
     assert not list(bag.iterdir())
 
 
+@pytest.mark.long
 def test_two_interrupts_still_leave_a_whole_bag(paused_simulation, simulations, bag):
     recorder = record(simulations, bag, "--expect", "robot_description")
     recorder.send_signal(signal.SIGINT)

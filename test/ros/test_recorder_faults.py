@@ -32,6 +32,7 @@ def counted(bag):
     return [nanoseconds(message) for message in messages(bag, "joint_states")]
 
 
+@pytest.mark.quick_cases("sqlite3")
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 def test_a_killed_recorder_loses_a_second_at_most(simulations, listener, bag, storage):
     """Law: what it has handed over, as it does now and then, needs neither index nor its end."""

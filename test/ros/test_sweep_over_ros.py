@@ -170,6 +170,7 @@ def test_what_hangs_is_an_error_of_its_cell():
     assert not ours()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "number",
     [

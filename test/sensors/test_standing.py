@@ -63,6 +63,7 @@ def ten_seconds(bush: bool, integrator: str, x: float = 0.0) -> dict:
     }
 
 
+@pytest.mark.quick_cases("*-semi_implicit")
 @every_case
 def test_the_feet_carry_the_weight_without_chatter(bush, integrator):
     """Sum m g within 1e-6, each foot's Fz within 1e-3 N, CoM within 0.1 mm, under 0.3 mm deep."""
@@ -77,6 +78,7 @@ def test_the_feet_carry_the_weight_without_chatter(bush, integrator):
     assert abs(left / right - 1.0) < 1e-4  # the robot is symmetric
 
 
+@pytest.mark.quick_cases("*-semi_implicit")
 @every_case
 def test_it_comes_to_rest_by_itself(bush, integrator):
     """The same figures without settling, after 30 s for the sway to die."""
@@ -96,6 +98,7 @@ def test_it_comes_to_rest_by_itself(bush, integrator):
     assert drift < 1e-4
 
 
+@pytest.mark.quick_cases("bush-semi_implicit")
 @every_case
 def test_the_feet_measure_the_zmp_beneath_the_centre_of_mass(bush, integrator):
     """At rest the floor reaction, which a tared foot sensor reads, acts beneath the CoM."""
@@ -112,6 +115,7 @@ def test_the_feet_measure_the_zmp_beneath_the_centre_of_mass(bush, integrator):
     assert np.abs(zmp - com[:2]).max() < 1e-7
 
 
+@pytest.mark.quick_cases("rigid-semi_implicit")
 @every_case
 def test_the_hands_read_nothing_and_the_waist_reads_gravity(bush, integrator):
     robot = ten_seconds(bush, integrator)["robot"]
@@ -135,6 +139,7 @@ def test_sensors_equal_the_contact_forces(bush):
         np.testing.assert_allclose(R @ found["robot"].sensors[name].force, floor, atol=1e-5)
 
 
+@pytest.mark.quick_cases("True")
 @pytest.mark.parametrize("bush", [False, True])
 def test_a_thousand_kilometres_away_it_stands_alike(bush):
     """Positions of 1e6 m have 1e-10 m left: foot forces stay within 1e-6 of the weight."""

@@ -5,7 +5,7 @@
 
 from hypothesis import settings
 
-quick = settings(max_examples=150)
+quick = settings(max_examples=50)
 
 
 def chain(count):

@@ -93,7 +93,7 @@ def relative(contact, before, twists):
     return total
 
 
-examples = settings(max_examples=5)
+examples = settings(max_examples=3)
 seeds = st.integers(0, 10_000)
 
 

@@ -175,6 +175,9 @@ def look_at_forces(world):
     return worst, kinds, pressed, converged
 
 
+@pytest.mark.quick_cases(
+    "*-mixed_pile", "*-random_spheres", "cone-sliding_feet", "pyramid-standing_feet"
+)
 @every_scene
 @every_model
 def test_every_force_of_a_scene_keeps_the_laws_of_its_model(model, scene):
@@ -191,6 +194,9 @@ def test_every_force_of_a_scene_keeps_the_laws_of_its_model(model, scene):
         assert worst[law] < 1e-8, law
 
 
+@pytest.mark.quick_cases(
+    "direct-random_spheres-*", "split-random_spheres-*", "direct-sliding_feet-slip_direction"
+)
 @axes_drawn
 @pytest.mark.parametrize("scene", [sliding_feet, random_spheres])
 @pytest.mark.parametrize("solver", ["direct", "split"])
@@ -206,6 +212,7 @@ def test_the_other_solvers_keep_the_same_laws(solver, scene, model):
         assert worst[law] < 1e-8, law
 
 
+@pytest.mark.quick_cases("pyramid")
 @axes_drawn
 def test_each_body_moves_as_the_reported_forces_push_it(model):
     """m dv = dt (m g + sum F), I dw = dt (sum r x F - w x I w): Newton's third law with it."""
@@ -452,6 +459,7 @@ def variant_world(model, integrator):
     return world
 
 
+@pytest.mark.quick_cases("semi_implicit-*")
 @axes_drawn
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_drawn_axes_are_the_same_in_reruns_resets_and_snapshots(model, integrator):

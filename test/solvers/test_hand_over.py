@@ -36,6 +36,7 @@ def positions(bodies):
     return np.array([body.position for body in bodies])
 
 
+@pytest.mark.quick_cases("direct-0", "None-1")
 @pytest.mark.parametrize(
     "solver, hands_over", [(None, 1), ("newton", 1), ("direct", 0), ("split", 1)]
 )
@@ -90,6 +91,7 @@ def test_a_light_cube_under_a_heavy_one_holds_when_it_is_dragged(solver):
     assert furthest([light, heavy], start) < 1e-6
 
 
+@pytest.mark.quick_cases("direct")
 @pytest.mark.parametrize("solver", ["direct", "split"])
 def test_every_step_of_a_walk_meets_the_tolerance(solver):
     """Law: whatever the rules say of its contacts, a walk of two seconds misses no step."""
@@ -104,6 +106,7 @@ def test_every_step_of_a_walk_meets_the_tolerance(solver):
     assert 0 < world.stats.since_reset.newton_steps < 200
 
 
+@pytest.mark.quick_cases("direct*")
 @pytest.mark.parametrize("solver", ["direct", "split"])
 def test_every_step_of_a_pile_meets_the_tolerance(solver):
     """Law: so does a pile of 24 bodies that fall, and a step says whether it was handed over."""

@@ -97,6 +97,7 @@ def watch(world, steps, **bounds):
     return worst
 
 
+@pytest.mark.quick_cases("iterative", "direct", "split")
 @each_solver
 @examples
 @given(seed=seeds)
@@ -110,6 +111,7 @@ def test_piles_of_all_shapes(solver, seed):
     watch(world, 50, share=0.8)
 
 
+@pytest.mark.quick_cases("direct", "iterative", "newton")
 @each_solver
 def test_bodies_of_mass_ratio_1000(solver):
     """1 kg on 1 g on 1 kg, and side by side, sliding and at rest."""
@@ -123,6 +125,7 @@ def test_bodies_of_mass_ratio_1000(solver):
     watch(world, 50, share=0.8)
 
 
+@pytest.mark.quick_cases("direct", "iterative", "newton")
 @each_solver
 def test_a_humanoid_stands_and_is_pushed_until_its_feet_slide(solver):
     world = World(solver=solver, **TIGHT)
@@ -139,6 +142,7 @@ def test_a_humanoid_stands_and_is_pushed_until_its_feet_slide(solver):
     assert world.stats.contact_count >= 4
 
 
+@pytest.mark.quick_cases("iterative", "direct", "newton")
 @each_solver
 def test_a_chain_that_lies_on_boxes(solver):
     """Ball joints, contacts and a motor in one island; connections hold their rows."""
@@ -159,6 +163,7 @@ def test_a_chain_that_lies_on_boxes(solver):
         assert np.abs(connection.error).max() < 1e-3
 
 
+@pytest.mark.quick_cases("3.0-iterative", "3.0-direct", "-3.0-newton", "-3.0-split")
 @each_solver
 @pytest.mark.parametrize("effort", [-3.0, 3.0])
 def test_joint_limits_and_friction_are_complementary(solver, effort):
@@ -210,6 +215,7 @@ def test_random_rules_and_connections(seed):
     watch(world, 40, share=0.5)
 
 
+@pytest.mark.quick_cases("split", "iterative", "auto")
 @each_solver
 def test_momentum_changes_by_gravity_and_the_ground_alone(solver):
     """Newton's third law: forces between bodies cancel out of the sum over all bodies."""

@@ -72,6 +72,7 @@ def test_the_solution_is_that_of_the_last_step(solver):
     np.testing.assert_allclose(solved_near(solver, mixed, rods=4), mixed, atol=1e-8)
 
 
+@pytest.mark.quick_cases("auto", "newton")
 @pytest.mark.parametrize("solver", SOLVERS)
 @settings(max_examples=20)
 @given(

@@ -139,6 +139,7 @@ def is_worker(pid):
         return b"spawn_main" in file.read()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_a_cluster_of_its_own_gives_the_same_bits_and_ends_with_the_sweep(tmp_path):
     """Law: the same though a worker is killed; no process and no setting is left behind."""

@@ -151,6 +151,7 @@ def children_of(pid):
         return [int(child) for child in file.read().split()]
 
 
+@pytest.mark.long
 def test_a_killed_driver_loses_nothing(whole, begun):
     """Finished cells survive kill -9, the resumed dataset has the same bits."""
     kept = journal_of(begun).read_bytes().count(b"\n") - 1
@@ -161,6 +162,7 @@ def test_a_killed_driver_loses_nothing(whole, begun):
     assert bytes_of(open_store(begun)) == bytes_of(open_store(whole))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_killed_workers_are_replaced(whole, tmp_path):
     store = tmp_path / "w.zarr"
@@ -186,6 +188,7 @@ def test_a_cell_that_ends_its_process_is_a_result():
     np.testing.assert_array_equal(found["twice"].values[others], 2.0 * others)
 
 
+@pytest.mark.long
 def test_a_copy_without_its_journal_goes_on_from_its_arrays(whole, begun):
     """Law: the folder alone has what was written to it; the rest is run, the bits are the same."""
     with pytest.raises(Interrupted):
@@ -221,6 +224,7 @@ def test_a_store_that_lost_a_file_runs_its_cells_again(whole, tmp_path):
     assert bytes_of(open_store(damaged)) == bytes_of(open_store(whole))
 
 
+@pytest.mark.long
 def test_a_torn_line_of_the_journal_is_cut_off(whole, begun):
     journal = journal_of(begun)
     data = journal.read_bytes()
@@ -229,6 +233,7 @@ def test_a_torn_line_of_the_journal_is_cut_off(whole, begun):
     assert bytes_of(open_store(begun)) == bytes_of(open_store(whole))
 
 
+@pytest.mark.long
 def test_a_disk_without_room_loses_nothing(whole, tmp_path):
     """No file may grow beyond 4 kB: the journal stops at a whole line, and can be gone on with."""
     store = tmp_path / "full.zarr"

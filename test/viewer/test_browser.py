@@ -46,6 +46,7 @@ def steady_picture(shown):
     return last
 
 
+@pytest.mark.long
 def test_pause_stops_time_and_play_lets_it_go_on(standing):
     standing.press("Pause", lambda: "paused" in standing.page.text())
     standing.wait_for(
@@ -57,6 +58,7 @@ def test_pause_stops_time_and_play_lets_it_go_on(standing):
     standing.press("Play", lambda: standing.time_on_page() > said + 0.1)
 
 
+@pytest.mark.long
 def test_the_robot_is_seen_and_a_drag_moves_it(standing):
     """The robot is where the page looks different without it; a mouse takes hold of it there."""
     standing.press("Pause", lambda: "paused" in standing.page.text())

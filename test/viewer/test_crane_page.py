@@ -56,6 +56,7 @@ def test_buttons_and_keys_move_the_crane(game):
     assert "0 of 15 in the goal" in game.page.text()
 
 
+@pytest.mark.long
 def test_frames_are_served_and_drawn(game):
     game.viewer.drawing.shows["contacts"] = True
     count = game.viewer.frame_count

@@ -87,6 +87,7 @@ def test_worlds_that_differ_step_as_each_would_alone():
     assert len(np.unique(found[0][:, 0])) == count
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_scene_of_everything_steps_as_alone(integrator):
     """The same bits from a pile, bushes, limits and sensors, where arrays grow in mid-run."""

@@ -28,16 +28,17 @@ def fall_of(scene, sleeping, seconds) -> Fall:
     return fall
 
 
-@pytest.mark.parametrize("sleeping", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.quick_cases("few boxes-False", "few meshes-False")
+@pytest.mark.parametrize("sleeping", [False, True])
 @pytest.mark.parametrize(
     "scene, seconds",
     [
+        pytest.param(bin_scene.boxes(12), 2.0, id="few boxes"),
+        pytest.param(bin_scene.meshes(6), 2.0, id="few meshes"),
         pytest.param(bin_scene.boxes(45), 3.0, id="boxes"),
         pytest.param(bin_scene.meshes(18), 2.0, id="meshes"),
         pytest.param(bin_scene.meshes(24, seed=4), 2.0, id="meshes, dipping edges"),
-        pytest.param(
-            bin_scene.meshes(24, seed=8), 3.0, id="meshes, notches", marks=pytest.mark.long
-        ),
+        pytest.param(bin_scene.meshes(24, seed=8), 3.0, id="meshes, notches"),
     ],
 )
 def test_all_come_to_rest_beside_each_other(scene, seconds, sleeping):

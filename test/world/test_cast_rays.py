@@ -39,6 +39,7 @@ def vectors(bound):
     return st.lists(st.floats(-bound, bound), min_size=3, max_size=3).map(np.array)
 
 
+@pytest.mark.quick_cases("capsule", "box", "cylinder")
 @pytest.mark.parametrize("kind", SHAPES)
 @settings(max_examples=60, deadline=None)
 @given(vectors(2.0), vectors(1.0), vectors(3.0), vectors(5.0))

@@ -47,6 +47,7 @@ def change(world):
     next(iter(world.entities.values())).q = next(iter(world.entities.values())).q + 1e-3
 
 
+@pytest.mark.quick_cases("stand", "rubble")
 @pytest.mark.parametrize("file", ["walking_demo", "stand", "rubble"])
 def test_a_world_that_went_back_steps_as_a_copy_does(file):
     """Bit for bit, whatever was done in between, and again."""

@@ -59,6 +59,7 @@ def land_limit(step, integrator, damping_time, gap):
     return world, lambda: -robot.v[0]
 
 
+@pytest.mark.quick_cases("*-semi_implicit-0.01", "land_ball-rk4-0.0002", "land_limit-euler-0.0002")
 @pytest.mark.parametrize("damping_time", [2e-4, 1e-2])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("land", [land_ball, land_box, land_limit])
@@ -108,7 +109,7 @@ def follow_box(duration, tilt, height, stiffness, damping_time):
         push[gap > 0.0] = 0.0
         return np.array([speed, omega, push.sum() - GRAVITY, -(arm * push).sum() / inertia])
 
-    y, steps = np.array([height, tilt, -1.0, 0.0]), 20000
+    y, steps = np.array([height, tilt, -1.0, 0.0]), 5000
     dt = duration / steps
     for _ in range(steps):
         a = rate(y)
@@ -149,6 +150,7 @@ def test_no_landing_gives_energy(integrator, ratio, damping, phase):
         assert abs(speed()) <= 1.0 + 1e-9
 
 
+@pytest.mark.quick_cases("*semi_implicit*")
 @pytest.mark.parametrize("ratio", [1e-3, 0.1, 1.0, 10.0, 1e4, 1e9])
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 def test_a_ball_never_jumps_higher_than_it_fell_from(integrator, ratio):

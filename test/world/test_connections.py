@@ -69,6 +69,7 @@ def test_a_kind_leaves_its_own_axes_free_and_no_others(kind):
     assert np.linalg.matrix_rank(np.array(twists), tol=1e-4 * scale) == 6 - held.sum()
 
 
+@pytest.mark.quick_cases("*-semi_implicit")
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_errors_stay_small_under_changing_loads(kind, integrator):

@@ -43,6 +43,7 @@ def damaged(seed):
     return vertices, triangles
 
 
+@pytest.mark.quick_cases("0", "30")
 @pytest.mark.parametrize("first", range(0, 60, 10))
 def test_any_mesh_steps_or_is_refused(first, tmp_path):
     """Law: a mesh is refused by an error of hrpsim, or its worlds step, in a bounded time."""

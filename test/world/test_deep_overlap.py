@@ -65,6 +65,7 @@ def distance(p, q):
     return np.linalg.norm(weights @ differences / weights.sum())
 
 
+@pytest.mark.quick_cases("1", "3")
 @pytest.mark.parametrize("seed", range(4))
 def test_two_hulls_in_free_space_come_apart_without_a_speed(seed):
     """Corrections are displacements: no momentum, no energy, and no faster than they may be."""
@@ -87,6 +88,7 @@ def test_two_hulls_in_free_space_come_apart_without_a_speed(seed):
     assert after == pytest.approx(center, abs=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [2])
 def test_a_heap_of_hulls_in_each_other_falls_apart_and_rests(seed):
     """Nothing gets faster than a fall from the top makes it; no overlap is left."""
@@ -112,6 +114,7 @@ def test_a_heap_of_hulls_in_each_other_falls_apart_and_rests(seed):
     assert below < 1e-5
 
 
+@pytest.mark.quick_cases("shape0", "shape2", "shape3")
 @pytest.mark.parametrize(
     "shape", [Box((0.2, 0.3, 0.4)), Cylinder(0.1, 0.3), Capsule(0.08, 0.2), Sphere(0.12)]
 )

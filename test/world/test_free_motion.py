@@ -116,6 +116,7 @@ def under_moment(moments_of_inertia, angular_velocity, moment, time_step):
     return rotation_matrix(body.orientation).T @ body.angular_velocity
 
 
+@pytest.mark.quick_cases("wire", "box at its middle axis")
 @pytest.mark.parametrize("name", ["rod of 0.5 m by 10 mm", "wire", "box at its middle axis"])
 def test_rk4_is_of_fourth_order_for_slender_bodies_under_a_moment(name):
     """Euler's equations and the quaternion's, by an adaptive method of eighth order."""

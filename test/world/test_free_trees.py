@@ -80,6 +80,7 @@ def test_the_energy_of_a_regular_motion_swings_by_h2_and_drifts_by_h5():
     assert drifts[0] < 1e-3 and drifts[0] / drifts[1] > 20.0
 
 
+@pytest.mark.long
 def test_the_energy_of_a_chaotic_motion_has_no_trend():
     """10^6 steps of 4 ms, 4000 s: changes add up as those of a random walk do, not in proportion.
 

@@ -42,6 +42,7 @@ def check_line(masses, gaps, velocities, restitution, steps=60, **options):
     return count
 
 
+@pytest.mark.quick_cases("*-semi_implicit")
 @pytest.mark.parametrize("integrator", ALL)
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("restitution", [1.0, 0.8, 0.5])
@@ -157,6 +158,7 @@ def test_an_oblique_impact_keeps_all_momenta(friction, shape):
             np.testing.assert_allclose(a.angular_velocity, (0, 0, 2.0), atol=1e-14)
 
 
+@pytest.mark.quick_cases("*-0.1-semi_implicit", "0.0-*-rk4")
 @pytest.mark.parametrize("integrator", ALL)
 @pytest.mark.parametrize("time_step", [1e-3, 1e-1])
 @pytest.mark.parametrize("closing", [0.005, 0.0099, 0.011, 0.1])
@@ -221,6 +223,7 @@ def test_a_ball_falls_on_one_that_lies():
     assert now == pytest.approx(start, rel=1e-12)
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @pytest.mark.parametrize("integrator", ALL)
 def test_a_heap_of_elastic_balls_keeps_its_energy(integrator):
     """64 balls fall on the floor and on each other for 2 s, at 1 ms: 1e-6 of their energy.
@@ -294,6 +297,7 @@ def test_a_stack_with_restitution_comes_to_rest(time_step, integrator):
     assert world.stats.impact_rounds == 0
 
 
+@pytest.mark.long
 def test_a_pile_with_restitution_falls_asleep():
     """24 boxes thrown on each other with e = 0.5: no box rocks on its corners for ever."""
     world = World()
@@ -321,6 +325,7 @@ def test_a_collapse_of_ever_more_impacts_ends():
     assert np.abs(speeds(balls)).max() < 0.05
 
 
+@pytest.mark.long
 def test_a_crowd_that_flies_far_in_a_step_gains_and_loses_nothing():
     """Law: 216 elastic balls keep their energy where one passes many others in a step of 0.1 s.
 

@@ -86,6 +86,7 @@ def states(world: World, names) -> list:
     return [(world.entities[n].q.tobytes(), world.entities[n].v.tobytes()) for n in names]
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @pytest.mark.parametrize("integrator", ("semi_implicit", "euler"))
 def test_what_happens_elsewhere_changes_no_bit(integrator):
     """A falling pile moves alike with or without another pile and a robot far away.

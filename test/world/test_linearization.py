@@ -60,6 +60,7 @@ def test_a_body_that_tumbles():
     assert wrong(world, 1e-6)[0] < 1e-8
 
 
+@pytest.mark.quick_cases("1.0")
 @pytest.mark.parametrize("speed", [0.3, 1.0])
 def test_a_robot_that_moves_freely(speed):
     """Law: A with joints, springs, gains, predicted velocities and momentum of the tree.
@@ -105,6 +106,7 @@ def test_a_ball_rolls_and_slides(rate, compliance):
 BOWL = hrpsim.ConvexHull([(x, y, z) for x in (-0.1, 0.1) for y in (-0.07, 0.1) for z in (0, 0.1)])
 
 
+@pytest.mark.quick_cases("box", "hull")
 @pytest.mark.parametrize(
     "shape, height, turn",
     [
@@ -172,6 +174,7 @@ def at_limits(compliance):
     return put
 
 
+@pytest.mark.quick_cases("dry", "locked", "*put0")
 @pytest.mark.parametrize(
     "change", [dry, locked, weak, at_limits(0.0), at_limits(1e-3)], ids=lambda f: f.__qualname__
 )
@@ -206,6 +209,7 @@ def test_joints_that_stick():
 CONNECTIONS = ["fixed", "hinge", "ball", "slider", "cylindrical", "universal"]
 
 
+@pytest.mark.quick_cases("fixed-0.0001", "hinge-0.0", "universal-0.0", "slider-0.0001")
 @pytest.mark.parametrize("compliance", [0.0, 1e-4])
 @pytest.mark.parametrize("kind", CONNECTIONS)
 def test_connected_bodies_that_turn(kind, compliance):
@@ -266,6 +270,7 @@ def walking(count, seed):
             world.restore(start)
 
 
+@pytest.mark.long
 def test_some_states_of_a_walk():
     """Law: A of a robot on bushes that stands on one foot or both, but for states on an edge."""
     found = [wrong(world, margin=REACH) for world in walking(6, 3)]
@@ -303,6 +308,7 @@ def test_two_hundred_states():
     assert max(clear) < 1e-6 and len(clear) > 150
 
 
+@pytest.mark.quick_cases("damping*", "positions*", "kd*")
 @pytest.mark.parametrize(
     "kind, field",
     [

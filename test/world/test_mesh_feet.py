@@ -90,6 +90,7 @@ def wrenches(world):
     return found
 
 
+@pytest.mark.quick_cases("simple_humanoid*", "icub*")
 @pytest.mark.parametrize("name", STANDING)
 def test_a_robot_that_stands_on_its_own_meshes_comes_to_rest(name):
     """Wrenches vary by less than 1e-3 N and Nm, rates are below 1e-6 rad/s, after 10 s."""
@@ -132,6 +133,9 @@ CASES = [(heights, motion, PLANE) for heights in ("flat", "rough") for motion in
 CASES += [("rough", "stands", SLAB), ("rough", "lands", SLAB)]
 
 
+@pytest.mark.quick_cases(
+    "flat-stands-None", "rough-rocks-None", "rough-lands-*", "flat-slides-None", "rough-spins-None"
+)
 @pytest.mark.parametrize("heights, motion, floor", CASES)
 def test_a_sole_of_500_vertices_comes_to_rest_and_none_of_them_sinks_in(heights, motion, floor):
     """Coplanar or within 1e-5 m; every vertex is looked at, whether it has a contact or not."""

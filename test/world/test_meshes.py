@@ -52,6 +52,7 @@ def test_primitives_rest_on_a_mesh(shape):
     assert body.position == pytest.approx([0.1, 0.05, 0.1], abs=1e-6)
 
 
+@pytest.mark.quick_cases("0.02")
 @pytest.mark.parametrize("time_step", [1e-3, 0.02])
 def test_a_box_slides_over_ten_thousand_triangles_as_over_one_plane(time_step):
     """It stops at the same place, within 0.1 %, and internal edges give it no bump."""

@@ -48,6 +48,7 @@ def momentum_and_scale(world):
     return np.sum(each, axis=0), np.linalg.norm(each, axis=1).sum()
 
 
+@pytest.mark.quick_cases("*-0.5-0.004-*", "5-0.0-0.001-semi_implicit")
 @every_integrator
 @pytest.mark.parametrize("time_step", [1e-3, 4e-3])
 @pytest.mark.parametrize("friction", [0.0, 0.5])
@@ -67,6 +68,7 @@ def test_a_struck_robot_keeps_the_momentum_of_all(links, friction, time_step, in
     assert touched > 5
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @every_integrator
 def test_outer_forces_change_it_by_their_impulse(integrator):
     """Gravity, a push and the ground: dP is the sum of their impulses, step by step."""
@@ -87,6 +89,7 @@ def test_outer_forces_change_it_by_their_impulse(integrator):
         assert np.abs(change - impulse).max() < 1e-12 * (scale + mass)
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @every_integrator
 def test_a_humanoid_that_sways_on_its_feet_has_the_momentum_of_the_floors_force(integrator):
     """Both soles stick to the floor while arms, hips and chest swing: dP = dt (sum F + m g)."""

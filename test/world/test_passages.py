@@ -55,6 +55,7 @@ def depth(world):
     return 2.0 * RADIUS - (apart + 10.0 * np.eye(len(places))).min()
 
 
+@pytest.mark.quick_cases("1.0-0.01", "0.0-0.004")
 @pytest.mark.parametrize("time_step", [4e-3, 1e-2, 4e-2, 1e-1])
 @pytest.mark.parametrize("restitution", [0.0, 1.0])
 def test_a_crowd_of_balls_keeps_its_centre_and_momentum(restitution, time_step):
@@ -114,6 +115,7 @@ CASES = [
 ]
 
 
+@pytest.mark.quick_cases("*-10.0-*-0.5", "*-300.0-*-0.0")
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 @pytest.mark.parametrize("pair, speed, integrator", CASES)
 def test_two_bodies_meet_and_keep_their_centre(pair, speed, integrator, restitution):

@@ -12,6 +12,7 @@ from hrpsim import Capsule, Cylinder, World
 MARGIN = 2e-3
 
 
+@pytest.mark.quick_cases("True-Cylinder")
 @pytest.mark.parametrize("shape", [Capsule, Cylinder])
 @pytest.mark.parametrize("tilted", [False, True])
 def test_contacts_begin_at_the_margin(shape, tilted):

@@ -51,6 +51,7 @@ def largest_deviation(world, steps=10):
     return largest, seen
 
 
+@pytest.mark.quick_cases("False")
 @pytest.mark.parametrize("continuous", [True, False])
 def test_pairs_keep_their_centre(continuous):
     """Of 40 pairs several press on each other while they turn by more than half a radian a step."""

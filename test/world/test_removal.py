@@ -20,6 +20,7 @@ def add_guest(world):
     return world.add_robot(load_model(TREE), q=q, name="guest")
 
 
+@pytest.mark.quick_cases("*-semi_implicit")
 @integrators
 @pytest.mark.parametrize("place", ["first", "last"])
 def test_the_rest_continues_bit_for_bit(integrator, place):

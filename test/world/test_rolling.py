@@ -50,6 +50,7 @@ def roller(world, shape, normal, velocity, angular_velocity):
     )
 
 
+@pytest.mark.quick_cases("*-15-semi_implicit", "ball-0-rk4")
 @integrators
 @pytest.mark.parametrize("degrees", [0, 15])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -70,6 +71,7 @@ def test_what_rolls_neither_sinks_nor_slows(shape, degrees, integrator):
     assert worst < 1e-6
 
 
+@pytest.mark.quick_cases("*semi_implicit*")
 @integrators
 @pytest.mark.parametrize("turn", [0.3, 0.7, 2.0, 3.2, 4.5])
 @pytest.mark.parametrize("shape", ["cylinder", "capsule"])
@@ -98,6 +100,7 @@ WHEEL = """<link name="{n}"><inertial><mass value="1"/>
   <origin xyz="{x} {y} 0" rpy="-1.5707963267948966 0 0"/><axis xyz="0 0 1"/></joint>"""
 
 
+@pytest.mark.quick_cases("15-semi_implicit")
 @integrators
 @pytest.mark.parametrize("degrees", [0, 15])
 def test_a_cart_on_wheels_rolls(degrees, integrator):
@@ -206,6 +209,7 @@ def ball_off_a_ball(friction: float, start: float) -> float:
     return math.cos(angle)
 
 
+@pytest.mark.quick_cases("0.001-None", "0.001-direct")
 @pytest.mark.parametrize(
     "time_step, solver",
     [(1e-3, None), (1e-3, "newton"), (1e-3, "direct"), (2e-4, None), (2e-4, "direct")],

@@ -81,6 +81,7 @@ def assert_slides_on(found, speed, heights=1e-9):
     assert weights == pytest.approx(np.ones(len(weights)), abs=1e-3)
 
 
+@pytest.mark.quick_cases("*-0.3", "*mesh-1.0", "*sole-0.03")
 @pytest.mark.parametrize("speed", [0.03, 0.3, 1.0, 10.0])
 @pytest.mark.parametrize("body", BODIES)
 def test_speed_and_height_stay_over_tiles(body, speed):
@@ -88,6 +89,7 @@ def test_speed_and_height_stay_over_tiles(body, speed):
         assert_slides_on(slide(tile_floor, body, speed, ahead), speed)
 
 
+@pytest.mark.quick_cases("*-0.03")
 @pytest.mark.parametrize("speed", [0.03, 1.0])
 @pytest.mark.parametrize("body", ["box", "mesh", "lying capsule", "ball"])
 def test_speed_and_height_stay_over_tiles_that_are_meshes(body, speed):

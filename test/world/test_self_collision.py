@@ -195,7 +195,7 @@ def walked(self_collision):
             q[model.joint(f"{side}LEG_JOINT{k}").q_index] = angle
     robot = world.add_robot(model, q=q, self_collision=self_collision)
     world.settle()
-    return simulate_walk(robot, Walk(), {"pattern": "stepping"}, duration=4.0)
+    return simulate_walk(robot, Walk(), {"pattern": "stepping"}, duration=2.0)
 
 
 @pytest.mark.timeout(1200)

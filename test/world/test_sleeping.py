@@ -177,6 +177,7 @@ def disturbed(world: World) -> None:
     world.step(650)
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @integrators
 def test_a_snapshot_of_what_sleeps_continues_bit_for_bit(integrator):
     world = towers((3, 2), integrator=integrator)
@@ -208,6 +209,7 @@ def test_a_snapshot_of_what_sleeps_continues_bit_for_bit(integrator):
     assert ball.position[0] > 5.1
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @integrators
 def test_sleep_does_not_depend_on_how_steps_are_counted(integrator):
     at_once, one_by_one = (towers((3, 2), integrator=integrator) for _ in range(2))

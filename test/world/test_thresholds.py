@@ -39,6 +39,7 @@ def test_a_bouncing_ball_rests_after_the_zeno_time(integrator, time_step, restit
     assert moved * time_step == pytest.approx(zeno - 0.5 * left_out, abs=left_out + 3 * time_step)
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @integrators
 def test_the_period_of_stick_and_slip_converges(integrator):
     """T = 2 D / V + (2 / w) (pi - atan(w D / V)), D = (static - kinetic) m g / k, w^2 = k / m.

@@ -61,6 +61,7 @@ def move(model, integrator, steps, command, q=0.0, v=0.0, time_step=STEP) -> Mot
     return Motion(*np.array(states).T, *np.array(efforts).T)
 
 
+@pytest.mark.quick_cases("*semi_implicit*")
 @pytest.mark.filterwarnings("ignore:rk4 takes springs")  # at their limit, gains are no matter
 @integrators
 @pytest.mark.parametrize(
@@ -212,6 +213,7 @@ def chain(count: int) -> str:
     return "".join(parts) + "</robot>"
 
 
+@pytest.mark.quick_cases("semi_implicit")
 @integrators
 def test_the_efforts_of_a_chain_change_its_momentum(integrator):
     """d(M v)/dt = tau + C^T v - g, by Pinocchio, while joints come to their limits and leave them.
