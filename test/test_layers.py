@@ -70,7 +70,6 @@ LAYERS = [
     {"ros.robot"},
     {"ros.core"},
     {*("ros.controller", "ros.demo", "ros.recording", "ros.replay", "ros.simulation")},
-    {"ros.sweeps"},
     {"crane", "ros"},
     {"experiments.framework"},
     {"experiments.scenes"},

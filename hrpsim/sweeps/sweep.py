@@ -143,7 +143,6 @@ def planned(
         "cells": count,
         "parameters": list(table.columns),
         "design": digest.hexdigest(),
-        "run": scenario.runs,
         "versions": fingerprint(scenario),
     }
     return table, identity

@@ -16,7 +16,6 @@ import math
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -85,8 +84,8 @@ class ControllerNode:
     Raises HrpsimError for invalid parameters.
     """
 
-    def __init__(self, **node_options):
-        self.node = AnsweringNode("hrpsim_controller", **node_options)
+    def __init__(self):
+        self.node = AnsweringNode("hrpsim_controller")
         given = declare(self.node, PARAMETERS)
         warn_of_unknown(self.node, PARAMETERS)
         if not given["controller"]:
@@ -275,18 +274,10 @@ def _describe() -> str:
 
 
 def _run(stop: StopSignal) -> int:
-    return run_controller(stop, stop.user_code_started)
-
-
-def run_controller(stop: Callable[[], bool], begun: Callable[[], None], **node_options) -> int:
-    """Run one controller until it has finished or `stop()`; return the exit code.
-
-    `begun` is called as soon as `stop` is polled regularly.
-    """
     controller = None
     try:
-        controller = ControllerNode(**node_options)
-        begun()
+        controller = ControllerNode()
+        stop.user_code_started()
         _follow(controller, stop)
         rejected = controller.rejected_count
         words = f", rejected {rejected} messages" if rejected else ""
@@ -301,7 +292,7 @@ def run_controller(stop: Callable[[], bool], begun: Callable[[], None], **node_o
             controller.destroy()
 
 
-def _follow(controller: ControllerNode, stop: Callable[[], bool]) -> None:
+def _follow(controller: ControllerNode, stop: StopSignal) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(controller.node)
     said_ready = False
