@@ -70,6 +70,7 @@ LAYERS = [
     {"ros.robot"},
     {"ros.core"},
     {*("ros.controller", "ros.demo", "ros.recording", "ros.replay", "ros.simulation")},
+    {"ros.sweeps"},
     {"crane", "ros"},
     {"experiments.framework"},
     {"experiments.scenes"},

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from hrpsim.arguments import whole
+from hrpsim.arguments import positive, whole
 from hrpsim.commands import view
 from hrpsim.commands.output import print_json, print_report, show_line
 from hrpsim.errors import HrpsimError
@@ -27,8 +29,10 @@ EPILOG = """exit status: 0 all cells are done, 1 some failed, or it had to stop,
   hrpsim sweep study.yaml --scheduler tcp://host:8786     on a Dask cluster
   hrpsim sweep study.yaml --scheduler local               on one of its own, here
   hrpsim sweep study.yaml --engine mpi4py.futures:MPIPoolExecutor
+  hrpsim sweep study.yaml --ros --store ros.zarr          node and controller over ROS, same bits
   hrpsim sweep study.yaml --summary --plot map.png --x pushes.0.impulse --y delay.sensing
   hrpsim sweep study.yaml --cell 17 --viewer              one cell again, bit for bit
+  hrpsim sweep study.yaml --cell 17 --ros                 or over ROS
   hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
 """
 
@@ -40,6 +44,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--store", type=Path, metavar="DIR", help="folder of the results (STUDY.zarr)"
     )
     _add_engines(parser)
+    ros = parser.add_argument_group("over ROS")
+    ros.add_argument(
+        "--ros", action="store_true", help="node and controller as processes, in lockstep"
+    )
+    ros.add_argument(
+        "--domains", type=whole(1, 100), metavar="N", help="cells side by side; one a processor"
+    )
+    ros.add_argument(
+        "--patience",
+        type=positive,
+        metavar="S",
+        help="wait so long for a command, or a sign of life of the node (60)",
+    )
     parser.add_argument(
         "--parameters", action="store_true", help="list the parameters that may be varied"
     )
@@ -108,6 +125,10 @@ def sweep(options: argparse.Namespace) -> int:
     again = options.cell is not None or options.worst is not None
     if not again and (options.summary or options.plot or options.survival):
         return _look(options, store)
+    if options.ros:
+        from hrpsim.ros.sweeps.ros_scenario import PATIENCE, over_ros
+
+        study = replace(study, scenario=over_ros(study.scenario, options.patience or PATIENCE))
     return _again(options, study, store) if again else _run(options, study, store)
 
 
@@ -124,6 +145,12 @@ def _check_combination(options: argparse.Namespace) -> None:
         options.parser.error("--viewer and --film show cells: --cell K, or --worst N")
     if options.viewer and options.worst is not None:
         options.parser.error("--viewer shows one cell: --cell K")
+    if options.ros and (options.viewer or options.film):
+        options.parser.error("--viewer and --film show a cell in process: leave out --ros")
+    if options.ros and (options.scheduler or options.engine or options.processes):
+        options.parser.error("--ros runs cells on this machine: --domains N of them side by side")
+    if not options.ros and (options.domains or options.patience):
+        options.parser.error("--domains and --patience go with --ros")
 
 
 def _run(options: argparse.Namespace, study, store: Path) -> int:
@@ -134,10 +161,14 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
     inner = getattr(study.scenario, "scenario", study.scenario)
-    if isinstance(inner, WorldScenario):
+    if options.ros or isinstance(inner, WorldScenario):
         compile_for_walks()
     engine = None
-    if options.scheduler == _LOCAL:
+    if options.ros:
+        from hrpsim.ros.sweeps.ros_scenario import domains
+
+        engine = domains(study.scenario, options.domains or len(os.sched_getaffinity(0)))
+    elif options.scheduler == _LOCAL:
         engine = local_dask(options.processes)
     elif options.scheduler is not None:
         engine = dask_executor(options.scheduler)

@@ -5,3 +5,15 @@
 
 Only this package, and the crane's joystick, import rclpy.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from hrpsim.ros.sweeps.ros_scenario import domains as domains
+    from hrpsim.ros.sweeps.ros_scenario import over_ros as over_ros
+else:
+    __all__, __getattr__, __dir__ = lazy_names(__name__)

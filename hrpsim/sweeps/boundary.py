@@ -66,6 +66,11 @@ class BoundaryScenario(Scenario):
         }
 
     @property
+    def runs(self) -> str:
+        """How the scenario is run."""
+        return self.scenario.runs
+
+    @property
     def outcomes(self) -> Mapping[str, Outcome]:
         """The border, and the interval that contains it."""
         return self._outcomes

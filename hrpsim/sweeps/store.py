@@ -94,7 +94,7 @@ class Store:
     def _compare(self, there: Mapping[str, Any]) -> None:
         """Raise SweepError for another sweep's store."""
         for name, value in self._identity.items():
-            if name == "versions":
+            if name in ("versions", "run"):
                 continue
             if _plain(there.get(name)) != _plain(value):
                 what = first_difference(there.get(name), value)
@@ -109,6 +109,11 @@ class Store:
             raise SweepError(
                 f"{self.path} was begun with other versions or on another processor: {problem}; "
                 "continue with those, or begin another store"
+            )
+        if there.get("run") != self._identity["run"]:
+            raise SweepError(
+                f"{self.path} was run {there.get('run')}, this sweep runs {self._identity['run']}: "
+                "continue as it began, or name another store"
             )
 
     def _other_value(self) -> str:

@@ -143,6 +143,7 @@ def planned(
         "cells": count,
         "parameters": list(table.columns),
         "design": digest.hexdigest(),
+        "run": scenario.runs,
         "versions": fingerprint(scenario),
     }
     return table, identity

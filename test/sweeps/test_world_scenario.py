@@ -23,7 +23,7 @@ from hrpsim.control.framework.controller_host import ControllerHost
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.worlds.controllers import DisturbedController
-from hrpsim.sweeps.worlds.measures import Measures, walk_outcomes
+from hrpsim.sweeps.worlds.measures import Measures
 from hrpsim.sweeps.worlds.world_run import Push
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from robots import HRP2_LIKE
@@ -337,17 +337,3 @@ def test_what_no_cell_could_do_is_refused_before_any_runs(box_file):
             scenario.check({})
     with pytest.raises(SweepError, match=r"pushes\[0\]: link 'lid' does not exist"):
         sliding(box_file, pushes=[{"entity": "box", "link": "lid"}]).check({})
-
-
-def test_steps_count_until_the_fall():
-    ends = [1.0, 2.0, 3.0]
-    stands = {"fell": 0.0, "fell_at": math.nan, "time": 2.0}
-    assert walk_outcomes(ends, stands, 0.1)["steps"] == 2.0
-    assert walk_outcomes(ends, {**stands, "time": 3.0}, 0.1)["completed"] == 1.0
-    fell = {"fell": 1.0, "fell_at": 1.5, "time": 1.5}
-    assert walk_outcomes(ends, fell, 0.1) == {
-        "steps": 1.0,
-        "completed": 0.0,
-        "largest_dcm_error": 0.1,
-    }
-    assert walk_outcomes(None, fell, 0.1) == {}

@@ -16,6 +16,7 @@ import math
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -84,8 +85,8 @@ class ControllerNode:
     Raises HrpsimError for invalid parameters.
     """
 
-    def __init__(self):
-        self.node = AnsweringNode("hrpsim_controller")
+    def __init__(self, **node_options):
+        self.node = AnsweringNode("hrpsim_controller", **node_options)
         given = declare(self.node, PARAMETERS)
         warn_of_unknown(self.node, PARAMETERS)
         if not given["controller"]:
@@ -274,10 +275,18 @@ def _describe() -> str:
 
 
 def _run(stop: StopSignal) -> int:
+    return run_controller(stop, stop.user_code_started)
+
+
+def run_controller(stop: Callable[[], bool], begun: Callable[[], None], **node_options) -> int:
+    """Run one controller until it has finished or `stop()`; return the exit code.
+
+    `begun` is called as soon as `stop` is polled regularly.
+    """
     controller = None
     try:
-        controller = ControllerNode()
-        stop.user_code_started()
+        controller = ControllerNode(**node_options)
+        begun()
         _follow(controller, stop)
         rejected = controller.rejected_count
         words = f", rejected {rejected} messages" if rejected else ""
@@ -292,7 +301,7 @@ def _run(stop: StopSignal) -> int:
             controller.destroy()
 
 
-def _follow(controller: ControllerNode, stop: StopSignal) -> None:
+def _follow(controller: ControllerNode, stop: Callable[[], bool]) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(controller.node)
     said_ready = False

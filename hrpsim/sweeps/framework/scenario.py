@@ -52,8 +52,11 @@ class Outcome:
 class Scenario(ABC):
     """A simulation to run many times. It is sent to other processes, so it must be picklable.
 
-    A run must depend on its values and its seed only, not on the runs before it.
+    A run must depend on its values and its seed only, not on the runs before it. `runs` describes
+    how runs are made, for readers of the results.
     """
+
+    runs = "in process"
 
     @property
     @abstractmethod

@@ -1,0 +1,170 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Node and controller as two processes that run one cell after another, and pairs of them.
+
+A start costs seconds of processor time, most of it to load programs and kernels, so pairs are
+reused; each cell still has its own world, controller and ROS nodes. Needs no ROS itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hrpsim.ros.base.child_process import ChildProcess, Processes
+from hrpsim.ros.base.domain import PrivateDomain
+from hrpsim.ros.sweeps.cell_folder import (
+    ABSENT,
+    CONTROLLER,
+    NODE,
+    OVER,
+    CellFolder,
+    CellRequest,
+    cell_folder,
+)
+from hrpsim.sweeps.engines import ONE_THREAD
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.worlds.measures import walk_outcomes
+
+START_LIMIT = 300.0  # [s, wall] for a process to start, kernels to be compiled
+_LOOK = 0.01  # [s]
+_END, _END_OF_STUCK = 60.0, 5.0  # for a controller, and for a process, to end [s, wall]
+_LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
+
+
+class CellPairs:
+    """Pairs of processes, each in a ROS domain of its own, reused until `close` or an error."""
+
+    def __init__(self):
+        self._idle: list[_Pair] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def run(self, request: CellRequest) -> dict[str, float]:
+        """Return all outcomes of a cell; SweepError if a process ends early or is silent."""
+        with self._lock:
+            pair = self._idle.pop() if self._idle else None
+        if pair is None:
+            pair = _Pair()
+        try:
+            found = pair.run(request, lambda: self._closed)
+        except BaseException:
+            pair.stop(_END_OF_STUCK)
+            raise
+        with self._lock:
+            closed = self._closed
+            if not closed:
+                self._idle.append(pair)
+        if closed:
+            pair.stop(_END)
+        return found
+
+    def close(self) -> None:
+        """End all processes; the running cells fail."""
+        with self._lock:
+            self._closed = True
+        for pair in self._idle:
+            pair.stop(_END)
+        self._idle.clear()
+
+
+class _Pair:
+    """The two processes. They end with the thread that constructs it."""
+
+    def __init__(self):
+        self._domain = PrivateDomain()
+        self._folder = tempfile.mkdtemp(prefix="hrpsim_cell_")
+        self._cells = 0
+        environment = {
+            **ONE_THREAD,
+            **self._domain.environment(),
+            "ROS_LOG_DIR": self._folder,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # as in spawned processes
+        }
+        self._processes = Processes(Path(self._folder), environment)
+        try:
+            self._node, self._controller = map(self._start, (NODE, CONTROLLER))
+        except BaseException:
+            self.stop(_END)
+            raise
+
+    def _start(self, name: str) -> ChildProcess:
+        module = "hrpsim.ros.sweeps.cell_program"
+        return self._processes.start_module(name, module, self._folder, name)
+
+    def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
+        """Return all outcomes of a cell; see CellPairs.run. `stopping()`: whether to abort it."""
+        folder = cell_folder(self._folder, self._cells)
+        self._cells += 1
+        folder.ask(request)
+        self._follow_node(folder, request.patience, stopping)
+        folder.say(OVER)
+        self._follow_controller(folder, stopping)
+        found = _outcomes(folder)
+        shutil.rmtree(folder.path)
+        return found
+
+    def stop(self, patience: float) -> None:
+        """End the processes, each within `patience` [s, wall]; remove their files."""
+        self._processes.stop(patience)
+        self._domain.release()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _follow_node(
+        self, folder: CellFolder, patience: float, stopping: Callable[[], bool]
+    ) -> None:
+        """Wait until the node has written its results; SweepError if it does not."""
+        said, heard = len(self._node.lines), time.monotonic()
+        last, begun, absent = "", False, False
+        while not folder.has(NODE):
+            ended = self._node.wait(_LOOK) is not None
+            if ended and not folder.has(NODE):
+                raise SweepError(_described(self._controller if absent else self._node))
+            now = time.monotonic()
+            if lines := self._node.lines[said:]:
+                said, heard, last = said + len(lines), now, lines[-1]
+                begun = begun or any(line.startswith("at ") for line in lines)
+            if now - heard > (limit := patience if begun else START_LIMIT):
+                after = f", after {last!r}" if last else ""
+                raise SweepError(f"the node was silent for {limit:g} s{after}")
+            if stopping():
+                raise SweepError("the sweep has ended before")
+            if not absent and self._controller.exit_code is not None:
+                absent = True
+                folder.say(ABSENT)
+
+    def _follow_controller(self, folder: CellFolder, stopping: Callable[[], bool]) -> None:
+        """Wait until the controller has written its results; SweepError if it does not."""
+        end = time.monotonic() + _END
+        while not folder.has(CONTROLLER):
+            ended = self._controller.wait(_LOOK) is not None
+            if ended and not folder.has(CONTROLLER):
+                raise SweepError(_described(self._controller))
+            if time.monotonic() > end:
+                raise SweepError(f"the controller did not stop within {_END:g} s")
+            if stopping():
+                raise SweepError("the sweep has ended before")
+
+
+def _outcomes(folder: CellFolder) -> dict[str, float]:
+    node, controller = folder.said(NODE), folder.said(CONTROLLER)
+    found: dict[str, Any] = node["outcomes"]
+    largest = controller["largest_dcm_errors"][node["ticks"]]
+    return found | walk_outcomes(controller["ends"], found, largest)
+
+
+def _described(child: ChildProcess) -> str:
+    """Return how a process ended, and its last line."""
+    lines = [line for line in child.lines if line.strip()]
+    fatal = [line for line in lines if line.startswith("[FATAL]")]
+    said = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()
+    return f"the {child.name} ended with code {child.exit_code}" + (f": {said}" if said else "")

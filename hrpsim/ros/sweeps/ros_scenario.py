@@ -1,0 +1,140 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A scenario whose cells run over ROS, and an engine for them. Needs no ROS itself."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from functools import cached_property
+from typing import Any
+
+from hrpsim.errors import HrpsimError, require_packages
+from hrpsim.model.load import load_model
+from hrpsim.ros.sweeps.cell_folder import CellRequest
+from hrpsim.ros.sweeps.cell_processes import CellPairs
+from hrpsim.sweeps.boundary import BoundaryScenario
+from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+
+PATIENCE = 60.0  # [s, wall]
+_NOT_DESCRIBED = ("base", "accept_nonphysical_inertia")  # not in a robot's description
+_REMEDY = "source a ROS 2, or pip install 'hrpsim[ros]'"
+
+
+class RosScenario(Scenario):
+    """A world with a controller, in which each cell is run by a node and a controller over ROS.
+
+    They run in lockstep, in a ROS domain of their own, and give the same bits as in one process.
+    patience: longest wait for a command, and for a sign of life of the node [s, wall]. `pairs`:
+    processes that are reused for further cells; without them each run has two of its own.
+
+    Raises SweepError for a scenario that cannot run over ROS, HrpsimError without rclpy.
+    """
+
+    runs = "over ROS"
+
+    def __init__(self, scenario: Scenario, patience: float = PATIENCE):
+        if not isinstance(scenario, WorldScenario):
+            raise SweepError("only a study of a world can run over ROS; this one has a function")
+        if scenario.controller is None:
+            raise SweepError("only a study with a controller can run over ROS; this one has none")
+        if len(scenario.robot_names) > 1:
+            raise SweepError(
+                f"{scenario.path}: only a study of one robot can run over ROS; in lockstep "
+                f"time waits for the commands of all: {', '.join(scenario.robot_names)}"
+            )
+        self.in_process, self.patience = scenario, patience
+        self.pairs: CellPairs | None = None
+        require_packages("a sweep over ROS", ("rclpy",), _REMEDY)
+        model = scenario.world_of({}, 0)[1]
+        try:
+            load_model(model.urdf, model.base)
+        except HrpsimError as error:
+            raise SweepError(
+                f"robot {scenario.robot!r} cannot run over ROS, where a controller has only its "
+                f"description: {error}"
+            ) from error
+        self._base = model.base
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """The outcomes of the scenario."""
+        return self.in_process.outcomes
+
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return the parameters of the scenario."""
+        return self.in_process.parameters()
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise SweepError for invalid parameters, and for those that ROS has no message for."""
+        for name in _NOT_DESCRIBED:
+            path = f"robots.{self.in_process.robot}.{name}"
+            if path in values:
+                raise SweepError(
+                    f"{path} cannot be varied over ROS: the robot's description lacks it"
+                )
+        self.in_process.check(values)
+
+    def identity(self) -> Any:
+        """Return the identity of the scenario: results are the same."""
+        return self.in_process.identity()
+
+    def probe(self) -> str:
+        """Return the probe of the scenario."""
+        return self._probe
+
+    @cached_property
+    def _probe(self) -> str:
+        return self.in_process.probe()
+
+    def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return the outcomes of one cell."""
+        request = CellRequest(self.in_process, dict(values), seed, self._base, self.patience)
+        if self.pairs is not None:
+            found = self.pairs.run(request)
+        else:
+            with closing(CellPairs()) as pairs:
+                found = pairs.run(request)
+        return {name: found.get(name, float("nan")) for name in self.outcomes}
+
+
+def over_ros(scenario: Scenario, patience: float = PATIENCE) -> Scenario:
+    """Return a scenario, or the search for a boundary in one, whose runs go over ROS.
+
+    Args:
+        scenario: the one to run.
+        patience: longest wait for a command after the first [s, wall].
+    """
+    if isinstance(scenario, BoundaryScenario):
+        search = copy.copy(scenario)
+        search.scenario = RosScenario(scenario.scenario, patience)
+        return search
+    return RosScenario(scenario, patience)
+
+
+@contextmanager
+def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
+    """Return a context manager for the `engine` of `sweep`, for cells over ROS.
+
+    Each of the parallel cells has a pair of processes, which runs one cell after another. Cells
+    that still run at the end are aborted.
+
+    Args:
+        scenario: from `over_ros`.
+        count: number of cells that run at the same time.
+    """
+    search = isinstance(scenario, BoundaryScenario)
+    ros = scenario.scenario if search else scenario
+    ros.pairs = CellPairs()
+    threads = ThreadPoolExecutor(count, thread_name_prefix="domain")
+    try:
+        yield lambda: threads
+    finally:
+        ros.pairs.close()  # before the threads, with which the processes would end
+        threads.shutdown(wait=True, cancel_futures=True)
+        ros.pairs = None
