@@ -23,7 +23,6 @@ from hrpsim.errors import HrpsimError
 _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
 _PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
-_KERNELS = ("keep_momentum", "seek_grip", "solve_by_newton_method", "walking")  # that walks need
 EPILOG = """exit status: 0 all cells are done, 1 some failed, or it had to stop, 2 wrong usage.
 
   hrpsim sweep study.yaml                                 results in study.zarr; again: continues
@@ -155,7 +154,7 @@ def _check_combination(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace, study, store: Path) -> int:
-    from hrpsim.commands.warm_up import compile_side_by_side
+    from hrpsim.commands.warm_up import compile_for_walks
     from hrpsim.sweeps.engines import dask_executor, named_executor
     from hrpsim.sweeps.local_dask import local_dask
     from hrpsim.sweeps.sweep import sweep as run_sweep
@@ -163,7 +162,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
 
     inner = getattr(study.scenario, "scenario", study.scenario)
     if options.ros or isinstance(inner, WorldScenario):
-        compile_side_by_side(_KERNELS)
+        compile_for_walks()
     engine = None
     if options.ros:
         from hrpsim.ros.sweeps.ros_scenario import domains

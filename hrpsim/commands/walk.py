@@ -28,7 +28,6 @@ WORLD = "config/walking_demo.yaml"
 PATTERNS = "E5, stepping, forward, backward, sideways, turn, stairs"
 BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
 _ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
-_KERNELS = ("keep_momentum", "seek_grip", "solve_by_newton_method", "walking")  # that walks need
 _PROGRESS_PERIOD = 0.1  # [s, wall]
 EPILOG = """exit status: 0 the robot walked, 1 it fell or could not begin, 2 wrong usage.
 
@@ -189,13 +188,13 @@ def _walk_here(options: argparse.Namespace) -> int:
 
 def _walk_over_ros(options: argparse.Namespace) -> int:
     require_packages("walk --ros", _ROS_PACKAGES, ROS_REMEDY)
-    from hrpsim.commands.warm_up import compile_side_by_side
+    from hrpsim.commands.warm_up import compile_for_walks
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import step_ends
     from hrpsim.ros.demo.demo import DEFAULT_OUTPUT, DemoSettings, node_topics, run_demo
 
-    compile_side_by_side(_KERNELS)  # node and controller would, one after the other
+    compile_for_walks()  # node and controller would, one after the other
     controller = Walk()
     with contextlib.ExitStack() as stack:
         world, model, of_robot = _described(options, stack)
@@ -229,9 +228,9 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
 
 def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
     """Return the robot at the start of its walk, and the controller's parameters for it."""
-    from hrpsim.commands.warm_up import compile_side_by_side
+    from hrpsim.commands.warm_up import compile_for_walks
 
-    compile_side_by_side(_KERNELS)
+    compile_for_walks()
     if options.robot is None:
         return _only_robot(options), {}
     prepared = walk_robot.prepared_robot(options)

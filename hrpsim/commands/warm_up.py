@@ -22,6 +22,7 @@ from hrpsim.errors import HrpsimError, unknown_name
 
 STEP, READING, WALKING, RAYS = "step", "reading", "walking", "rays"
 _OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them
+_OF_WALKS = "keep_momentum", "seek_grip", "solve_by_newton_method"  # likewise; walks do
 _LOWEST = 19  # priority
 # Measured processor time of parts, relative to one that takes 1: the long ones start first.
 _WEIGHTS = {"let_nothing_pass": 16.0, "solve_by_newton_method": 11.0, STEP: 8.5, WALKING: 7.0}
@@ -63,8 +64,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def compile_side_by_side(names: Iterable[str]) -> None:
-    """Compile the step and these of `parts` on all processors, unless they are compiled.
+def compile_for_walks() -> None:
+    """Compile the step and what walks need on all processors, unless they are compiled.
 
     Worlds would compile them one after the other, at their first use. Where nothing can
     be stored on disk, they do.
@@ -77,8 +78,8 @@ def compile_side_by_side(names: Iterable[str]) -> None:
 
     absent = set(absent_kernels())
     wanted = [] if is_cached(advance) else [STEP]
-    wanted += [name for name in (*_OF_STEP, *names) if name in absent]
-    if WALKING in names and not is_cached(stabilize):
+    wanted += [name for name in (*_OF_STEP, *_OF_WALKS) if name in absent]
+    if not is_cached(stabilize):
         wanted.append(WALKING)
     if len(wanted) > 1 and os.access(cache_directory, os.W_OK):
         _compile(wanted, None)

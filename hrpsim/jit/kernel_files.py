@@ -29,6 +29,17 @@ _ABANDONED = 3600.0  # age of a file that a process never finished writing [s]
 _said: set[str] = set()
 
 
+def cache_home() -> Path:
+    """Return the folder for all that is stored for later processes."""
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen).absolute()
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hrpsim"
+    except RuntimeError:  # nobody's home: neither HOME nor an entry in the list of users
+        return Path("/nonexistent/hrpsim")
+
+
 def read_whole(path: Path) -> bytes | None:
     """Return the content of a file, or None where there is none; a damaged file is removed."""
     try:
@@ -45,13 +56,16 @@ def read_whole(path: Path) -> bytes | None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
+    """Write a file with its length and checksum, as `write_at_once` does."""
+    write_at_once(path, _head_of(content) + content)
+
+
+def write_at_once(path: Path, data: bytes) -> None:
     """Write a file atomically: no process ever reads a part of it. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with unfinished.open("wb") as file:
-            file.write(_head_of(content))
-            file.write(content)
+        unfinished.write_bytes(data)
         unfinished.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):

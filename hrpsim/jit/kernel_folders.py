@@ -29,7 +29,7 @@ from pathlib import Path
 
 import llvmlite
 
-from hrpsim.jit.kernel_files import VARIABLE, remove_abandoned
+from hrpsim.jit.kernel_files import cache_home, remove_abandoned
 
 PLAIN_COMPILER = os.environ.get("HRPSIM_PLAIN_COMPILER", "0") not in ("", "0")
 HASH_LENGTH = 16
@@ -85,16 +85,6 @@ def _hash_of(sources: Iterable[str]) -> str:
     return digest.hexdigest()[:HASH_LENGTH]
 
 
-def _cache_home() -> Path:
-    chosen = os.environ.get(VARIABLE)
-    if chosen:
-        return Path(chosen).absolute()
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hrpsim"
-    except RuntimeError:  # nobody's home: neither HOME nor an entry in the list of users
-        return Path("/nonexistent/hrpsim")
-
-
 def _prepare_cache(home: Path, name: str) -> Path:
     """Return the folder `name` in `home`, made if need be.
 
@@ -122,7 +112,7 @@ def _forget_oldest(home: Path, prefix: str) -> None:
 # Of the sources alone, which a build of a package with kernels has as well.
 _of_sources = _hash_of(_sources(*_OF_STEP))
 cache_directory = _prepare_cache(
-    _cache_home(), hashlib.sha256(f"{_of_sources} {_tools()}".encode()).hexdigest()[:HASH_LENGTH]
+    cache_home(), hashlib.sha256(f"{_of_sources} {_tools()}".encode()).hexdigest()[:HASH_LENGTH]
 )
 
 

@@ -11,8 +11,15 @@ import pytest
 from sweeps.scenarios import BOX_WORLD
 
 from hrpsim import HrpsimError, World, load_model, share_path
-from hrpsim.control import Command, Controller, ImuReading, StandController, State
-from hrpsim.sensors import NoiseLevels
+from hrpsim.control import (
+    Command,
+    Controller,
+    ImuReading,
+    StandController,
+    State,
+    controlled_joints,
+)
+from hrpsim.control.framework.controller_host import ControllerHost
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.worlds.controllers import DisturbedController
@@ -115,60 +122,83 @@ def test_a_push_adds_up_over_periods():
 
 
 class Recorder(Controller):
-    """Commands the tick's number and keeps what it is given."""
+    """Commands the tick's number to all joints and keeps what it is given."""
 
     period = 0.01
 
+    def configure(self, model, parameters):
+        self.seen, self.joints = [], len(controlled_joints(model))
+
     def initialize(self, state):
-        self.seen = []
+        self.begun = state
 
     def control(self, state):
         self.seen.append(state)
-        return Command(positions=np.array([float(len(self.seen))]))
+        return Command(positions=np.full(self.joints, float(len(self.seen))))
 
 
-def state_at(tick):
-    wrench = np.full(6, float(tick))
-    imu = ImuReading(np.array([0, 0, 0, 1.0]), np.full(3, float(tick)), np.zeros(3))
-    values = np.array([float(tick)])
-    return State(0.01 * tick, values, values, values, {"foot": wrench}, {"imu": imu})
+def hosted(disturbed):
+    """Return a host of the controller on a humanoid, which makes what its needs say."""
+    return ControllerHost(disturbed, load_model(HRP2_LIKE))
+
+
+def state_at(tick, host):
+    model, values = load_model(HRP2_LIKE), np.full(len(host.joint_names), float(tick))
+    wrenches = {s.name: np.full(6, float(tick)) for s in model.sensors if s.kind != "imu"}
+    imus = {
+        s.name: ImuReading(np.array([0, 0, 0, 1.0]), np.full(3, float(tick)), np.zeros(3))
+        for s in model.sensors
+        if s.kind == "imu"
+    }
+    return State(0.01 * tick, values, values, values, wrenches, imus)
 
 
 @pytest.mark.parametrize("sensing, command", [(0, 0), (1, 0), (0, 2), (3, 1)])
 def test_delays_are_whole_periods(sensing, command):
     """Measurements are of `sensing` ticks ago, commands arrive `command` ticks late."""
     inner = Recorder()
-    late = DisturbedController(inner, NoiseLevels(), sensing, command)
-    late.period, late._noise = 0.01, {}
-    late.initialize(state_at(0))
-    arrived = [late.control(state_at(k)).positions[0] for k in range(8)]
-    assert [s.joint_positions[0] for s in inner.seen] == [max(k - sensing, 0) for k in range(8)]
+    host = hosted(DisturbedController(inner, {}, sensing, command))
+    arrived = [host.command(state_at(k, host)).positions[0] for k in range(8)]
+    late = [max(k - sensing, 0) for k in range(8)]
+    assert [s.joint_positions[0] for s in inner.seen] == late
+    assert [s.wrenches["lfsensor"][0] for s in inner.seen] == late
+    assert inner.begun.joint_positions[0] == 0.0
     assert [s.time for s in inner.seen] == [0.01 * k for k in range(8)]
     assert arrived == [max(k - command, 0) + 1.0 for k in range(8)]
 
 
-def test_noise_is_that_of_the_levels_and_the_seed(tmp_path):
+def test_noise_is_that_of_the_levels_and_the_seed():
     """The same for the same seed, with the standard deviations that were asked for."""
-    model = load_model(HRP2_LIKE)
-    zero = np.zeros(6)
 
     def readings(seed):
         inner = Recorder()
-        noisy = DisturbedController(inner, NoiseLevels(seed=seed, force=2.0, gyro=0.1))
-        noisy.configure(model, {})
-        imu = ImuReading(np.array([0, 0, 0, 1.0]), np.zeros(3), np.zeros(3))
-        state = State(0.0, *[np.zeros(1)] * 3, {"lfsensor": zero}, {"imu": imu})
-        noisy.initialize(state)
-        for _ in range(4000):
-            noisy.control(state)
+        host = hosted(DisturbedController(inner, {"seed": seed, "force": 2.0, "gyro": 0.1}))
+        still = state_at(0, host)
+        for k in range(4000):
+            wrenches = {name: np.zeros(6) for name in still.wrenches}
+            imus = {
+                name: ImuReading(imu.orientation, np.zeros(3), np.zeros(3))
+                for name, imu in still.imus.items()
+            }
+            host.command(still._replace(time=0.01 * k, wrenches=wrenches, imus=imus))
+        (imu,) = still.imus
         forces = np.array([s.wrenches["lfsensor"] for s in inner.seen])
-        return forces, np.array([s.imus["imu"].angular_velocity for s in inner.seen])
+        return forces, np.array([s.imus[imu].angular_velocity for s in inner.seen])
 
     forces, rates = readings(1)
     assert forces[:, :3].std() == pytest.approx(2.0, rel=0.03) and not forces[:, 3:].any()
     assert rates.std() == pytest.approx(0.1, rel=0.03)
     np.testing.assert_array_equal(readings(1)[0], forces)
-    assert (readings(2)[0][:, 0] != forces[:, 0]).all()
+    assert (readings(2**62)[0][:, 0] != forces[:, 0]).all()
+
+
+def test_a_disturbed_controller_gets_what_it_needs():
+    """Law: noise and delays of a study change the controller's other needs in nothing."""
+    inner = Recorder()
+    inner.needs = {"contacts": ["l_sole"], "zmp": True}
+    host = hosted(DisturbedController(inner, {"seed": 1, "force": 2.0}, 2))
+    assert host.needs.contacts == ("l_sole",) and host.needs.zmp
+    assert host.needs.noise.force == 2.0 and set(host.needs.delays.values()) == {2}
 
 
 def test_a_humanoid_s_factors_are_those_of_its_robot():

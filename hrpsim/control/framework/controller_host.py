@@ -49,7 +49,7 @@ from hrpsim.values import NOT_NEGATIVE
 
 TRUE, ESTIMATED = "true", "estimated"
 JOINTS, BASE, CONTACTS, ZMP = "joints", "base", "contacts", "zmp"
-_LARGEST_SEED = 2**31 - 1
+_LARGEST_SEED = 2**63 - 1
 _SIGMA = numeric(NOT_NEGATIVE)
 _NOISE = {
     field.name: _SIGMA for field in fields(NoiseLevels) if field.name not in ("seed", "version")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import os
 import re
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.errors import ModelError
+from hrpsim.jit.kernel_files import cache_home, write_at_once
 from hrpsim.model.formats.robot_data import MeshData
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
@@ -69,26 +69,13 @@ def file_names(meshes: list[MeshData]) -> list[str]:
     return names
 
 
-def write_at_once(path: Path, data: bytes) -> None:
-    """Write a file atomically; raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_bytes(data)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
 def _safe(name: str) -> str:
     return re.sub(r"[^\w.-]", "_", Path(name).name, flags=re.ASCII)[:60].strip(".") or "mesh"
 
 
 def _kept() -> Path:
     """Return the folder of meshes that outlive the process."""
-    given = os.environ.get("HRPSIM_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return (Path(given) if given else Path(home) / "hrpsim") / "meshes"
+    return cache_home() / "meshes"
 
 
 @lru_cache(maxsize=1)

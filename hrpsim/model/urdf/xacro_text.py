@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.jit.kernel_files import VARIABLE, read_whole, remove_oldest, write_whole
+from hrpsim.jit.kernel_files import cache_home, read_whole, remove_oldest, write_whole
 from hrpsim.model.urdf.resources import Resources
 
 _STORED = 200  # expansions, the most recently used
@@ -232,6 +232,4 @@ def _hash_of(file: str) -> str:
 
 
 def _folder() -> Path:
-    given = os.environ.get(VARIABLE)
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return (Path(given) if given else Path(home) / "hrpsim") / "descriptions"
+    return cache_home() / "descriptions"

@@ -29,7 +29,7 @@ _LONGEST_BURST = 0.05  # of steps between two polls of requests [s, wall]
 
 
 class Input(Protocol):
-    """An input, such as a topic, a drag in the viewer, or the pushes of a sweep's run."""
+    """An input, such as a topic, or a drag in the viewer."""
 
     def poll(self) -> None:
         """Read the messages that are due."""

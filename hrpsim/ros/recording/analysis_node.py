@@ -51,8 +51,8 @@ class DynamicsObserver:
     always differentiated, with a low-pass of `cutoff`. Joints that it does not name stay at zero.
     """
 
-    def __init__(self, **node_options):
-        self.node = GuardedNode("dynamics_observer", **node_options)
+    def __init__(self):
+        self.node = GuardedNode("dynamics_observer")
         given = declare(self.node, _PARAMETERS)
         self._cutoff, self._contact_height = given["cutoff"], given["contact_height"]
         self._links, self._split = list(filter(None, given["links"])), given["split"]

@@ -9,13 +9,12 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from hrpsim.control.framework.controller import Command, Controller, ImuReading, State
+from hrpsim.control.framework.controller import Command, Controller, State
 from hrpsim.control.framework.plugins import find_controller
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk import Walk
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.model import Model
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.sweeps.framework.errors import SweepError
 
 _OWN: dict[str, type[Controller]] = {"walk": Walk}
@@ -39,21 +38,26 @@ def controller_class(name: str) -> type[Controller]:
 class DisturbedController(Controller):
     """Adds noise and delay to a controller's measurements, and delay to its commands.
 
-    levels: noise of force sensors and IMUs. sensing_delay, command_delay: in control periods. Late
-    measurements carry the present time, as the controller does not know of the delay; at the
-    start they are those of the first tick. The first command is held during its delay.
+    The first two are added to the controller's `needs`, which its host meets. The first command is
+    held during its delay.
+
+    Args:
+        controller: the one that is disturbed.
+        noise: of force sensors and IMUs, as in `needs`; it takes the place of the controller's own.
+        sensing_delay: in control periods, of all measurements; likewise.
+        command_delay: in control periods.
     """
 
     def __init__(
         self,
         controller: Controller,
-        levels: NoiseLevels,
+        noise: Mapping[str, Any],
         sensing_delay: int = 0,
         command_delay: int = 0,
     ):
         self.controller = controller
-        self._levels = levels
-        self._sensing_delay, self._command_delay = sensing_delay, command_delay
+        self._noise, self._sensing_delay = dict(noise), sensing_delay
+        self._command_delay = command_delay
 
     @property
     def finished(self) -> bool:
@@ -74,38 +78,22 @@ class DisturbedController(Controller):
         """Configure the controller."""
         self.controller.configure(model, parameters)
         self.period = self.controller.period
-        sensors = (SensorNoise(s.name, s.kind, self._levels) for s in model.sensors)
-        self._noise = {s.name: noise for s, noise in zip(model.sensors, sensors) if noise.is_on}
+        self.needs = dict(self.controller.needs)
+        if self._noise:
+            self.needs["noise"] = self._noise
+        if self._sensing_delay:
+            self.needs["delays"] = self._sensing_delay * self.period
 
     def initialize(self, state: State) -> None:
         """Start with the measurements of the first tick."""
-        self._tick = 0
-        measured = self._measured(state)
-        self._measurements = deque([measured] * (self._sensing_delay + 1), self._sensing_delay + 1)
         self._commands: deque[Command] = deque(maxlen=self._command_delay + 1)
-        self.controller.initialize(measured)
+        self.controller.initialize(state)
 
     def control(self, state: State) -> Command:
         """Return the command that arrives now."""
-        self._measurements.append(self._measured(state))
-        self._tick += 1
-        late = State(state.time, *self._measurements[0][1:])
-        self._commands.append(self.controller.control(late))
+        self._commands.append(self.controller.control(state))
         return self._commands[0]
 
     def stop(self) -> None:
         """Stop the controller."""
         self.controller.stop()
-
-    def _measured(self, state: State) -> State:
-        if not self._noise:
-            return state
-        wrenches, imus = dict(state.wrenches), dict(state.imus)
-        for name, noise in self._noise.items():
-            off = noise.at(self._tick)
-            if name in wrenches:
-                wrenches[name] = wrenches[name] + off
-            elif name in imus:
-                orientation, rate, acceleration = imus[name]
-                imus[name] = ImuReading(orientation, rate + off[:3], acceleration + off[3:])
-        return state._replace(wrenches=wrenches, imus=imus)

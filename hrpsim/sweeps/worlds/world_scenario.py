@@ -18,7 +18,6 @@ from hrpsim.control.framework.controller import Controller
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.schema import integer, numeric, scalar
-from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
 from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
@@ -322,9 +321,10 @@ class WorldScenario(Scenario):
     def _disturbed(self, controller, settings: Mapping[str, Any], seed: int):
         levels = {name: float(settings.get(f"sensors.{name}", 0.0)) for name in _NOISE}
         delays = [int(settings.get(f"delay.{name}", 0)) for name in _DELAYS]
-        if not any(levels.values()) and not any(delays):
+        noise = {"seed": seed, **levels} if any(levels.values()) else {}
+        if not noise and not any(delays):
             return controller
-        return DisturbedController(controller, NoiseLevels(seed=seed, **levels), *delays)
+        return DisturbedController(controller, noise, *delays)
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Return the outcomes of one run."""
