@@ -66,6 +66,7 @@ def build_model(
         gains=dict(extension.gains),
         actuators=dict(extension.actuators),
         command_interfaces=dict(extension.command_interfaces),
+        transmissions=dict(extension.transmissions),
         connections=tuple(_connections(tree)),
     )
     return model, notes

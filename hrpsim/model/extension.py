@@ -27,6 +27,7 @@ from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
+from hrpsim.model.transmission import read_transmissions
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
 
 SENSOR_TYPES = ("force_torque", "imu", *SAMPLED_KINDS)
@@ -47,6 +48,10 @@ def read_extension(description: Description) -> Extension:
             reader(description, extension, _referent(description, tag, reference, kind), tag)
     for element in document.children(document.root, "ros2_control"):
         _read_ros2_control(description, extension, element)
+    transmissions, rotors, notes = read_transmissions(description, extension.actuator_rotors)
+    extension.transmissions, extension.unread_transmissions = transmissions, notes
+    for joint, inertia in rotors.items():
+        extension.rotor_inertia[joint] = extension.rotor_inertia.get(joint, 0.0) + inertia
     for name, kind, link, placement, settings, element in gazebo_sensors(description):
         if name not in extension.sampled and name not in extension.sensors:
             described = DescribedSampled(name, kind, link, placement, settings, element)
@@ -87,7 +92,12 @@ def _read_spring(description: Description, extension: Extension, joint: str, tag
 
 
 def _read_rotor(description: Description, extension: Extension, joint: str, tag) -> None:
-    _check_content(description, tag, ("inertia", "gear_ratio"))
+    _check_content(description, tag, ("inertia", "gear_ratio", "actuator"))
+    if tag.get("actuator") is not None:
+        name = description.document.text(tag, "actuator")
+        _refuse_second(description, extension.actuator_rotors, name, tag)
+        extension.actuator_rotors[name] = (_not_negative(description, tag, "inertia"), tag)
+        return
     _refuse_second(description, extension.rotor_inertia, joint, tag)
     gear_ratio = description.document.number(tag, "gear_ratio", 1.0)
     if gear_ratio == 0.0:
