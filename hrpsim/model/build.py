@@ -67,6 +67,7 @@ def build_model(
         actuators=dict(extension.actuators),
         command_interfaces=dict(extension.command_interfaces),
         transmissions=dict(extension.transmissions),
+        tendons=dict(extension.tendons),
         connections=tuple(_connections(tree)),
     )
     return model, notes

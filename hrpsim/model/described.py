@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hrpsim.model.actuator import Actuator
 from hrpsim.model.connection import DescribedConnection
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.model.transmission import Transmission
+from hrpsim.model.transmission import Tendon, Transmission
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.srdf import Pair, pair_of
 
@@ -66,6 +66,7 @@ class Extension:
     rotor_inertia: dict[str, float] = field(default_factory=dict)  # reflected
     actuator_rotors: dict[str, tuple[float, object]] = field(default_factory=dict)  # with elements
     transmissions: dict[str, Transmission] = field(default_factory=dict)
+    tendons: dict[str, Tendon] = field(default_factory=dict)
     unread_transmissions: tuple[str, ...] = ()  # notes
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
     actuators: dict[str, Actuator] = field(default_factory=dict)

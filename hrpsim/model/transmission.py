@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Transmissions of constant ratios between actuators and joints, as ros2_control has them."""
+"""Transmissions of constant ratios between actuators and joints: ros2_control's, tendons."""
 
 from __future__ import annotations
 
@@ -49,6 +49,20 @@ class Transmission:
                 " proportion to the squares of their reductions"
             )
         return alone
+
+
+@dataclass(frozen=True)
+class Tendon:
+    """A fixed tendon of two joints that an actuator pulls: its length is the sum of c_i q_i.
+
+    Gains of its actuator and its limit are those along the length.
+    """
+
+    name: str
+    joints: tuple[str, str]
+    coefficients: tuple[float, float]
+    gains: tuple[float, float]  # kp, kd; 0, 0: commanded by effort
+    effort_limit: float
 
 
 def read_transmissions(

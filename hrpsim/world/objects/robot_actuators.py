@@ -6,19 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hrpsim.actuators.fill import actuator_records, leave_to_actuators, slots_of
 from hrpsim.actuators.records import COMMAND
-from hrpsim.errors import NamedParts, StateError, WorldError, unknown_name
+from hrpsim.errors import NamedParts, WorldError, unknown_name
 from hrpsim.model.actuator import Actuator
 from hrpsim.model.presets import ACTUATOR_PRESETS
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
-from hrpsim.values import finite_vector, number
+from hrpsim.values import number
+from hrpsim.world.actuation.tendons import TendonView
+from hrpsim.world.actuation.transmissions import TransmissionView
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot_properties import RobotProperties
 
@@ -102,109 +103,13 @@ class ActuatorView:
         self._state()["housing_temperature"] = number("housing_temperature", value)
 
 
-class TransmissionView:
-    """A transmission of a robot, between k joints and k actuators.
-
-    Positions of actuators are ratios (q - offsets), efforts follow by virtual work.
-    """
-
-    def __init__(self, robot: Any, name: str):
-        self.robot = robot
-        self.name = name
-        self._map = robot.model.transmissions[name]
-
-    def __repr__(self) -> str:
-        return f"<transmission {self.name!r} of {self.robot.name!r}>"
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """Names of its joints (k)."""
-        return self._map.joints
-
-    @property
-    def actuators(self) -> tuple[str, ...]:
-        """Names of its actuators (k), the order of all values here."""
-        return self._map.actuators
-
-    @property
-    def ratios(self) -> np.ndarray:
-        """Changes of the actuators' positions with those of the joints (k, k)."""
-        return self._map.ratios.copy()
-
-    @property
-    def positions(self) -> np.ndarray:
-        """Positions of the actuators (k,) [rad or m]."""
-        return self._map.ratios @ (self._of_joints(self.robot.joint_positions) - self._map.offsets)
-
-    @property
-    def velocities(self) -> np.ndarray:
-        """Velocities of the actuators (k,) [rad/s or m/s]."""
-        return self._map.ratios @ self._of_joints(self.robot.joint_velocities)
-
-    @property
-    def efforts(self) -> np.ndarray:
-        """Efforts of the actuators in the last step (k,) [Nm or N]."""
-        return np.linalg.solve(self._map.ratios.T, self._of_joints(self.robot.joint_efforts))
-
-    def _of_joints(self, values: np.ndarray) -> np.ndarray:
-        return values[self.robot.joint_index.indices(self.joints)]
-
-    def command(
-        self,
-        positions: ArrayLike | None = None,
-        velocities: ArrayLike | None = None,
-        efforts: ArrayLike | None = None,
-        over: float = 0.0,
-        *,
-        kp: ArrayLike | None = None,
-        kd: ArrayLike | None = None,
-    ) -> None:
-        """Command all its actuators: by position (PD), velocity (damping gain) or effort.
-
-        Args:
-            positions: targets (k,) [rad or m].
-            velocities: targets (k,) [rad/s or m/s].
-            efforts: (k,) [Nm or N].
-            over: as for `Robot.command`.
-            kp: gains of this command at the actuators, one number or (k,) [Nm/rad or N/m]; by
-                default the joints' own gains act.
-            kd: likewise [Nms/rad or Ns/m].
-
-        Raises:
-            StateError: as for `Robot.command`, and for gains that would couple the joints; nothing
-                changes then.
-        """
-        to_joints = np.linalg.inv(self._map.ratios)
-        q = v = tau = None
-        if positions is not None:
-            q = self._map.offsets + to_joints @ self._checked("positions", positions)
-        if velocities is not None:
-            v = to_joints @ self._checked("velocities", velocities)
-        if efforts is not None:
-            tau = self._map.ratios.T @ self._checked("efforts", efforts)
-        gains = {"kp": self._gains("kp", kp), "kd": self._gains("kd", kd)}
-        self.robot.command(q, v, tau, self.joints, over, **gains)
-
-    def _checked(self, what: str, values: ArrayLike) -> np.ndarray:
-        return finite_vector(f"{what} of {self!r}", values, len(self.joints))
-
-    def _gains(self, what: str, values: ArrayLike | None) -> np.ndarray | None:
-        """Return gains at the actuators as the joints'."""
-        if values is None:
-            return None
-        each = np.broadcast_to(values, len(self.joints)) if np.ndim(values) == 0 else values
-        try:
-            return self._map.for_each_joint(what, self._checked(what, each))
-        except ValueError as cause:
-            raise StateError(f"{self!r}: {cause}") from None
-
-
 class RobotActuators(RobotProperties, Entity):
     """The actuators of a Robot. It uses the robot's `joint_index` and entity."""
 
     fitted_actuators: dict[str, Actuator]  # by joint
     joint_index: JointIndex
     _initial_motors: dict[str, np.ndarray]  # ACTUATOR_STATE
+    _initial_tendons: dict[str, np.ndarray]  # TENDON_DRIVE
     _noises: dict[tuple, SensorNoise]
 
     @property
@@ -225,6 +130,13 @@ class RobotActuators(RobotProperties, Entity):
         """Transmissions of the description by name."""
         names = self.model.transmissions
         return NamedParts("transmission", {name: TransmissionView(self, name) for name in names})
+
+    @property
+    def tendons(self) -> NamedParts[TendonView]:
+        """Driven tendons of the description by name."""
+        names = self.model.tendons
+        views = {name: TendonView(self, name, k) for k, name in enumerate(names)}
+        return NamedParts("driven tendon", views)
 
     def set_actuator(
         self, actuator: Actuator | str | None, names: str | Sequence[str] | None = None
@@ -331,9 +243,14 @@ class RobotActuators(RobotProperties, Entity):
         arrays = self.world.scene.actuators
         self._fill_commands(self._motors()[0])
         self._initial_motors = dict(zip(self.fitted_actuators, arrays.states[self._motors()[0]]))
+        self._initial_tendons = {k: tendon.record().copy() for k, tendon in self.tendons.items()}
 
     def initialise_actuators(self) -> None:
         """Return to the saved state, or to rest."""
+        for name, tendon in self.tendons.items():
+            tendon.hold()
+            if name in self._initial_tendons:
+                tendon.record()[:] = self._initial_tendons[name]
         self._start_motors(self.joint_index.names)
         at, states = self._motors()[0], self.world.scene.actuators.states
         for index, joint in zip(at, self.fitted_actuators):
