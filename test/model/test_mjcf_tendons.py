@@ -174,3 +174,18 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing():
         tag = f'<hrpsim reference="q2"><tendon name="t" {text}/></hrpsim></robot>'
         with pytest.raises(ModelError, match=cause):
             load_model(robot.model.urdf.replace("</robot>", tag))
+
+
+def test_another_robot_that_leaves_takes_its_tendons_along():
+    """Law: the one that remains keeps its command, and the motion that it has alone."""
+    world, robot, _, _ = finger(SERVO)
+    other = world.add_robot(robot.model, q=robot.q, name="other")
+    robot.tendons["pair"].command(0.3)
+    other.tendons["pair"].command(-0.7)
+    alone, same, _, _ = finger(SERVO)
+    same.tendons["pair"].command(-0.7)
+    world.step(20)
+    world.remove(robot)
+    world.step(20)
+    alone.step(40)
+    assert other.q == pytest.approx(same.q, abs=1e-9)

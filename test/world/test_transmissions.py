@@ -177,3 +177,32 @@ def test_joints_of_another_transmission_and_rotors_of_no_actuator_are_refused():
     rotor = '<hrpsim reference="pitch"><rotor inertia="1" actuator="m3"/></hrpsim>'
     with pytest.raises(ModelError, match=r"'m3' does not exist; .*m1"):
         load_model(wrist("DifferentialTransmission", more=rotor))
+
+
+@pytest.mark.parametrize("kind", ["DifferentialTransmission", "FourBarLinkageTransmission"])
+def test_they_are_mujoco_s_fixed_tendons_of_the_same_coefficients(kind):
+    """Law: lengths are positions but for the offsets, rates velocities, J^T f joint efforts."""
+    mujoco = pytest.importorskip("mujoco")
+    world, robot = robot_of(wrist(kind))
+    t = robot.transmissions["t"]
+    fixed = "".join(
+        f'<fixed name="{name}"><joint joint="pitch" coef="{a}"/><joint joint="roll" coef="{b}"/>'
+        "</fixed>"
+        for name, (a, b) in zip(t.actuators, t.ratios)
+    )
+    motors = "".join(f'<motor tendon="{name}"/>' for name in t.actuators)
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><worldbody><body><joint name="pitch" axis="0 1 0"/><geom size=".1"/>
+        <body><joint name="roll"/><geom size=".1"/></body></body></worldbody>
+        <tendon>{fixed}</tendon><actuator>{motors}</actuator></mujoco>"""
+    )
+    data = mujoco.MjData(model)
+    robot.v = [0.7, -1.1]
+    data.qpos[:], data.qvel[:], data.ctrl[:] = robot.q, robot.v, [0.4, -0.9]
+    mujoco.mj_forward(model, data)
+    assert t.positions == pytest.approx(data.ten_length - t.ratios @ [0.3, -0.2], abs=1e-12)
+    assert t.velocities == pytest.approx(data.ten_velocity, abs=1e-12)
+    t.command(efforts=data.ctrl)
+    world.step()
+    assert robot.joint_efforts == pytest.approx(data.qfrc_actuator, abs=1e-12)
+    assert t.efforts == pytest.approx(data.ctrl, abs=1e-12)
