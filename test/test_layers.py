@@ -47,6 +47,7 @@ LAYERS = [
     {"step.continuous"},
     {"step.impacts"},
     {"step", "rays"},
+    {"world.actuation"},
     {"world.objects"},
     {"world.arrays"},
     {"world.linearization"},

@@ -86,6 +86,7 @@ class RobotMapping:
             if m.body(body).name in robot.model.frames
         ]
         actuator_forces, force_sensors = _delivered(m, set(joint_qvel))
+        self._tendons = _tendon_actuators(m, robot)
         readings = _readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         self._maps = {
@@ -137,6 +138,17 @@ class RobotMapping:
             v[base.v + 3 : base.v + 6] = spin
         robot.q, robot.v = q, v
 
+    def command_tendons(self) -> None:
+        """Command the actuators of tendons by ctrl."""
+        for k, tendon, _, (field, scale, offset, low, high) in self._tendons:
+            target = scale * min(max(float(self._data.ctrl[k]), low), high) + offset
+            tendon.command(**{("position", "velocity", "effort")[field]: target})
+
+    def read_tendons(self) -> None:
+        """Write the forces of the actuators of tendons."""
+        for k, tendon, gear, _ in self._tendons:
+            self._data.actuator_force[k] = tendon.effort / gear
+
     def push(self) -> None:
         """Push by qfrc_applied of the base and xfrc_applied."""
         robot, data = self.robot, self._data
@@ -186,10 +198,14 @@ class Mapping:
         for k, (read, _) in enumerate(self._kernels):
             if found := read():
                 self._meet(found, k)
+        for one in self._robots:
+            one.command_tendons()
         self._world.step()
         self._refer()
         for _, write in self._kernels:
             write()
+        for one in self._robots:
+            one.read_tendons()
 
     def _refer(self) -> None:
         if self._scene is None or self._scene is not self._world.present_scene:
@@ -262,25 +278,56 @@ def _actuators(m, robot: Robot) -> list[tuple]:
     """Return ACTUATOR values of a robot's joints as hrpsim has them: servos, dampers, motors."""
     found, names = [], robot.joint_names
     for k in range(m.nu):
-        name = m.joint(int(m.actuator_trnid[k][0])).name if m.actuator_trntype[k] == 0 else ""
-        if name not in robot.model.command_interfaces:
-            continue
-        gear, gain = float(m.actuator_gear[k][0]), float(m.actuator_gainprm[k][0])
-        b0, b1, b2 = (float(b) for b in m.actuator_biasprm[k][:3])
-        if m.actuator_biastype[k] == 0:
-            b0 = b1 = b2 = 0.0
-        kp, kd = -b1 * gear * gear, -b2 * gear * gear
-        if kp > 0.0:
-            field, unit = 0, kp
-        elif kd > 0.0 and np.isclose(gain, -b2):
-            field, unit = 1, kd
-        else:
-            field, unit = 2, 1.0
-        bounded = bool(m.actuator_ctrllimited[k])
-        low, high = m.actuator_ctrlrange[k] if bounded else (-np.inf, np.inf)
-        scale, offset = gain * gear / unit, b0 * gear / unit
-        found.append((k, names.index(name), field, scale, offset, low, high))
+        joints = _driven_joints(m, k)
+        if len(joints) == 1 and joints[0][0] in robot.model.command_interfaces:
+            law = _law(m, k, float(m.actuator_gear[k][0]) * joints[0][1])
+            found.append((k, names.index(joints[0][0]), *law))
     return found
+
+
+def _tendon_actuators(m, robot: Robot) -> list[tuple]:
+    """Return (number, tendon, gear, law) of each actuator on a tendon of two joints."""
+    found = []
+    for k in range(m.nu):
+        if len(_driven_joints(m, k)) == 2:
+            name, gear = m.tendon(int(m.actuator_trnid[k][0])).name, float(m.actuator_gear[k][0])
+            tendon = robot.tendons.get(name or m.actuator(k).name)
+            if tendon is not None and gear:
+                found.append((k, tendon, gear, _law(m, k, gear)))
+    return found
+
+
+def _driven_joints(m, k: int) -> list[tuple[str, float]]:
+    """Return (name, coefficient) of the joints of an actuator, by a fixed tendon or without."""
+    import mujoco
+
+    number, kind = int(m.actuator_trnid[k][0]), m.actuator_trntype[k]
+    if kind == mujoco.mjtTrn.mjTRN_JOINT:
+        return [(m.joint(number).name, 1.0)]
+    if kind != mujoco.mjtTrn.mjTRN_TENDON:
+        return []
+    wraps = range(m.tendon_adr[number], m.tendon_adr[number] + m.tendon_num[number])
+    if any(m.wrap_type[w] != mujoco.mjtWrap.mjWRAP_JOINT for w in wraps):
+        return []
+    return [(m.joint(int(m.wrap_objid[w])).name, float(m.wrap_prm[w])) for w in wraps]
+
+
+def _law(m, k: int, gear: float) -> tuple[int, float, float, float, float]:
+    """Return field, scale and offset of an affine actuator's command, and the bounds of ctrl."""
+    gain = float(m.actuator_gainprm[k][0])
+    b0, b1, b2 = (float(b) for b in m.actuator_biasprm[k][:3])
+    if m.actuator_biastype[k] == 0:
+        b0 = b1 = b2 = 0.0
+    kp, kd = -b1 * gear * gear, -b2 * gear * gear
+    if kp > 0.0:
+        field, unit = 0, kp
+    elif kd > 0.0 and np.isclose(gain, -b2):
+        field, unit = 1, kd
+    else:
+        field, unit = 2, 1.0
+    bounded = bool(m.actuator_ctrllimited[k])
+    low, high = m.actuator_ctrlrange[k] if bounded else (-np.inf, np.inf)
+    return field, gain * gear / unit, b0 * gear / unit, float(low), float(high)
 
 
 def _readings(m, robot: Robot) -> list[tuple]:

@@ -16,7 +16,7 @@ from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
-VELOCITY_LIMIT, CONNECTION, DRIVE = range(MOTOR + 1, MOTOR + 4)
+VELOCITY_LIMIT, CONNECTION, DRIVE, TENDON = range(MOTOR + 1, MOTOR + 5)
 
 # The quantity of a row's target. Its impulse is then one [Ns or Nms], that of a displacement rate,
 # or a force.
@@ -57,7 +57,7 @@ ROW = np.dtype(
         ("choice", "i8"),  # that was chosen for it
         ("kind", "i8"),
         ("island", "i8"),  # work of the search for islands
-        ("source", "i8"),  # its contact, degree of freedom or connection
+        ("source", "i8"),  # its contact, degree of freedom, connection or tendon
     ]
 )
 
@@ -94,8 +94,8 @@ def is_one_sided(row):
 
 @inlined_kernel
 def takes_time(row):
-    """Return whether a row of a joint is a bounded force, without effect in an impact."""
-    return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT
+    """Return whether a row of joints is a bounded force, without effect in an impact."""
+    return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT or row.kind == TENDON
 
 
 @inlined_kernel

@@ -50,6 +50,7 @@ class Axis(Enum):
     WRENCH = "applied wrench"
     ACTUATOR = "actuator with a model"
     COMMAND = "stored command"
+    TENDON = "driven tendon"
     CONSTRAINT_BODY = "constraint_body"
     COLUMN = "velocity entry"
     BLOCK = "block entry"

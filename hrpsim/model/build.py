@@ -66,6 +66,8 @@ def build_model(
         gains=dict(extension.gains),
         actuators=dict(extension.actuators),
         command_interfaces=dict(extension.command_interfaces),
+        transmissions=dict(extension.transmissions),
+        tendons=dict(extension.tendons),
         connections=tuple(_connections(tree)),
     )
     return model, notes

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hrpsim.model.actuator import Actuator
 from hrpsim.model.connection import DescribedConnection
 from hrpsim.model.shapes.placement import Placement
+from hrpsim.model.transmission import Tendon, Transmission
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.srdf import Pair, pair_of
 
@@ -63,6 +64,10 @@ class Extension:
 
     springs: dict[str, Spring] = field(default_factory=dict)
     rotor_inertia: dict[str, float] = field(default_factory=dict)  # reflected
+    actuator_rotors: dict[str, tuple[float, object]] = field(default_factory=dict)  # with elements
+    transmissions: dict[str, Transmission] = field(default_factory=dict)
+    tendons: dict[str, Tendon] = field(default_factory=dict)
+    unread_transmissions: tuple[str, ...] = ()  # notes
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
     actuators: dict[str, Actuator] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)

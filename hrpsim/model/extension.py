@@ -10,6 +10,7 @@ to a frame in another link (to_xyz, to_rpy), which coincide where the loop is cl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
+from hrpsim.model.transmission import Tendon, read_transmissions
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
 
 SENSOR_TYPES = ("force_torque", "imu", *SAMPLED_KINDS)
@@ -47,6 +49,10 @@ def read_extension(description: Description) -> Extension:
             reader(description, extension, _referent(description, tag, reference, kind), tag)
     for element in document.children(document.root, "ros2_control"):
         _read_ros2_control(description, extension, element)
+    transmissions, rotors, notes = read_transmissions(description, extension.actuator_rotors)
+    extension.transmissions, extension.unread_transmissions = transmissions, notes
+    for joint, inertia in rotors.items():
+        extension.rotor_inertia[joint] = extension.rotor_inertia.get(joint, 0.0) + inertia
     for name, kind, link, placement, settings, element in gazebo_sensors(description):
         if name not in extension.sampled and name not in extension.sensors:
             described = DescribedSampled(name, kind, link, placement, settings, element)
@@ -87,7 +93,12 @@ def _read_spring(description: Description, extension: Extension, joint: str, tag
 
 
 def _read_rotor(description: Description, extension: Extension, joint: str, tag) -> None:
-    _check_content(description, tag, ("inertia", "gear_ratio"))
+    _check_content(description, tag, ("inertia", "gear_ratio", "actuator"))
+    if tag.get("actuator") is not None:
+        name = description.document.text(tag, "actuator")
+        _refuse_second(description, extension.actuator_rotors, name, tag)
+        extension.actuator_rotors[name] = (_not_negative(description, tag, "inertia"), tag)
+        return
     _refuse_second(description, extension.rotor_inertia, joint, tag)
     gear_ratio = description.document.number(tag, "gear_ratio", 1.0)
     if gear_ratio == 0.0:
@@ -119,6 +130,29 @@ def _read_actuator(description: Description, extension: Extension, joint: str, t
         extension.actuators[joint] = Actuator(**given)
     except WorldError as error:
         document.fail(tag, str(error))
+
+
+def _read_tendon(description: Description, extension: Extension, joint: str, tag) -> None:
+    document = description.document
+    attributes = ("name", "coefficient", "joint", "joint_coefficient", "kp", "kd", "effort")
+    _check_content(description, tag, attributes)
+    name, other = document.text(tag, "name"), document.text(tag, "joint")
+    _refuse_second(description, extension.tendons, name, tag)
+    if other not in description.joints:
+        document.fail(tag, unknown_name("joint", other, description.joints))
+    other = _referent(description, tag, other, "joint")
+    if other == joint:
+        document.fail(tag, f"joins joint {joint!r} to itself")
+    coefficients = document.number(tag, "coefficient"), document.number(tag, "joint_coefficient")
+    if 0.0 in coefficients:
+        document.fail(tag, "a coefficient is zero: the tendon is none of that joint")
+    extension.tendons[name] = Tendon(
+        name,
+        (joint, other),
+        coefficients,
+        (_not_negative(description, tag, "kp", 0.0), _not_negative(description, tag, "kd", 0.0)),
+        _not_negative(description, tag, "effort", math.inf),
+    )
 
 
 def _read_material(description: Description, extension: Extension, link: str, tag) -> None:
@@ -277,6 +311,7 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "rotor": ("joint", _read_rotor),
     "gains": ("joint", _read_gains),
     "actuator": ("joint", _read_actuator),
+    "tendon": ("joint", _read_tendon),
     "material": ("link", _read_material),
     "capsule": ("link", _read_capsule),
     "mesh": ("link", _read_mesh),

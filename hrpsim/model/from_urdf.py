@@ -59,7 +59,7 @@ def read_model(
         meshes=uses,
         disabled_collisions=disabled,
         keyframes=keyframe_configurations(model, extension.keyframes.values()),
-        not_simulated=unread_parts(document),
+        not_simulated=(*unread_parts(document), *extension.unread_transmissions),
     )
     return model, notes
 

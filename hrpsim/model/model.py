@@ -17,6 +17,7 @@ from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
+from hrpsim.model.transmission import Tendon, Transmission
 
 BASES = ("free", "fixed")
 MESH_USES = ("hull", "exact", "none")  # uses of collision meshes
@@ -120,6 +121,8 @@ class Model:
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
     actuators: dict[str, Actuator] = field(default_factory=dict)  # joint -> its actuator
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by joint
+    transmissions: dict[str, Transmission] = field(default_factory=dict)  # by name
+    tendons: dict[str, Tendon] = field(default_factory=dict)  # driven ones, by name
     connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops
     meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted

@@ -13,7 +13,7 @@ from hrpsim.model.urdf.xacro_text import NAMESPACES
 
 # Attributes and children that are read, by element.
 _READ = {
-    "robot": ("name version", "link joint material gazebo hrpsim ros2_control"),
+    "robot": ("name version", "link joint material gazebo hrpsim ros2_control transmission"),
     "gazebo": ("reference", ""),
     "sensor": ("name type", "pose update_rate always_on visualize ray lidar camera"),
     **dict.fromkeys(("ray", "lidar"), ("", "scan range noise")),
@@ -57,7 +57,7 @@ _FRICTION = "friction is of pairs of materials (<material> of <hrpsim>)"
 _WHY = {
     **dict.fromkeys(("mu", "mu1", "mu2"), _FRICTION),
     **dict.fromkeys(("acceleration", "deceleration", "jerk"), "not limited"),
-    **dict.fromkeys(("calibration", "safety_controller", "transmission"), "not simulated"),
+    **dict.fromkeys(("calibration", "safety_controller"), "not simulated"),
     "loop_joint": "not simulated: <connection> of <hrpsim> closes a loop",
     "sensor": "not simulated: <sensor> of <hrpsim> is",
     "topic": "the topic is the sensor's name",

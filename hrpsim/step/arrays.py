@@ -16,6 +16,7 @@ from hrpsim.constraints.contact_rows import MATERIAL_PAIR
 from hrpsim.constraints.joint_rows import JOINT_HOLD, JOINT_KINDS, JOINT_PARAMETERS, JOINT_ROW_COUNT
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.constraints.rows import Rows
+from hrpsim.constraints.tendon_rows import Tendons
 from hrpsim.dynamics.articulated import ARTICULATED
 from hrpsim.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.dynamics.joint_forces import CONTROL, FRICTION
@@ -93,6 +94,7 @@ class Scene(NamedTuple):
     )
     control: np.ndarray = state("each actuator's targets and gains", CONTROL, Axis.DOF)
     actuators: Actuators = part(Actuators)
+    tendons: Tendons = part(Tendons)
     joint_parameters: np.ndarray = state(
         "stiffness of joint constraints, by kind", JOINT_PARAMETERS, Axis.DOF, len(JOINT_KINDS)
     )

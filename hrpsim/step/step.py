@@ -11,6 +11,7 @@ from __future__ import annotations
 from hrpsim.clock import monotonic_seconds
 from hrpsim.constraints.joint_rows import mark_full_brakes
 from hrpsim.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT
+from hrpsim.constraints.tendon_rows import remember_tendon_impulses
 from hrpsim.dynamics.joint_forces import advance_targets, revise_limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.sensors.sensing import keep_readings, sense
@@ -334,7 +335,7 @@ def store_for_next_step(s):
     Reads: actuators, collision, connections, control, counts, forest, joint_impulses,
     lazy_kernels, past_accelerations, rows, sensors, settings, spins, velocity, work.
     Writes: actuators, collision, connections, control, counts, joint_impulses,
-    past_accelerations, sensors, spins.
+    past_accelerations, sensors, spins, tendons.
     """
     remember_impulses(
         s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows
@@ -353,4 +354,7 @@ def store_for_next_step(s):
     )
     if s.lazy_kernels[0].store_drives != 0:
         store_drives(s)
+    if s.tendons.joints.shape[0] > 0:
+        first = s.counts[0].row_count - s.counts[0].tendon_rows
+        remember_tendon_impulses(s.rows.rows, first, s.counts[0].row_count, s.tendons)
     keep_readings(s.sensors)

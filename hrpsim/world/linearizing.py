@@ -136,6 +136,8 @@ def _refuse_world(contents: Contents, scene: Scene, asleep: tuple[str, ...]) -> 
         what = f"bodies that sleep are not ({asleep[0]!r}): set world.sleeping = False"
     elif scene.counts["wrench_count"][0]:
         what = "pushes are not: linearise before apply_wrench"
+    elif len(scene.tendons.joints):
+        what = "driven tendons are not"
     elif settings["projection"] and len(scene.connections):
         what = "position_projection is not"
     if what:

@@ -63,6 +63,24 @@ def test_states_kinematics_and_sensors_are_mujoco_s(path):
     np.testing.assert_allclose(a.qfrc_actuator[:2], b.qfrc_actuator[:2], atol=0.01)
 
 
+def test_actuators_on_fixed_tendons_move_joints_as_in_mujoco(tmp_path):
+    """Law: a servo along the tendon of two joints, and a motor on a tendon of one, a gear."""
+    file, moved = tmp_path / "tendons.xml", []
+    tendons = """<tendon><fixed name="t"><joint joint="a" coef="0.7"/><joint joint="b" coef="-2"/>
+      </fixed><fixed name="u"><joint joint="a" coef="3"/></fixed></tendon><actuator>
+      <position tendon="t" kp="6" kv="0.4" gear="0.5" forcerange="-2 2"/><motor tendon="u"/>"""
+    file.write_text(XML[: XML.index("<actuator>")] + tendons + "</actuator></mujoco>")
+    for mujoco in (ours, native):
+        model = mujoco.MjModel.from_xml_path(str(file))
+        data = mujoco.MjData(model)
+        for _ in range(1500):
+            data.ctrl[:] = [0.4, 0.3 * np.sin(5.0 * data.time)]
+            mujoco.mj_step(model, data)
+        moved.append((data.qpos[:2].copy(), float(data.actuator_force[0])))
+    np.testing.assert_allclose(moved[0][0], moved[1][0], atol=1e-3)
+    assert np.abs(moved[1][0]).min() > 0.05 and moved[0][1] == pytest.approx(moved[1][1], abs=5e-3)
+
+
 def test_what_the_script_sets_is_where_it_goes_on(path):
     model = ours.MjModel.from_xml_path(path)
     data = ours.MjData(model)

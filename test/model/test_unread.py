@@ -63,7 +63,11 @@ def listed(kind="continuous", link="", joint="", robot=""):
             {"joint": '<safety_controller k_velocity="1"/>'},
             "<safety_controller> of <joint> (1: j): not simulated",
         ),
-        ({"robot": '<transmission name="t"/>'}, "<transmission> of <robot> (1: t): not simulated"),
+        (
+            {"robot": '<transmission name="t"/>'},
+            "<transmission> of <robot> (1: t): not simulated: type '' does not exist; available:"
+            " SimpleTransmission, DifferentialTransmission, FourBarLinkageTransmission",
+        ),
     ],
 )  # fmt: skip
 def test_each_is_listed_once_with_its_place_and_the_cure(parts, line):

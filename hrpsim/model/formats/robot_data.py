@@ -87,6 +87,20 @@ class JointData:
     mimic: tuple[str, float, float] | None = None  # leader, ratio, offset
 
 
+@dataclass
+class TendonData:
+    """A fixed tendon of two joints and its actuator; fields as those of `JointData`."""
+
+    name: str
+    joints: tuple[str, str]
+    coefficients: tuple[float, float]
+    effort: float = math.inf
+    gains: tuple[float, float] | None = None
+    damping: float = 0.0
+    rotor_inertia: float = 0.0
+    delay: float = 0.0
+
+
 @dataclass(frozen=True)
 class SensorData:
     """A sensor of kind "force_torque" (of the joint above the link) or "imu" in a link."""
@@ -129,6 +143,7 @@ class RobotData:
     joints: dict[str, JointData] = field(default_factory=dict)
     sensors: list[SensorData] = field(default_factory=list)
     loops: list[LoopData] = field(default_factory=list)
+    tendons: list[TendonData] = field(default_factory=list)
     apart: list[tuple[str, str]] = field(default_factory=list)  # links that never collide
     keyframes: list[KeyframeData] = field(default_factory=list)
     commanded: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from hrpsim.model.formats.robot_data import (
     MeshFile,
     RobotData,
     ShapeData,
+    TendonData,
 )
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.urdf.document import Document
@@ -66,6 +67,8 @@ def _robot(robot: RobotData, mesh_uri: MeshUri):
         _joint(root, joint)
     for joint in robot.joints.values():
         _joint_extension(root, joint)
+    for tendon in robot.tendons:
+        _tendon(root, tendon)
     for link in robot.links.values():
         _link_extension(root, link)
     for sensor in robot.sensors:
@@ -184,6 +187,17 @@ def _joint_extension(root, joint: JointData) -> None:
         _extension(root, joint.name, "gains", kp=kp, kd=kd)
     if joint.delay:
         _extension(root, joint.name, "actuator", delay=exact_text([joint.delay]))
+
+
+def _tendon(root, tendon: TendonData) -> None:
+    (first, second), (a, b) = tendon.joints, tendon.coefficients
+    numbers = {"coefficient": a, "joint_coefficient": b}
+    if tendon.gains is not None:
+        numbers |= dict(zip(("kp", "kd"), tendon.gains, strict=True))
+    if tendon.effort < math.inf:
+        numbers["effort"] = tendon.effort
+    attributes = {name: exact_text([number]) for name, number in numbers.items()}
+    _extension(root, first, "tendon", name=tendon.name, joint=second, **attributes)
 
 
 def _link_extension(root, link: LinkData) -> None:

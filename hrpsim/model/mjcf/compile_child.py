@@ -51,6 +51,9 @@ ARRAYS = (
     *("actuator_biastype", "actuator_gainprm", "actuator_biasprm", "actuator_gear"),
     *("actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited", "actuator_forcerange"),
     *("actuator_armature", "actuator_damping", "actuator_ctrladr", "actuator_delay"),
+    *("tendon_adr", "tendon_num", "tendon_length0", "tendon_stiffness", "tendon_damping"),
+    *("tendon_frictionloss", "tendon_limited", "tendon_armature", "tendon_actfrclimited"),
+    *("wrap_type", "wrap_objid", "wrap_prm"),
     *("key_qpos", "key_qvel", "key_ctrl"),
 )
 NAMED = {
@@ -151,7 +154,7 @@ def _enums(mujoco) -> dict:
     """Return the numbers of the kinds that are distinguished, which versions may change."""
     kinds = ("mjtJoint", "mjtGeom", "mjtEq", "mjtObj", "mjtSensor", "mjtTrn", "mjtDyn", "mjtGain")
     found = {}
-    for kind in (*kinds, "mjtBias", "mjtIntegrator"):
+    for kind in (*kinds, "mjtBias", "mjtIntegrator", "mjtWrap"):
         members = getattr(mujoco, kind).__members__
         found[kind] = {name.partition("_")[2]: int(value) for name, value in members.items()}
     return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from hrpsim.model.formats.robot_data import Notes
 from hrpsim.model.mjcf.read import MjcfModel
+from hrpsim.model.mjcf.tendons import note_tendons
 
 _SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's own
 
@@ -16,7 +17,6 @@ _SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's own
 _NOT_DRAWN = {"nskin": "skin", "nlight": "light", "ntex": "texture"}
 _NOT_READ = {"nnumeric": "custom numeric", "ntext": "custom text", "ntuple": "custom tuple"}
 _COUNTED = {
-    "ntendon": ("tendon", "not simulated"),
     "nflex": ("flex", "soft bodies are not simulated"),
     "npair": ("contact pair", "contacts are rigid, with the larger friction of its geoms"),
     "nplugin": ("plugin", "not run"),
@@ -30,9 +30,9 @@ _COUNTED = {
 def note_the_rest(m: MjcfModel, notes: Notes) -> None:
     """Note unsupported elements that no other reader looks at."""
     for size, (element, why) in _COUNTED.items():
-        names = m.names.get("tendon", []) if size == "ntendon" else []
-        for index in range(m.count(size)):
-            notes.add(element, why, names[index] if index < len(names) else "")
+        for _ in range(m.count(size)):
+            notes.add(element, why)
+    note_tendons(m, notes)
     for name, count in m.source.key_lengths():
         if count < m.nq:
             why = f"{m.nq} are needed; the others are as at first (qpos0)"

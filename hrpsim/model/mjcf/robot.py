@@ -5,28 +5,21 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats.robot_data import (
-    LONGEST_DELAY,
-    WORLD_LINK,
-    JointData,
-    LoopData,
-    Notes,
-    RobotData,
-)
+from hrpsim.model.formats.robot_data import WORLD_LINK, LoopData, Notes, RobotData
+from hrpsim.model.mjcf.actuators import add_actuators
 from hrpsim.model.mjcf.geoms import add_geoms, collides
 from hrpsim.model.mjcf.notes import note_the_rest
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.sensors import add_keyframes, add_sensors
+from hrpsim.model.mjcf.tendons import joints_of_tendon
 from hrpsim.model.mjcf.tree import BodyTree, free_joints, rotation_of, site_placement
 from hrpsim.model.shapes.placement import Placement
 
-_SCALAR_JOINTS = ("HINGE", "SLIDE")
 _LOOPS = {"CONNECT": "ball", "WELD": "fixed"}
 
 
@@ -129,10 +122,10 @@ def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes)
                 to_world.append(loop)
             else:
                 robot.loops.append(loop)
-        elif kind == "JOINT":
-            why = _mimic(m, tree, robot, k)
+        elif kind in ("JOINT", "TENDON"):
+            why = (_mimic if kind == "JOINT" else _constant_tendon)(m, tree, robot, k)
             if why:
-                notes.add(f"equality joint, {why}", "not simulated", label)
+                notes.add(f"equality {kind.lower()}, {why}", "not simulated", label)
         else:
             notes.add(f"equality {kind.lower()}", "not simulated", label)
     return to_world
@@ -148,6 +141,8 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
         return ids
     if kind == "JOINT" and ids[1] >= 0:
         return int(m.jnt_bodyid[ids[0]]), int(m.jnt_bodyid[ids[1]])
+    if kind == "TENDON" and len(joints := [j for j, _ in joints_of_tendon(m, ids[0])]) == 2:
+        return int(m.jnt_bodyid[joints[0]]), int(m.jnt_bodyid[joints[1]])
     return None
 
 
@@ -193,9 +188,28 @@ def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
     c0, c1, *higher = (float(c) for c in m.eq_data[k][:5])
     if any(higher):
         return "not linear"
-    follower, leader = (robot.joints[tree.joints[joint][0]] for joint in ids)
     q1, q2 = (float(m.qpos0[m.jnt_qposadr[joint]]) for joint in ids)
-    ratio, offset = c1, q1 + c0 - c1 * q2
+    return _follow(tree, robot, ids, c1, q1 + c0 - c1 * q2)
+
+
+def _constant_tendon(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
+    """Make a joint follow another so that their tendon keeps its length; return why it cannot."""
+    tendon, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
+    joints = joints_of_tendon(m, tendon)
+    if joints and joints[0][0] not in tree.joints:
+        return ""
+    if other >= 0 or len(joints) != 2:
+        return "but of one fixed tendon of two joints"
+    (first, a), (second, b) = joints
+    if any(len(tree.joints.get(joint, ())) != 1 for joint in (first, second)):
+        return "of no hinge or slide"
+    length = float(m.tendon_length0[tendon]) + float(m.eq_data[k][0])
+    return _follow(tree, robot, [first, second], -b / a, length / a)
+
+
+def _follow(tree: BodyTree, robot: RobotData, ids: list[int], ratio: float, offset: float) -> str:
+    """Make the first of two joints follow the second; return the reason why it cannot, or ""."""
+    follower, leader = (robot.joints[tree.joints[joint][0]] for joint in ids)
     if follower.mimic is not None:
         return "a second of one joint"
     if leader.mimic is not None:
@@ -209,159 +223,3 @@ def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
             _, r, o = other.mimic
             other.mimic = (leader.name, r * ratio, r * offset + o)
     return ""
-
-
-def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Map each actuator that is affine in its joint's position and velocity to that joint.
-
-    Its torque g (gain u + b0 + b1 g q + b2 g v) is that of a servo with kp = -b1 g^2 and
-    kd = -b2 g^2, of a brake where it has no kp, or of a motor.
-    """
-    for k in range(m.nu if m.count("nactuator") == 0 else m.nactuator):
-        name = m.names["actuator"][k]
-        joint = _joint_of(m, tree, robot, notes, k, name)
-        if joint is None:
-            continue
-        why = _why_not_affine(m, k)
-        if why:
-            notes.add(f"actuator, {why}", "not simulated", name)
-            continue
-        if joint.name in robot.commanded and not _damps_servo(m, k, joint, robot):
-            notes.add("actuator, a second on a joint", "not simulated", name)
-        elif joint.name not in robot.commanded:
-            _describe(m, k, joint, robot, notes, name)
-
-
-def _joint_of(
-    m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes, k: int, name: str
-) -> JointData | None:
-    """Return the joint that an actuator moves; None, with a note, where it moves something else."""
-    transmission = m.kind("mjtTrn", m.actuator_trntype[k])
-    if transmission not in ("JOINT", "JOINTINPARENT"):
-        notes.add(f"actuator on a {transmission.lower()}", "not simulated", name)
-        return None
-    joint = int(m.actuator_trnid[k][0])
-    if joint not in tree.joints:  # another robot's
-        return None
-    if m.kind("mjtJoint", m.jnt_type[joint]) not in _SCALAR_JOINTS:
-        notes.add("actuator on a ball or free joint", "not simulated", name)
-        return None
-    return robot.joints[tree.joints[joint][0]]
-
-
-def _why_not_affine(m: MjcfModel, k: int) -> str:
-    """Return the reason why an actuator is no servo or motor, or ""."""
-    if _is_plain_dc_motor(m, k):
-        return ""
-    if m.kind("mjtDyn", m.actuator_dyntype[k]) != "NONE":
-        return "with a state of its own"
-    gain, bias = (m.actuator_gaintype[k], m.actuator_biastype[k])
-    if m.kind("mjtGain", gain) != "FIXED" or m.kind("mjtBias", bias) not in ("NONE", "AFFINE"):
-        return "not affine"
-    if m.kind("mjtBias", bias) == "AFFINE" and np.any(m.actuator_biasprm[k][1:3] > 0.0):
-        return "that pushes away from its target"
-    return ""
-
-
-def _is_plain_dc_motor(m: MjcfModel, k: int) -> bool:
-    """Return whether an actuator is a DC motor of resistance and motor constant alone."""
-    if m.kind("mjtGain", m.actuator_gaintype[k]) != "DCMOTOR":
-        return False
-    more = m.actuator_gainprm[k][2:], m.actuator_biasprm[k], m.actuator_dynprm[k]
-    return m.actuator_actnum[k] == 0 and not any(np.any(part) for part in more)
-
-
-def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
-    """Return gain, b0, b1 and b2 of an actuator; ctrl of a DC motor is its voltage."""
-    gain = float(m.actuator_gainprm[k][0])
-    if m.kind("mjtGain", m.actuator_gaintype[k]) == "DCMOTOR":
-        constant = float(m.actuator_gainprm[k][1])
-        return constant / gain, 0.0, 0.0, -constant * constant / gain  # gain: the resistance
-    if m.kind("mjtBias", m.actuator_biastype[k]) != "AFFINE":
-        return gain, 0.0, 0.0, 0.0
-    b0, b1, b2 = map(float, m.actuator_biasprm[k][:3])
-    return gain, b0, b1, b2
-
-
-def _damps_servo(m: MjcfModel, k: int, joint: JointData, robot: RobotData) -> bool:
-    """Merge a velocity servo into its joint's position servo as damping; return success."""
-    gain, _, b1, b2 = _affine(m, k)
-    is_plain = m.actuator_gear[k][0] == 1.0 and not m.actuator_forcelimited[k]
-    if not (is_plain and b1 == 0.0 and gain > 0.0 and math.isclose(gain, -b2)):
-        return False
-    if robot.commanded[joint.name] != ("position",) or joint.gains is None or joint.gains[1]:
-        return False
-    joint.gains = (joint.gains[0], gain)
-    robot.commanded[joint.name] = ("position", "velocity")
-    return True
-
-
-def _describe(
-    m: MjcfModel, k: int, joint: JointData, robot: RobotData, notes: Notes, name: str
-) -> None:
-    gear, (gain, b0, b1, b2) = float(m.actuator_gear[k][0]), _affine(m, k)
-    kp, kd = -b1 * gear * gear, -b2 * gear * gear
-    if kp > 0.0:
-        joint.gains = (kp, kd)
-        robot.commanded[joint.name] = ("position",)
-        if not (math.isclose(gain, -b1) and gear == 1.0) or b0:
-            why = f"the joint's target is {_target(gain, b0, kp, gear)}"
-            notes.add("actuator, a servo with a scaled ctrl", why, name)
-    elif kd > 0.0 and math.isclose(gain, -b2):
-        joint.gains = (0.0, kd)
-        robot.commanded[joint.name] = ("velocity",)
-        if gear != 1.0:
-            notes.add("actuator, a velocity servo with a gear", "ctrl is gear times the rate", name)
-    else:
-        robot.commanded[joint.name] = ("effort",)
-        joint.damping += kd
-        if gain * gear != 1.0:
-            why = "the joint's effort is gear times gain times ctrl"
-            notes.add("actuator, a motor with a gear", why, name)
-        if b0:
-            notes.add("actuator, a motor with a constant force", "without it", name)
-    _limit(m, k, joint, notes, name, abs(gear), abs(gain * gear))
-    _delay(m, k, joint, notes, name)
-    for array in ("actuator_armature", "actuator_damping"):
-        values = getattr(m, array)
-        if values is not None:
-            value = float(np.ravel(values[k])[0]) * gear * gear
-            if array == "actuator_armature":
-                joint.rotor_inertia += value
-            else:
-                joint.damping += value
-
-
-def _delay(m: MjcfModel, k: int, joint: JointData, notes: Notes, name: str) -> None:
-    """Delay the joint's commands as the actuator's."""
-    if m.actuator_delay is None or not m.actuator_delay[k]:
-        return
-    joint.delay = float(m.actuator_delay[k])
-    if joint.delay > LONGEST_DELAY:
-        notes.add("actuator delay", f"of {LONGEST_DELAY:g} s at most", name)
-        joint.delay = LONGEST_DELAY
-
-
-def _target(gain: float, b0: float, kp: float, gear: float) -> str:
-    return f"{gain * gear / kp:.6g} ctrl" + (f" + {b0 * gear / kp:.6g}" if b0 else "")
-
-
-def _limit(
-    m: MjcfModel, k: int, joint: JointData, notes: Notes, name: str, gear: float, scale: float
-) -> None:
-    """Bound the joint's effort by what the actuator can deliver."""
-    at = k if m.actuator_ctrladr is None else int(m.actuator_ctrladr[k])
-    is_motor = joint.gains is None
-    bounds = []
-    if m.actuator_forcelimited[k]:
-        bounds.append(gear * m.actuator_forcerange[k])
-    if 0 <= at < len(m.actuator_ctrllimited) and m.actuator_ctrllimited[at]:
-        if is_motor:
-            bounds.append(scale * m.actuator_ctrlrange[at])
-        else:
-            notes.add("actuator ctrlrange of a servo", "targets are not cut off", name)
-    for lower, upper in bounds:
-        if not math.isclose(-lower, upper):
-            why = "the larger bound holds both ways"
-            notes.add("actuator forcerange, ctrlrange, lopsided", why, name)
-        joint.effort = min(joint.effort, float(max(abs(lower), abs(upper))))

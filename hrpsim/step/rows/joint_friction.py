@@ -57,6 +57,9 @@ def predict_frictions(s):
             frictions[k].mark = _predicted(s, k, settings)
     if s.lazy_kernels[0].resolve_impacts != 0:
         _unlock(s.forest, -1, frictions)  # friction has no effect in an impact
+    for k in range(s.tendons.joints.shape[0]):
+        body = s.forest.dofs[s.tendons.joints[k].dof_a].body
+        _unlock(s.forest, s.forest.bodies[body].root, frictions)
     for c in range(s.connections.shape[0]):
         _unlock_connected(s.forest, s.connections[c], frictions)
     for c in range(s.counts[0].contact_count):

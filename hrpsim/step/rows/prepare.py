@@ -24,12 +24,13 @@ from hrpsim.constraints.joint_rows import (
 )
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
 from hrpsim.constraints.solver_table import DIRECT, NEWTON, PENALTY, SPLIT
+from hrpsim.constraints.tendon_rows import mark_tendon_bodies, write_driven_tendons
 from hrpsim.dynamics.constraint_bodies import number_constraint_bodies
 from hrpsim.dynamics.response import constrained_responses, constrained_velocities
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
-from hrpsim.step.scene.contents import has_anticipated_contacts, has_connections
+from hrpsim.step.scene.contents import has_anticipated_contacts, has_connections, has_tendons
 from hrpsim.step.scene.islands import find_islands
 from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
 from hrpsim.step.scene.status import (
@@ -51,7 +52,7 @@ def prepare_rows(s):
 
     Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
     forest, islands, joint_holds, joint_impulses, joint_parameters, kinematics, lazy_kernels,
-    materials, q, rows, settings, solver_choice, step_stats, velocity, work.
+    materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work.
     Writes: collision, connections, constrained, counts, direct, failure, islands, rows, step_stats,
     work.
     """
@@ -89,6 +90,8 @@ def _count_rows(s):
         s.joint_impulses,
         s.constrained,
     )
+    counts.tendon_rows = mark_tendon_bodies(s.tendons, s.constrained.of_dof)
+    joint_row_count += counts.tendon_rows
     counts.connection_rows = mark_connection_bodies(s.connections, s.constrained)
     counts.row_count = 3 * contact_count + counts.connection_rows + joint_row_count
     counts.island_count, counts.direct_island = 0, -1
@@ -143,12 +146,11 @@ def _write_rows(s):
     if counts.connection_rows > 0:
         used = write_connections(s, used)
     first_joint_row = 3 * contact_count + counts.connection_rows
-    if (
-        counts.row_count > first_joint_row
-        and write_joints(s, first_joint_row, used) == NEEDS_KERNEL
-    ):
-        return NEEDS_KERNEL
-    return DONE
+    if counts.row_count > first_joint_row:
+        used = write_joints(s, first_joint_row, used)
+    if used != NEEDS_KERNEL and counts.tendon_rows > 0:
+        used = write_tendons(s, used)
+    return NEEDS_KERNEL if used == NEEDS_KERNEL else DONE
 
 
 @inlined_kernel
@@ -262,6 +264,22 @@ def write_joints(s, first, used):
         s.joint_impulses,
         s.constrained,
         first,
+        used,
+        s.rows,
+    )
+
+
+@lazy_kernel(np.int64, used=has_tendons)
+def write_tendons(s, used):
+    """Write the rows of driven tendons, the last of all; return the response space used."""
+    return write_driven_tendons(
+        s.forest,
+        s.q,
+        s.velocity,
+        s.settings[0].time_step,
+        s.tendons,
+        s.constrained,
+        s.counts[0].row_count - s.counts[0].tendon_rows,
         used,
         s.rows,
     )

@@ -34,6 +34,11 @@ def has_joint_friction(scene: Any) -> bool:
     return bool((scene.forest.dofs["friction"] > 0.0).any())
 
 
+def has_tendons(scene: Any) -> bool:
+    """Return whether an actuator drives a tendon."""
+    return len(scene.tendons.joints) > 0
+
+
 def has_free_bodies(scene: Any) -> bool:
     """Return whether there is a body that may sleep."""
     return bool(scene.rests["may_sleep"].any())

@@ -72,6 +72,7 @@ COUNTS = np.dtype(
         ("born_count", "i8"),  # contacts that were new in any step before
         ("row_count", "i8"),
         ("connection_rows", "i8"),
+        ("tendon_rows", "i8"),
         ("newton_rows", "i8"),  # for Newton's method
         ("constrained_count", "i8"),
         ("island_count", "i8"),

@@ -13,6 +13,7 @@ from hrpsim.collision.body_bounds import new_body_bounds
 from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.records import SHAPE, Collision
 from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS
+from hrpsim.constraints.tendon_rows import TENDON_JOINTS, Tendons
 from hrpsim.dynamics.constraint_bodies import constrained_sizes
 from hrpsim.jit.fields import Axis, allocate
 from hrpsim.jit.lazy_kernels import new_on_demand
@@ -123,6 +124,19 @@ def joined_actuators(entities: list[Entity], system: System, time_step: float) -
     return actuator_records(fitted, system, time_step)
 
 
+def joined_tendons(entities: list[Entity]) -> np.ndarray:
+    """Return the TENDON_JOINTS records of all robots, in the order of the entities."""
+    robots = [entity for entity in entities if isinstance(entity, Robot)]
+    tendons = [(robot, tendon) for robot in robots for tendon in robot.model.tendons.values()]
+    records = np.zeros(len(tendons), dtype=TENDON_JOINTS)
+    for record, (robot, tendon) in zip(records, tendons, strict=True):
+        for side, name, coefficient in zip("ab", tendon.joints, tendon.coefficients, strict=True):
+            record[f"dof_{side}"] = robot.first_v + robot.model.joint(name).v_index
+            record[f"coefficient_{side}"] = coefficient
+        record["effort_limit"] = tendon.effort_limit
+    return records
+
+
 def _subtree_size(system: System, body: int) -> int:
     end = body + 1
     while end < len(system.parent) and system.parent[end] >= body >= 0:
@@ -156,6 +170,7 @@ def assemble(
     rows = 3 * len(collision.contacts) + 4 * dofs
     sensors = joined_sensors(entities, system)
     units = joined_actuators(entities, system, float(settings["time_step"][0]))
+    tendons = joined_tendons(entities)
     sizes = {
         **constrained_sizes(bodies, dofs, 256 + 48 * bodies),
         Axis.RK4_BODY: bodies if settings["integrator"][0] == RK4 else 0,
@@ -166,6 +181,7 @@ def assemble(
         Axis.WRENCH: 8,
         Axis.SOLVER_CLASS: 1,
         Axis.ACTUATOR: len(units),
+        Axis.TENDON: len(tendons),
         Axis.COMMAND: int(units["slots"].max(initial=0)),
     }
     scene = allocate(
@@ -179,6 +195,7 @@ def assemble(
         connections=connections,
         sensors=sensors,
         actuators=allocate(Actuators, sizes, units=units),
+        tendons=allocate(Tendons, sizes, joints=tendons),
         direct=new_direct_system(rows, sizes[Axis.COLUMN], 0, bodies, 0, 0),
         newton=new_newton_system(bodies),
         newton_part=new_newton_system(bodies),

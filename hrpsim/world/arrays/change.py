@@ -87,7 +87,12 @@ def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
     """
     changed = {}
     if Axis.DOF in indices:
-        indices = {**indices, Axis.ACTUATOR: _actuator_indices(old, new, indices[Axis.DOF])}
+        remain = indices[Axis.DOF][old.tendons.joints["dof_a"]] >= 0
+        indices = {
+            **indices,
+            Axis.ACTUATOR: _actuator_indices(old, new, indices[Axis.DOF]),
+            Axis.TENDON: np.where(remain, np.cumsum(remain) - 1, -1),
+        }
     for path, field in declared_fields(Scene):
         if field.life not in (Life.STATE, Life.RESULT):
             continue

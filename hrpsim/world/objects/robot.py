@@ -70,7 +70,7 @@ class Robot(JointConstraints, RobotActuators):
             self.initial_v = bounded_vector(f"v of {name!r}", v, model.nv, LARGEST_SPEED)
         self.joint_index = JointIndex(name, model)
         self.fitted_actuators = dict(model.actuators)
-        self._initial_motors, self._noises = {}, {}
+        self._initial_motors, self._initial_tendons, self._noises = {}, {}, {}
         self._check_actuators(self.fitted_actuators)
         self._ready: RobotAccess | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))

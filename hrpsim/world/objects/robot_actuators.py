@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The actuators with a model of a robot: their properties, and the state of their motors."""
+"""The actuators of a robot: those with a model, and the transmissions to joints."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from hrpsim.model.presets import ACTUATOR_PRESETS
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
+from hrpsim.world.actuation.tendons import TendonView
+from hrpsim.world.actuation.transmissions import TransmissionView
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot_properties import RobotProperties
 
@@ -102,11 +104,12 @@ class ActuatorView:
 
 
 class RobotActuators(RobotProperties, Entity):
-    """The actuators with a model of a Robot. It uses the robot's `joint_index` and entity."""
+    """The actuators of a Robot. It uses the robot's `joint_index` and entity."""
 
     fitted_actuators: dict[str, Actuator]  # by joint
     joint_index: JointIndex
     _initial_motors: dict[str, np.ndarray]  # ACTUATOR_STATE
+    _initial_tendons: dict[str, np.ndarray]  # TENDON_DRIVE
     _noises: dict[tuple, SensorNoise]
 
     @property
@@ -121,6 +124,19 @@ class RobotActuators(RobotProperties, Entity):
                 if name in self.fitted_actuators
             },
         )
+
+    @property
+    def transmissions(self) -> NamedParts[TransmissionView]:
+        """Transmissions of the description by name."""
+        names = self.model.transmissions
+        return NamedParts("transmission", {name: TransmissionView(self, name) for name in names})
+
+    @property
+    def tendons(self) -> NamedParts[TendonView]:
+        """Driven tendons of the description by name."""
+        names = self.model.tendons
+        views = {name: TendonView(self, name, k) for k, name in enumerate(names)}
+        return NamedParts("driven tendon", views)
 
     def set_actuator(
         self, actuator: Actuator | str | None, names: str | Sequence[str] | None = None
@@ -227,9 +243,14 @@ class RobotActuators(RobotProperties, Entity):
         arrays = self.world.scene.actuators
         self._fill_commands(self._motors()[0])
         self._initial_motors = dict(zip(self.fitted_actuators, arrays.states[self._motors()[0]]))
+        self._initial_tendons = {k: tendon.record().copy() for k, tendon in self.tendons.items()}
 
     def initialise_actuators(self) -> None:
         """Return to the saved state, or to rest."""
+        for name, tendon in self.tendons.items():
+            tendon.hold()
+            if name in self._initial_tendons:
+                tendon.record()[:] = self._initial_tendons[name]
         self._start_motors(self.joint_index.names)
         at, states = self._motors()[0], self.world.scene.actuators.states
         for index, joint in zip(at, self.fitted_actuators):

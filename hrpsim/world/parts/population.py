@@ -55,6 +55,11 @@ class Population(Connections):
                 f"the actuator of joint {joint!r} of {name!r} needs the integrator semi_implicit,"
                 f" not {self._contents.integrator}"
             )
+        if model.tendons and self._contents.integrator != "semi_implicit":
+            raise WorldError(
+                f"the tendon {next(iter(model.tendons))!r} of {name!r} needs the integrator"
+                f" semi_implicit, not {self._contents.integrator}"
+            )
         robot = Robot(self._world, name, model, q, v, self_collision)
         self._add(robot)
         if self._contents.integrator == "rk4":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hrpsim.constraints.joint_rows import ROW_NAMES
-from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE
+from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, TENDON
 from hrpsim.step.arrays import Scene
 
 
@@ -138,6 +138,9 @@ class Naming:
         if kind in (CONNECTION, DRIVE):
             name = next(c.name for c in self._connections if c.index == source)
             return f"{'drive of ' if kind == DRIVE else ''}connection {name!r}"
+        if kind == TENDON:
+            names = [(r.name, tendon) for r in self._robots for tendon in r.model.tendons]
+            return "tendon {}/{}".format(*names[source])
         robot = next(r for r in self._robots if r.first_v <= source < r.first_v + r.nv)
         joint = next(j.name for j in robot.model.joints if j.v_index == source - robot.first_v)
         return f"{ROW_NAMES[kind]} of {robot.name}/{joint}"

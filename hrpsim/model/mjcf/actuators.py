@@ -1,0 +1,216 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Convert the actuators of a compiled MJCF."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+
+from hrpsim.model.formats.robot_data import LONGEST_DELAY, JointData, Notes, RobotData, TendonData
+from hrpsim.model.mjcf.read import MjcfModel
+from hrpsim.model.mjcf.tendons import joints_of_tendon
+from hrpsim.model.mjcf.tree import BodyTree
+
+_SCALAR_JOINTS = ("HINGE", "SLIDE")
+Commanded: TypeAlias = dict[str, tuple[str, ...]]
+
+
+def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
+    """Map each actuator that is affine in its joint's position and velocity to that joint.
+
+    Its torque g (gain u + b0 + b1 g q + b2 g v) is that of a servo with kp = -b1 g^2 and
+    kd = -b2 g^2, of a brake where it has no kp, or of a motor.
+    """
+    tendons: dict[str, tuple[str, ...]] = {}  # as `robot.commanded`
+    for k in range(m.nu if m.count("nactuator") == 0 else m.nactuator):
+        name = m.names["actuator"][k]
+        found = _driven(m, tree, robot, notes, k)
+        if found is None:
+            continue
+        part, gear = found
+        why = _why_not_affine(m, k)
+        if why:
+            notes.add(f"actuator, {why}", "not simulated", name)
+            continue
+        what, commanded = ("tendon", tendons)
+        if isinstance(part, JointData):
+            what, commanded = ("joint", robot.commanded)
+        if part.name in commanded and not _damps_servo(m, k, gear, part, commanded):
+            notes.add(f"actuator, a second on a {what}", "not simulated", name)
+        elif part.name not in commanded:
+            _describe(m, k, gear, part, commanded, notes)
+            if isinstance(part, TendonData):
+                robot.tendons.append(part)
+                for left_out in ("damping", "rotor_inertia", "delay"):
+                    if getattr(part, left_out):
+                        why = f"without its {left_out.replace('_', ' ')}"
+                        notes.add("actuator on a tendon", why, name)
+
+
+def _driven(
+    m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes, k: int
+) -> tuple[JointData | TendonData, float] | None:
+    """Return the joint or tendon that an actuator drives, and its gear there; None, with a note.
+
+    A fixed tendon of one joint is a gear.
+    """
+    transmission, name = m.kind("mjtTrn", m.actuator_trntype[k]), m.names["actuator"][k]
+    number, gear = int(m.actuator_trnid[k][0]), float(m.actuator_gear[k][0])
+    if transmission in ("JOINT", "JOINTINPARENT"):
+        joints = [(number, 1.0)]
+    elif transmission == "TENDON":
+        joints = joints_of_tendon(m, number)
+    else:
+        joints = []
+    if len(joints) not in (1, 2):
+        what = " but a fixed one of one or two joints" if transmission == "TENDON" else ""
+        notes.add(f"actuator on a {transmission.lower()}{what}", "not simulated", name)
+        return None
+    if any(joint not in tree.joints for joint, _ in joints):  # another robot's
+        return None
+    if any(m.kind("mjtJoint", m.jnt_type[joint]) not in _SCALAR_JOINTS for joint, _ in joints):
+        notes.add("actuator on a ball or free joint", "not simulated", name)
+        return None
+    parts = [robot.joints[tree.joints[joint][0]] for joint, _ in joints]
+    if len(joints) == 1:
+        return parts[0], gear * joints[0][1]
+    a, b = joints
+    label = m.names["tendon"][number] or name or f"tendon{number}"
+    known = [tendon for tendon in robot.tendons if tendon.name == label]
+    names = parts[0].name, parts[1].name
+    return known[0] if known else TendonData(label, names, (a[1], b[1])), gear
+
+
+def _why_not_affine(m: MjcfModel, k: int) -> str:
+    """Return the reason why an actuator is no servo or motor, or ""."""
+    if _is_plain_dc_motor(m, k):
+        return ""
+    if m.kind("mjtDyn", m.actuator_dyntype[k]) != "NONE":
+        return "with a state of its own"
+    gain, bias = (m.actuator_gaintype[k], m.actuator_biastype[k])
+    if m.kind("mjtGain", gain) != "FIXED" or m.kind("mjtBias", bias) not in ("NONE", "AFFINE"):
+        return "not affine"
+    if m.kind("mjtBias", bias) == "AFFINE" and np.any(m.actuator_biasprm[k][1:3] > 0.0):
+        return "that pushes away from its target"
+    return ""
+
+
+def _is_plain_dc_motor(m: MjcfModel, k: int) -> bool:
+    """Return whether an actuator is a DC motor of resistance and motor constant alone."""
+    if m.kind("mjtGain", m.actuator_gaintype[k]) != "DCMOTOR":
+        return False
+    more = m.actuator_gainprm[k][2:], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    return m.actuator_actnum[k] == 0 and not any(np.any(part) for part in more)
+
+
+def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
+    """Return gain, b0, b1 and b2 of an actuator; ctrl of a DC motor is its voltage."""
+    gain = float(m.actuator_gainprm[k][0])
+    if m.kind("mjtGain", m.actuator_gaintype[k]) == "DCMOTOR":
+        constant = float(m.actuator_gainprm[k][1])
+        return constant / gain, 0.0, 0.0, -constant * constant / gain  # gain: the resistance
+    if m.kind("mjtBias", m.actuator_biastype[k]) != "AFFINE":
+        return gain, 0.0, 0.0, 0.0
+    b0, b1, b2 = map(float, m.actuator_biasprm[k][:3])
+    return gain, b0, b1, b2
+
+
+def _damps_servo(
+    m: MjcfModel, k: int, gear: float, joint: JointData | TendonData, commanded: Commanded
+) -> bool:
+    """Merge a velocity servo into the position servo of its joint as damping; return success."""
+    gain, _, b1, b2 = _affine(m, k)
+    is_plain = gear == 1.0 and not m.actuator_forcelimited[k]
+    if not (is_plain and b1 == 0.0 and gain > 0.0 and math.isclose(gain, -b2)):
+        return False
+    if commanded[joint.name] != ("position",) or joint.gains is None or joint.gains[1]:
+        return False
+    joint.gains = (joint.gains[0], gain)
+    commanded[joint.name] = ("position", "velocity")
+    return True
+
+
+def _describe(
+    m: MjcfModel,
+    k: int,
+    gear: float,
+    joint: JointData | TendonData,
+    commanded: Commanded,
+    notes: Notes,
+) -> None:
+    name, (gain, b0, b1, b2) = m.names["actuator"][k], _affine(m, k)
+    kp, kd = -b1 * gear * gear, -b2 * gear * gear
+    if kp > 0.0:
+        joint.gains = (kp, kd)
+        commanded[joint.name] = ("position",)
+        if not (math.isclose(gain, -b1) and gear == 1.0) or b0:
+            why = f"the target is {_target(gain, b0, kp, gear)}"
+            notes.add("actuator, a servo with a scaled ctrl", why, name)
+    elif kd > 0.0 and math.isclose(gain, -b2):
+        joint.gains = (0.0, kd)
+        commanded[joint.name] = ("velocity",)
+        if gear != 1.0:
+            notes.add("actuator, a velocity servo with a gear", "ctrl is gear times the rate", name)
+    else:
+        commanded[joint.name] = ("effort",)
+        joint.damping += kd
+        if gain * gear != 1.0:
+            why = "the joint's effort is gear times gain times ctrl"
+            notes.add("actuator, a motor with a gear", why, name)
+        if b0:
+            notes.add("actuator, a motor with a constant force", "without it", name)
+    _limit(m, k, joint, notes, name, abs(gear), abs(gain * gear))
+    _delay(m, k, joint, notes, name)
+    for array in ("actuator_armature", "actuator_damping"):
+        values = getattr(m, array)
+        if values is not None:
+            value = float(np.ravel(values[k])[0]) * gear * gear
+            if array == "actuator_armature":
+                joint.rotor_inertia += value
+            else:
+                joint.damping += value
+
+
+def _delay(m: MjcfModel, k: int, joint: JointData | TendonData, notes: Notes, name: str) -> None:
+    """Delay the joint's commands as the actuator's."""
+    if m.actuator_delay is None or not m.actuator_delay[k]:
+        return
+    joint.delay = float(m.actuator_delay[k])
+    if joint.delay > LONGEST_DELAY:
+        notes.add("actuator delay", f"of {LONGEST_DELAY:g} s at most", name)
+        joint.delay = LONGEST_DELAY
+
+
+def _target(gain: float, b0: float, kp: float, gear: float) -> str:
+    return f"{gain * gear / kp:.6g} ctrl" + (f" + {b0 * gear / kp:.6g}" if b0 else "")
+
+
+def _limit(
+    m: MjcfModel,
+    k: int,
+    joint: JointData | TendonData,
+    notes: Notes,
+    name: str,
+    gear: float,
+    scale: float,
+) -> None:
+    """Bound the joint's effort by what the actuator can deliver."""
+    at = k if m.actuator_ctrladr is None else int(m.actuator_ctrladr[k])
+    is_motor = joint.gains is None
+    bounds = []
+    if m.actuator_forcelimited[k]:
+        bounds.append(gear * m.actuator_forcerange[k])
+    if 0 <= at < len(m.actuator_ctrllimited) and m.actuator_ctrllimited[at]:
+        if is_motor:
+            bounds.append(scale * m.actuator_ctrlrange[at])
+        else:
+            notes.add("actuator ctrlrange of a servo", "targets are not cut off", name)
+    for lower, upper in bounds:
+        if not math.isclose(-lower, upper):
+            why = "the larger bound holds both ways"
+            notes.add("actuator forcerange, ctrlrange, lopsided", why, name)
+        joint.effort = min(joint.effort, float(max(abs(lower), abs(upper))))

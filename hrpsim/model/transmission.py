@@ -1,0 +1,203 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Transmissions of constant ratios between actuators and joints: ros2_control's, tendons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.errors import unknown_name
+from hrpsim.model.formats.robot_data import Notes
+from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.values import LARGEST, is_number
+
+# Numbers of actuators and joints of each kind.
+KINDS = {"SimpleTransmission": 1, "DifferentialTransmission": 2, "FourBarLinkageTransmission": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class Transmission:
+    """A linear map from positions of k joints to those of k actuators: a = ratios (q - offsets).
+
+    Velocities follow the map, efforts virtual work: tau = ratios^T (efforts of actuators).
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    actuators: tuple[str, ...]
+    ratios: np.ndarray  # (k, k)
+    offsets: np.ndarray  # of the joints (k,) [rad or m]
+
+    def reflected(self, values: np.ndarray) -> np.ndarray:
+        """Return inertias, gains or dampings of actuators (k,) as those of joints (k, k)."""
+        return self.ratios.T @ np.diag(values) @ self.ratios
+
+    def for_each_joint(self, what: str, values: np.ndarray) -> np.ndarray:
+        """Return the same as numbers of joints (k,); ValueError where they would couple joints."""
+        reflected = self.reflected(values)
+        alone = np.diagonal(reflected).copy()
+        coupled = np.abs(reflected - np.diag(alone)).max()
+        if coupled > 1e-12 * np.abs(reflected).max():
+            raise ValueError(
+                f"{what} of {' and '.join(map(repr, self.actuators))} couple the joints"
+                f" {' and '.join(map(repr, self.joints))} by {coupled:.6g}, and joints have {what}"
+                " of their own only: give them to the joints, or those of actuators in inverse"
+                " proportion to the squares of their reductions"
+            )
+        return alone
+
+
+@dataclass(frozen=True)
+class Tendon:
+    """A fixed tendon of two joints that an actuator pulls: its length is the sum of c_i q_i.
+
+    Gains of its actuator and its limit are those along the length.
+    """
+
+    name: str
+    joints: tuple[str, str]
+    coefficients: tuple[float, float]
+    gains: tuple[float, float]  # kp, kd; 0, 0: commanded by effort
+    effort_limit: float
+
+
+def read_transmissions(
+    description: Description, rotors: Mapping[str, tuple[float, object]]
+) -> tuple[dict[str, Transmission], dict[str, float], tuple[str, ...]]:
+    """Return the transmissions by name, reflected rotor inertias by joint, notes on the others.
+
+    Those of <ros2_control> must be right; one beneath <robot>, as ROS 1 has it, that is not is left
+    out with a note, as Gazebo does.
+
+    Args:
+        description: of the robot.
+        rotors: inertia of the rotor of each actuator [kg m^2 or kg], and the element that says so.
+
+    Raises:
+        ModelError: for an ill-formed one, or for rotors that no transmission has.
+    """
+    document, notes = description.document, Notes()
+    found: dict[str, Transmission] = {}
+    for parent, element in _elements(description):
+        kind = element.findtext("plugin") or element.findtext("type") or element.get("type") or ""
+        kind = kind.strip().rpartition("/")[2]
+        cause = "" if kind in KINDS else unknown_name("type", kind, KINDS)
+        try:
+            if not cause:
+                transmission = _transmission(description, element, kind)
+                _refuse_shared(transmission, found)
+                found[transmission.name] = transmission
+        except _IllFormed as error:
+            cause = str(error)
+            if parent == "ros2_control":
+                document.fail(element, cause)
+        if cause:
+            what, name = f"<transmission> of <{parent}>", element.get("name", "")
+            notes.add(what, f"not simulated: {cause}", name)
+    return found, _reflected(description, found, rotors), tuple(notes.lines())
+
+
+class _IllFormed(Exception):
+    """Why an element is no transmission."""
+
+
+def _elements(description: Description) -> Iterator:
+    """Yield (tag of the parent, element) of all."""
+    document = description.document
+    parents = document.root, *document.children(document.root, "ros2_control")
+    for parent in parents:
+        for element in document.children(parent, "transmission"):
+            yield parent.tag, element
+
+
+def _transmission(description: Description, element, kind: str) -> Transmission:
+    count, document = KINDS[kind], description.document
+    parts: list[list] = []
+    for tag in ("joint", "actuator"):
+        given = [part for part in document.children(element, tag) if part.get("name")]
+        roles = [(part.get("role") or part.findtext("role") or "").strip() for part in given]
+        if len(given) != count:
+            raise _IllFormed(f"a {kind} needs {count} named <{tag}>, got {len(given)}")
+        if len(set(roles)) == count and all(roles):
+            given = [part for _, part in sorted(zip(roles, given), key=lambda pair: pair[0])]
+        parts.append(given)
+    joints, actuators = parts
+    names, actuator_names = (tuple(str(part.get("name")) for part in given) for given in parts)
+    for joint in names:
+        if joint not in description.joints:
+            raise _IllFormed(unknown_name("joint", joint, description.joints))
+        if description.joints[joint].type not in MOVING_TYPES:
+            raise _IllFormed(f"joint {joint!r} is {description.joints[joint].type}")
+    n, m = ([_reduction(part) for part in given] for given in (joints, actuators))
+    offsets = [_number(part, ("offset",), 0.0) for part in joints]
+    if kind == "SimpleTransmission":
+        if 1.0 not in (n[0], m[0]):
+            raise _IllFormed(
+                "both <joint> and <actuator> have a reduction: ROS 2 reads that of the joint, ROS 1"
+                " that of the actuator; give one"
+            )
+        ratios = [[n[0] * m[0]]]
+    elif kind == "DifferentialTransmission":
+        ratios = [[m[0] * n[0], m[0] * n[1]], [m[1] * n[0], -m[1] * n[1]]]
+    else:
+        ratios = [[m[0] * n[0], 0.0], [m[1], m[1] * n[1]]]
+    name = element.get("name") or names[0]
+    return Transmission(name, names, actuator_names, np.array(ratios), np.array(offsets))
+
+
+def _reduction(part) -> float:
+    value = _number(part, ("mechanical_reduction", "mechanicalReduction"), 1.0)
+    if value == 0.0:
+        raise _IllFormed(f"the reduction of {part.get('name')!r} is zero")
+    return value
+
+
+def _number(part, tags: tuple[str, ...], default: float) -> float:
+    text = next((t for tag in tags if (t := part.findtext(tag)) is not None), None)
+    if text is None:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not is_number(value) or not abs(value) <= LARGEST:
+        raise _IllFormed(f"<{tags[0]}> of {part.get('name')!r} is {text.strip()!r}, no number")
+    return value
+
+
+def _refuse_shared(transmission: Transmission, others: Mapping[str, Transmission]) -> None:
+    """Refuse a name, joint or actuator that another transmission has."""
+    for other in others.values():
+        if transmission.name == other.name:
+            raise _IllFormed("a transmission with this name exists already")
+        for kind in ("joints", "actuators"):
+            shared = set(getattr(transmission, kind)) & set(getattr(other, kind))
+            if shared:
+                raise _IllFormed(f"{kind[:-1]} {min(shared)!r} is one of {other.name!r} already")
+
+
+def _reflected(
+    description: Description,
+    transmissions: Mapping[str, Transmission],
+    rotors: Mapping[str, tuple[float, object]],
+) -> dict[str, float]:
+    """Return the inertias of actuators' rotors at their joints."""
+    actuators = {name: t for t in transmissions.values() for name in t.actuators}
+    for name, (_, element) in rotors.items():
+        if name not in actuators:
+            document = description.document
+            document.fail(element, unknown_name("actuator of a transmission", name, actuators))
+    found: dict[str, float] = {}
+    for transmission in transmissions.values():
+        given = [rotors.get(name, (0.0, None)) for name in transmission.actuators]
+        try:
+            inertias = transmission.for_each_joint("rotors", np.array([i for i, _ in given]))
+        except ValueError as cause:
+            document = description.document
+            document.fail(next(e for _, e in given if e is not None), str(cause))
+        found |= {j: float(i) for j, i in zip(transmission.joints, inertias) if i > 0.0}
+    return found
