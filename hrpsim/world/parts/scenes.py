@@ -130,7 +130,15 @@ class Scenes:
         return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
     def lasting_arrays(self) -> list[np.ndarray]:
-        """Return all arrays that the next step depends on."""
+        """Return copies of all arrays that the next step depends on."""
+        return [_raw(array).copy().view(array.dtype) for array in self._lasting()]
+
+    def put_back(self, kept: list[np.ndarray]) -> None:
+        """Write arrays of `lasting_arrays` back; what was added since stays."""
+        for saved, array in zip(kept, self._lasting(), strict=True):
+            _raw(array[: len(saved)])[...] = _raw(saved)
+
+    def _lasting(self) -> list[np.ndarray]:
         return [at(self.scene, path) for path in _LASTING]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -141,3 +149,8 @@ class Scenes:
                 if field.life is Life.PROCESS:
                     at(self.present, path)[:] = 0
             provide_used(self.present)
+
+
+def _raw(array: np.ndarray) -> np.ndarray:
+    """Return an array as bytes if it has records, which numpy copies field by field."""
+    return array.view(np.uint8) if array.dtype.names else array

@@ -87,7 +87,7 @@ class Stepping(Part):
         """Do a step solved to a tolerance [m/s], yield the scene after it, return to its start."""
         self._contents.refuse_while_stepping()
         self.get_ready()
-        start = [array.copy() for array in self._scenes.lasting_arrays()]
+        start = self._scenes.lasting_arrays()
         settings = self._contents.settings
         settings["tolerance"] = min(float(settings["tolerance"][0]), tolerance)
         try:
@@ -101,8 +101,7 @@ class Stepping(Part):
                     self._serve(status)
             yield self._scenes.present
         finally:
-            for kept, array in zip(start, self._scenes.lasting_arrays(), strict=True):
-                array[: len(kept)] = kept
+            self._scenes.put_back(start)
             self._scenes.present.search["candidate_count"] = -1
 
     # -- a call of `step` -----------------------------------------------------------------------
