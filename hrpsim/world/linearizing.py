@@ -130,6 +130,8 @@ def _refuse_world(contents: Contents, scene: Scene, asleep: tuple[str, ...]) -> 
         what = f"bodies that sleep are not ({asleep[0]!r}): set world.sleeping = False"
     elif scene.counts["wrench_count"][0]:
         what = "pushes are not: linearise before apply_wrench"
+    elif len(scene.actuators.units):
+        what = "actuators with a model are not"
     elif settings["projection"] and len(scene.connections):
         what = "position_projection is not"
     if what:
@@ -197,8 +199,12 @@ def _edges(found: StepDerivatives, naming: Callable[[], Naming]) -> list[Constra
         edges += [(number, words, 0, 0.0) for number in numbers]
     actuators, out = found.actuator_edges(), []
     names = naming() if edges or actuators else None
+    a, b, known = step.contacts["shape_a"].tolist(), step.contacts["shape_b"].tolist(), {}
     for number, words, here, away in edges:
-        name = _row_name(step, names, number)
+        key = (a[number // 3], b[number // 3]) if number < 3 * count else number
+        if key not in known:
+            known[key] = _row_name(step, names, number)
+        name = known[key]
         name = f"position correction of {name}" if words[0] == "released" else name
         out.append(ConstraintEdge(name, words[int(here)], words[1 - int(here)], float(away)))
     for k, side, other, away in actuators:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.dynamics.motion_derivatives import factorise_mass
-from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.motion.motion import move
@@ -95,13 +95,30 @@ def write_balance(s, w, columns):
         follows = 1.0 if control.saturated == 0 else 0.0
         by_q[k, k] -= h * (dof.stiffness + follows * control.kp)
         by_velocity[k, k] -= h * (dof.damping + follows * control.kd)
+        _find_limits(s, w, k, h / mass[k, k])
         if math.isinf(s.work.joint_inertia[k]):
-            mass[k, :] = 0.0
-            mass[:, k] = 0.0
+            for j in range(nv):
+                mass[k, j] = mass[j, k] = 0.0
             mass[k, k] = _LOCKED
     for i in range(nv):
         copy_vector(mass[i], w.space.factor[i])
     factorise_mass(w.space.above, w.space.factor)
+
+
+@inlined_kernel
+def _find_limits(s, w, k, inverse_mass):
+    """Write how far an actuator is from its limits of effort and velocity [m/s or rad/s]."""
+    dof, control, limits, work = s.forest.dofs[k], s.control[k], w.limits, s.work
+    limits[0, k] = limits[1, k] = math.inf
+    if dof.q_index < 0 or math.isinf(work.joint_inertia[k]):
+        return
+    effort = control.effort + control.kd * (control.target_velocity - w.velocity[k])
+    effort += control.kp * (control.target_position - w.q[dof.q_index] - control.ahead)
+    change = (w.end_velocity[k] - w.velocity[k]) / s.settings[0].time_step
+    effort -= work.actuator_inertia[k] * change
+    limits[0, k] = abs(abs(effort) - dof.effort_limit) * inverse_mass
+    if control.limiting == 0:  # its row says how far it is
+        limits[1, k] = abs(abs(w.end_velocity[k]) - dof.velocity_limit)
 
 
 @inner_kernel

@@ -141,7 +141,7 @@ def _find_sides(s, w, c, m):
             distances[SWITCH] = abs(start - s.settings[0].slip_threshold)
             sides[SWITCH] = 1 if contact.slides > 0 else 0
         if sides[SLIP]:
-            w.refusals[0].slides = 1
+            w.findings[0].slides = 1
     if pair.damping_time < 0.0:
         distances[GAP] = abs(contact.gap - closed_gap(s, c)) / s.settings[0].time_step
         sides[GAP] = 1 if contact.gap > CLOSED else 0
@@ -226,13 +226,13 @@ def _add_normal(s, w, c, m, count):
     write_twists(w, w.velocity, m)
     rate = rate_of(local, w)
     if stop_derivatives(normal, contact.gap, rate, pair, s.settings[0].time_step, w.law) != 0:
-        w.refusals[0].met_within = 3 * c
+        w.findings[0].met_within = 3 * c
     add_gap_changes(w, c, slope_of(w, 0, normal), target)
     write_turns(s, w, c)
     add_rate_changes(w, 3 * c, 0, slope_of(w, 1, normal), w.start_rates, target)
     add_entries(local.J, local.at, slope_of(w, 1, normal), w.Z, target[w.velocity.shape[0] :])
     if pair.damping_time > 0.0:
-        w.refusals[0].depends_on_inertia = 1
+        w.findings[0].depends_on_inertia = 1
         _find_inertia_change(s, w, c, m)
         for j in range(w.velocity.shape[0]):
             target[j] += slope_of(w, 2, normal) * w.own_change[j]

@@ -11,14 +11,7 @@ import numpy as np
 
 from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
-from hrpsim.constraints.rows import (
-    CONTACT_ROW,
-    JOINT_FRICTION,
-    LOWER_LIMIT,
-    MIMIC,
-    UPPER_LIMIT,
-    VELOCITY_LIMIT,
-)
+from hrpsim.constraints.rows import JOINT_FRICTION, LOWER_LIMIT, MIMIC, UPPER_LIMIT, VELOCITY_LIMIT
 from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.jit.compiled import prepared
 from hrpsim.world.linearization.differentiate import contact_changes

@@ -20,8 +20,8 @@ from hrpsim.world.linearization.balance import (
 from hrpsim.world.linearization.contact_geometry import contact_derivatives
 from hrpsim.world.linearization.contact_rows import (
     add_force_turns,
-    add_rate_changes,
     add_gap_changes,
+    add_rate_changes,
     place_contacts,
     write_contact_rows,
     write_turns,
@@ -44,8 +44,8 @@ def differentiate(s, w, search, columns, m):
     """
     counts, body_count = s.counts[0], count_bodies(w)
     first = 3 * counts.contact_count + counts.connection_rows
-    w.refusals[0].met_within, w.refusals[0].depends_on_inertia = -1, 0
-    w.refusals[0].slides = 0
+    w.findings[0].met_within, w.findings[0].depends_on_inertia = -1, 0
+    w.findings[0].slides = 0
     write_balance(s, w, columns)
     write_coordinates(s, w, body_count)
     contact_derivatives(
@@ -90,7 +90,7 @@ def differentiate_correction(s, w, columns, m, balance_out, linear_out):
 
 @kernel
 def contact_changes(s, w, m, velocity, rates_out, gaps_out):
-    """Write derivatives by q (c, nv) of the normal rates of contacts with a velocity, and of gaps."""
+    """Write derivatives by q (c, nv) of gaps, and of their rates with a velocity."""
     write_rates(w, velocity, count_bodies(w), w.start_rates)
     write_twists(w, velocity, m)
     for c in range(s.counts[0].contact_count):

@@ -53,8 +53,8 @@ def write_joint_rows(s, w, first, count):
                     dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
                     rate += local.J[6 * half] * w.velocity[dof]
             if stop_derivatives(row, room_of(s, w, row), rate, own, h, w.law) != 0:
-                w.refusals[0].met_within = number
-            w.refusals[0].depends_on_inertia = 1
+                w.findings[0].met_within = number
+            w.findings[0].depends_on_inertia = 1
             by_gap, by_rate = slope_of(w, 0, row), slope_of(w, 1, row)
             by_inertia = slope_of(w, 2, row)
             respond(w, local.J, local.at)

@@ -34,7 +34,13 @@ HELD_ROW = np.dtype(
         ("inverse_mass", "f8"),
     ]
 )
-REFUSALS = np.dtype([("met_within", "i8"), ("depends_on_inertia", "i8"), ("slides", "i8")])
+FOUND = np.dtype(
+    [
+        ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
+        ("depends_on_inertia", "i8"),  # whether any target depends on an effective mass
+        ("slides", "i8"),  # whether any contact slides
+    ]
+)
 
 
 class Room(NamedTuple):
@@ -60,6 +66,7 @@ class Room(NamedTuple):
     start_rates: np.ndarray  # (m, nv) the same of the velocity at the start
     twists: np.ndarray  # (m,) of some velocity
     balance: np.ndarray  # (3, nv, nv) M, and derivatives of M v' - F' l (BY_Q, BY_VELOCITY, MASS)
+    limits: np.ndarray  # (2, nv) distances of actuators to their limits of effort and velocity
     linear: np.ndarray  # (nv, nv) of the force of contacts on trees by q, at rows of free bases
     local: np.ndarray  # (k,) HELD_ROW of all rows
     held: np.ndarray  # (k,) HELD_ROW of those that hold
@@ -75,7 +82,7 @@ class Room(NamedTuple):
     distances: np.ndarray  # (c, 5) to other sides, inf for none
     sides: np.ndarray  # (c, 5) which side
     softening: np.ndarray  # (c, nv) derivative of the compliance of contacts by q
-    refusals: np.ndarray  # (1,) REFUSALS
+    findings: np.ndarray  # (1,) FOUND
     law: np.ndarray  # (3, 2) of stop_derivatives
     line: np.ndarray  # (nv, PANEL)
     response: np.ndarray  # (1, nv)
@@ -88,6 +95,7 @@ class Room(NamedTuple):
     delassus: np.ndarray  # (m, m) Z M^-1 Z'
     stiffness: np.ndarray  # (2, m, m) of the rows' groups
     inverse: np.ndarray  # (m, m)
+    gain: np.ndarray  # (m, m) of u by errors of the rows
     pushes: np.ndarray  # (2, m, 3 nv) of the rows' targets
     forces: np.ndarray  # (2, m, 3 nv) found
     errors: np.ndarray  # (2, m, 3 nv)
@@ -110,6 +118,7 @@ def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
         "body_at": (n + 1,),
         "dof_at": (nv,),
         "balance": (3, nv, nv),
+        "limits": (2, nv),
         "linear": (nv, nv),
         "target": (k, 2 * nv),
         "impulses": (k,),
@@ -139,9 +148,10 @@ def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
         "products": (2, 6),
     }
     shapes |= dict.fromkeys(("Z", "rates", "start_rates", "turned"), (m, nv))
-    shapes |= dict.fromkeys(("delassus", "inverse"), (m, m))
+    shapes |= dict.fromkeys(("delassus", "inverse", "gain"), (m, m))
     shapes |= dict.fromkeys(("pushes", "forces", "errors"), (2, m, 3 * nv))
-    shapes |= dict.fromkeys(("free", "response_z", "change", "turned_z"), (m, 3 * nv)) | {"twists": (m,)}
+    shapes |= dict.fromkeys(("free", "response_z", "change", "turned_z"), (m, 3 * nv))
+    shapes["twists"] = (m,)
     whole = ("bodies", "body_at", "dof_at", "found", "pair", "row_holds", "sides")
     made = {
         "space": new_workspace(system),
@@ -150,7 +160,7 @@ def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
         "parameters": PARAMETERS_OF_ROW,
         "local": np.zeros(k, dtype=HELD_ROW),
         "held": np.zeros(k, dtype=HELD_ROW),
-        "refusals": np.zeros(1, dtype=REFUSALS),
+        "findings": np.zeros(1, dtype=FOUND),
     }
     for name in Room._fields:
         if name not in made:

@@ -45,23 +45,17 @@ def solve(w, m, count, balance, columns_out):
     _condense(w, m, columns)
     rigid, soft = _sum_rows(w, m, count)
     _invert(w, m)
-    forces, free = w.forces, w.free
-    forces[:, :m, :] = 0.0
-    for i in range(m):
-        for j in range(3 * nv):
-            w.response_z[i, j] = free[i, j]
+    w.forces[:, :m, :] = 0.0
     for _ in range(_ROUNDS):
-        _find_errors(w, m, rigid, soft)
-        largest, change = _add_change(w, m, rigid, soft)
-        if change <= _ENOUGH * largest or rigid == 0:
+        largest = _find_errors(w, m, rigid, soft)
+        if _add_change(w, m, rigid, soft) <= _ENOUGH * largest:
             break
+    _find_errors(w, m, rigid, soft)
     _find_contradictions(w, m, count)
+    for j in range(m):
+        _add_scaled(w.forces[SOFT, j], 1.0, w.forces[RIGID, j])
     for k in range(nv):
-        for j in range(m):
-            force, share = w.forces, columns[k, 3 * nv + j]
-            if share != 0.0:
-                for c in range(3 * nv):
-                    columns[k, c] += share * (force[RIGID, j, c] + force[SOFT, j, c])
+        _add_product(columns[k, 3 * nv : 3 * nv + m], m, 1.0, w.forces[RIGID], columns[k, : 3 * nv])
 
 
 @inner_kernel
@@ -116,7 +110,7 @@ def _sum_rows(w, m, count):
 
 @inner_kernel
 def _invert(w, m):
-    """Write (1 + Z M^-1 Z' G' K C)^-1, by Gauss and Jordan with pivots of each column."""
+    """Write D = Z M^-1 Z' by (1 + D G' K C)^-1, by Gauss and Jordan with pivots of each column."""
     N, inverse, stiffness = w.turning[0], w.inverse, w.stiffness
     for i in range(m):
         N[i, :m] = 0.0
@@ -143,62 +137,83 @@ def _invert(w, m):
                 for j in range(m):
                     N[i, j] -= share * N[k, j]
                     inverse[i, j] -= share * inverse[k, j]
+    for i in range(m):
+        w.gain[i, :m] = 0.0
+        for k in range(m):
+            for j in range(m):
+                w.gain[i, j] += inverse[i, k] * w.delassus[k, j]
 
 
 @inner_kernel
 def _find_errors(w, m, rigid, soft):
-    """Write what is left of G' K (b - C u), less the forces of rows that are not rigid."""
-    width = w.errors.shape[2]
+    """Write u for the forces found, and what is left of G' K (b - C u); return the largest u.
+
+    Less the forces themselves where rows are not rigid: those of rigid rows take up what is left.
+    """
+    largest = 0.0
+    for i in range(m):
+        found = w.response_z[i]
+        _copy(w.free[i], found)
+        for group in range(2):
+            if (rigid if group == RIGID else soft) != 0:
+                _add_product(w.delassus[i], m, 1.0, w.forces[group], found)
+        for j in range(found.shape[0]):
+            largest = max(largest, abs(found[j]))
     for group in range(2):
         for i in range(m):
             error = w.errors[group, i]
             error[:] = 0.0
-            if (rigid if group == RIGID else soft) == 0:
-                continue
-            for j in range(w.target.shape[1]):
-                error[j] = w.pushes[group, i, j]
-            if group == SOFT:
-                for j in range(width):
-                    error[j] -= w.forces[SOFT, i, j]
-            for k in range(m):
-                if w.stiffness[group, i, k] != 0.0:
-                    _add_scaled(w.response_z[k], -w.stiffness[group, i, k], error)
+            if (rigid if group == RIGID else soft) != 0:
+                _copy(w.pushes[group, i], error)
+                _add_product(w.stiffness[group, i], m, -1.0, w.response_z, error)
+                if group == SOFT:
+                    _add_scaled(w.forces[SOFT, i], -1.0, error)
+    return largest
 
 
 @inner_kernel
 def _add_change(w, m, rigid, soft):
-    """Add what the errors change; return the largest entries of u and of its change."""
-    width, summed, change, largest, most = w.errors.shape[2], w.turned_z, w.change, 0.0, 0.0
+    """Add what the errors change to the forces; return the largest entry of the change of u."""
+    width, summed, most = w.errors.shape[2], w.turned_z, 0.0
     for i in range(m):
-        summed[i, :] = 0.0
-        for k in range(m):
-            for group in range(2):
-                _add_scaled(w.errors[group, k], w.delassus[i, k], summed[i])
+        _copy(w.errors[RIGID, i], summed[i])
+        if soft != 0:
+            _add_scaled(w.errors[SOFT, i], 1.0, summed[i])
     for i in range(m):
-        change[i, :] = 0.0
-        for k in range(m):
-            if w.inverse[i, k] != 0.0:
-                _add_scaled(summed[k], w.inverse[i, k], change[i])
+        change = w.change[i]
+        change[:] = 0.0
+        _add_product(w.gain[i], m, 1.0, summed, change)
         for j in range(width):
-            most = max(most, abs(change[i, j]))
+            most = max(most, abs(change[j]))
     for group in range(2):
         for i in range(m):
             if (rigid if group == RIGID else soft) != 0:
                 _add_scaled(w.errors[group, i], 1.0, w.forces[group, i])
-                for k in range(m):
-                    if w.stiffness[group, i, k] != 0.0:
-                        share = -w.stiffness[group, i, k]
-                        _add_scaled(change[k], share, w.forces[group, i])
-    for i in range(m):
-        out = w.response_z[i]
-        for j in range(width):
-            out[j] = w.free[i, j]
-        for k in range(m):
-            for group in range(2):
-                _add_scaled(w.forces[group, k], w.delassus[i, k], out)
-        for j in range(width):
-            largest = max(largest, abs(out[j]))
-    return largest, most
+                _add_product(w.stiffness[group, i], m, -1.0, w.change, w.forces[group, i])
+    return most
+
+
+@inlined_kernel
+def _copy(row, out):
+    for j in range(row.shape[0]):
+        out[j] = row[j]
+
+
+@inner_kernel
+def _add_product(factors, m, scale, rows, out):
+    """Add `scale` times the sum of `m` factors times rows, four of them at a time."""
+    width, k = out.shape[0], 0
+    while k + 4 <= m:
+        a, b = scale * factors[k], scale * factors[k + 1]
+        c, d = scale * factors[k + 2], scale * factors[k + 3]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            p, q, r, s = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+            for j in range(width):
+                out[j] += a * p[j] + b * q[j] + (c * r[j] + d * s[j])
+        k += 4
+    while k < m:
+        _add_scaled(rows[k], scale * factors[k], out)
+        k += 1
 
 
 @inner_kernel

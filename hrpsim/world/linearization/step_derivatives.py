@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from hrpsim.collision.records import CONTACT
 from hrpsim.dynamics.motion_derivatives import PANEL
 from hrpsim.jit.compiled import prepared
 from hrpsim.jit.reference import Reference
 from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
-from hrpsim.collision.records import CONTACT
 from hrpsim.world.linearization import corrections
 from hrpsim.world.linearization.balance import read_step
 from hrpsim.world.linearization.connection_sides import ConnectionSides
@@ -104,7 +104,7 @@ class StepDerivatives:
                 by_mass = step.time_step * self.mass[:, angular]
                 w.balance[BY_Q][:, angular] += by_mass @ turn
                 w.balance[BY_VELOCITY][:, angular] += by_mass @ rate
-        found = w.refusals[0]
+        found = w.findings[0]
         self.depends_on_inertia = bool(found["depends_on_inertia"])
         self.slides = bool(found["slides"])
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
@@ -176,8 +176,8 @@ class StepDerivatives:
 
         A change of the state lets them contradict each other, so that some slide or open.
         """
-        left = self.step.room.whole.left[: self.count]
-        return np.unique(self.held["number"][left > _NOTICED])
+        left = self.step.room.whole.left[: self.count] > _NOTICED
+        return np.unique(self.held["number"][left]) if left.any() else _NO_NUMBERS
 
     def indeterminate_rows(self) -> np.ndarray:
         """Return the rows whose load redundant contacts may share so that the motion differs.
@@ -249,24 +249,10 @@ class StepDerivatives:
 
     def actuator_edges(self) -> list[tuple[int, str, str, float]]:
         """Return actuators (degrees of freedom) near a limit: which, both sides, how far."""
-        step, scene, h, w = self.step, self.step.scene, self.step.time_step, self.step.room.whole
-        dofs, control, out = scene.forest.dofs, scene.control, []
-        q = w.q[np.maximum(dofs["q_index"], 0)] + control["ahead"]
-        wanted = control["effort"] + control["kp"] * (control["target_position"] - q)
-        wanted += control["kd"] * (control["target_velocity"] - w.velocity)
-        wanted -= scene.work.actuator_inertia * (w.end_velocity - w.velocity) / h
-        joint = (dofs["q_index"] >= 0) & np.isfinite(scene.work.joint_inertia)
-        own = np.diagonal(self.mass)
-        effort = np.abs(np.abs(wanted) - dofs["effort_limit"]) * h / own
-        speed = np.abs(np.abs(w.end_velocity) - dofs["velocity_limit"])
-        speed[control["limiting"] != 0] = np.inf  # its row says how far it is
-        at_effort, at_speed = control["saturated"] != 0, control["limiting"] != 0
-        for distance, beyond, word in (
-            (effort, at_effort, "effort"),
-            (speed, at_speed, "velocity"),
-        ):
-            sides = f"within its {word} limit", f"at its {word} limit"
-            for k in np.flatnonzero(joint & (distance < step.margin)):
-                here = int(beyond[k])
-                out.append((int(k), sides[here], sides[1 - here], float(distance[k])))
+        step, control, out = self.step, self.step.scene.control, []
+        for kind, k in np.argwhere(step.room.whole.limits < step.margin).tolist():
+            word, flag = (("effort", "saturated"), ("velocity", "limiting"))[kind]
+            sides, here = (f"within its {word} limit", f"at its {word} limit"), control[flag][k]
+            away = float(step.room.whole.limits[kind, k])
+            out.append((k, sides[int(here != 0)], sides[int(here == 0)], away))
         return out
