@@ -95,7 +95,6 @@ class Room(NamedTuple):
     delassus: np.ndarray  # (m, m) Z M^-1 Z'
     stiffness: np.ndarray  # (2, m, m) of the rows' groups
     inverse: np.ndarray  # (m, m)
-    gain: np.ndarray  # (m, m) of u by errors of the rows
     pushes: np.ndarray  # (2, m, 3 nv) of the rows' targets
     forces: np.ndarray  # (2, m, 3 nv) found
     errors: np.ndarray  # (2, m, 3 nv)
@@ -148,7 +147,7 @@ def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
         "products": (2, 6),
     }
     shapes |= dict.fromkeys(("Z", "rates", "start_rates", "turned"), (m, nv))
-    shapes |= dict.fromkeys(("delassus", "inverse", "gain"), (m, m))
+    shapes |= dict.fromkeys(("delassus", "inverse"), (m, m))
     shapes |= dict.fromkeys(("pushes", "forces", "errors"), (2, m, 3 * nv))
     shapes |= dict.fromkeys(("free", "response_z", "change", "turned_z"), (m, 3 * nv))
     shapes["twists"] = (m,)

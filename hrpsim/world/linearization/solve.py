@@ -46,11 +46,14 @@ def solve(w, m, count, balance, columns_out):
     rigid, soft = _sum_rows(w, m, count)
     _invert(w, m)
     w.forces[:, :m, :] = 0.0
-    for _ in range(_ROUNDS):
-        largest = _find_errors(w, m, rigid, soft)
-        if _add_change(w, m, rigid, soft) <= _ENOUGH * largest:
-            break
+    for i in range(m):
+        _copy(w.free[i], w.response_z[i])
     _find_errors(w, m, rigid, soft)
+    for _ in range(_ROUNDS):
+        _add_change(w, m, rigid, soft)
+        largest, change = _find_errors(w, m, rigid, soft)
+        if change <= _ENOUGH * largest:
+            break
     _find_contradictions(w, m, count)
     for j in range(m):
         _add_scaled(w.forces[SOFT, j], 1.0, w.forces[RIGID, j])
@@ -110,16 +113,20 @@ def _sum_rows(w, m, count):
 
 @inner_kernel
 def _invert(w, m):
-    """Write D = Z M^-1 Z' by (1 + D G' K C)^-1, by Gauss and Jordan with pivots of each column."""
+    """Write (1 + G' K C D)^-1 with D = Z M^-1 Z', by Gauss and Jordan with pivots of each column.
+
+    Applied to errors of the size of K this leaves forces without cancellation, even where bodies
+    are so joined that D is singular.
+    """
     N, inverse, stiffness = w.turning[0], w.inverse, w.stiffness
     for i in range(m):
         N[i, :m] = 0.0
         inverse[i, :m] = 0.0
         N[i, i] = inverse[i, i] = 1.0
         for k in range(m):
-            share = w.delassus[i, k]
+            share = stiffness[RIGID, i, k] + stiffness[SOFT, i, k]
             for j in range(m):
-                N[i, j] += share * (stiffness[RIGID, k, j] + stiffness[SOFT, k, j])
+                N[i, j] += share * w.delassus[k, j]
     for k in range(m):
         best = k
         for i in range(k + 1, m):
@@ -137,28 +144,26 @@ def _invert(w, m):
                 for j in range(m):
                     N[i, j] -= share * N[k, j]
                     inverse[i, j] -= share * inverse[k, j]
-    for i in range(m):
-        w.gain[i, :m] = 0.0
-        for k in range(m):
-            for j in range(m):
-                w.gain[i, j] += inverse[i, k] * w.delassus[k, j]
 
 
 @inner_kernel
 def _find_errors(w, m, rigid, soft):
-    """Write u for the forces found, and what is left of G' K (b - C u); return the largest u.
+    """Write u for the forces found, and what is left of G' K (b - C u).
 
     Less the forces themselves where rows are not rigid: those of rigid rows take up what is left.
+    Returns the largest entries of u and of its change.
     """
-    largest = 0.0
+    largest, most = 0.0, 0.0
     for i in range(m):
-        found = w.response_z[i]
+        found, before = w.response_z[i], w.turned_z[0]
+        _copy(found, before)
         _copy(w.free[i], found)
         for group in range(2):
             if (rigid if group == RIGID else soft) != 0:
                 _add_product(w.delassus[i], m, 1.0, w.forces[group], found)
         for j in range(found.shape[0]):
             largest = max(largest, abs(found[j]))
+            most = max(most, abs(found[j] - before[j]))
     for group in range(2):
         for i in range(m):
             error = w.errors[group, i]
@@ -168,29 +173,33 @@ def _find_errors(w, m, rigid, soft):
                 _add_product(w.stiffness[group, i], m, -1.0, w.response_z, error)
                 if group == SOFT:
                     _add_scaled(w.forces[SOFT, i], -1.0, error)
-    return largest
+    return largest, most
 
 
 @inner_kernel
 def _add_change(w, m, rigid, soft):
-    """Add what the errors change to the forces; return the largest entry of the change of u."""
-    width, summed, most = w.errors.shape[2], w.turned_z, 0.0
+    """Add what the errors e change to the forces: in all (1 + G' K C D)^-1 e."""
+    summed, change = w.turned_z, w.change
     for i in range(m):
         _copy(w.errors[RIGID, i], summed[i])
         if soft != 0:
             _add_scaled(w.errors[SOFT, i], 1.0, summed[i])
     for i in range(m):
-        change = w.change[i]
-        change[:] = 0.0
-        _add_product(w.gain[i], m, 1.0, summed, change)
-        for j in range(width):
-            most = max(most, abs(change[j]))
-    for group in range(2):
+        change[i, :] = 0.0
+        _add_product(w.inverse[i], m, 1.0, summed, change[i])
+    if soft == 0 or rigid == 0:
         for i in range(m):
-            if (rigid if group == RIGID else soft) != 0:
-                _add_scaled(w.errors[group, i], 1.0, w.forces[group, i])
-                _add_product(w.stiffness[group, i], m, -1.0, w.change, w.forces[group, i])
-    return most
+            _add_scaled(change[i], 1.0, w.forces[RIGID if soft == 0 else SOFT, i])
+        return
+    for i in range(m):
+        summed[i, :] = 0.0
+        _add_product(w.delassus[i], m, 1.0, change, summed[i])
+    for i in range(m):
+        of_soft = w.errors[SOFT, i]
+        _add_product(w.stiffness[SOFT, i], m, -1.0, summed, of_soft)
+        _add_scaled(of_soft, 1.0, w.forces[SOFT, i])
+        _add_scaled(change[i], 1.0, w.forces[RIGID, i])
+        _add_scaled(of_soft, -1.0, w.forces[RIGID, i])
 
 
 @inlined_kernel
