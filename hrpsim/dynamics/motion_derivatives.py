@@ -68,8 +68,8 @@ def forward_derivatives(w, q, v, tau, gravity, columns_out):
         for r in range(nv):
             w.factor[k, r] = columns_out[k, 2 * nv + r]
             columns_out[k, 2 * nv + r] = -1.0 if r == k else 0.0
-    _factorise(w.above, w.factor)
-    _solve_negative(w.above, w.factor, columns_out)
+    factorise_mass(w.above, w.factor)
+    solve_negative(w.above, w.factor, columns_out)
     return -1
 
 
@@ -226,7 +226,7 @@ def _multiply(k, forces, motions, above, columns_out):
 
 
 @inner_kernel
-def _factorise(above, M):
+def factorise_mass(above, M):
     """Write L below the diagonal of M = L^T D L, and D^-1 on it (RBDA Table 6.3)."""
     for k in range(M.shape[0] - 1, -1, -1):
         M[k, k] = 1.0 / M[k, k]
@@ -241,7 +241,7 @@ def _factorise(above, M):
 
 
 @inner_kernel
-def _solve_negative(above, factor, columns):
+def solve_negative(above, factor, columns):
     """Solve -M X = B in place, `PANEL` columns at a time (RBDA section 6.5)."""
     nv, width = columns.shape
     for c in range(0, width, PANEL):

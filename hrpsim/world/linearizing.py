@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,8 @@ from hrpsim.world.linearization.step_derivatives import (
     COMMANDS,
     INPUTS,
     PARAMETERS,
-    Room,
+    Differentiator,
     StepDerivatives,
-    middle_of,
-    stiffened_bodies,
 )
 from hrpsim.world.linearization.taken_step import TakenStep
 from hrpsim.world.parts.contents import Contents
@@ -36,6 +34,13 @@ from hrpsim.world.parts.stepping import Stepping
 
 _TOLERANCE = 1e-9  # of the step that is differentiated, see SETTINGS
 _CONVERGED = 1e-9  # residual with which it may end [m/s]
+_SIDES = (  # of contacts, by the columns of Room.distances
+    ("open", "closed"),
+    ("sticking", "sliding"),
+    ("gap closed", "gap open"),
+    ("static", "kinetic"),
+    ("found", "lost"),
+)
 
 
 class Linearizing(Part):
@@ -44,11 +49,11 @@ class Linearizing(Part):
     def __init__(self, core: Core, stepping: Stepping):
         super().__init__(core)
         self._stepping = stepping
-        self._room: Room | None = None  # of the scene that was differentiated last
+        self._differentiator: Differentiator | None = None  # of the last such scene
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the room, which can be made again."""
-        return self.__dict__ | {"_room": None}
+        """Leave out the arrays, which can be made again."""
+        return self.__dict__ | {"_differentiator": None}
 
     def linearize(self, inputs: str | Iterable[str], margin: float) -> Linearization:
         """Return the derivatives of the next step; see `World.linearize`."""
@@ -65,19 +70,18 @@ class Linearizing(Part):
         joints = [(robot.name, joint) for robot in robots for joint in robot.joint_names]
         places = [robot.first_v + robot.joint_index.v for robot in robots]
         with self._stepping.tried_step(_TOLERANCE * STANDARD_GRAVITY * time_step) as scene:
-            step, naming = _taken_step(scene, margin), self._scenes.naming()
-            _refuse_step(step, naming)
-            found = StepDerivatives(step, self._room_for(scene))
-            self._refuse_found(found, naming)
-            if found.depends_on_joint_inertia and set(kinds) & set(PARAMETERS):
+            differentiator = self._differentiator_for(scene)
+            step = differentiator.read(margin)
+            _refuse_step(step, self._scenes.naming)
+            found = StepDerivatives(step, differentiator.search)
+            self._refuse_found(found)
+            if found.refuses_parameters and set(kinds) & set(PARAMETERS):
                 raise WorldError(
                     f"linearize: with damped compliant contacts or limits, or a position "
                     f"correction, in the step only {COMMANDS} are differentiated, not {kinds}"
                 )
-            at = np.concatenate([np.zeros(0, dtype=np.int64), *places])
-            columns = found.input_columns(kinds, at)
-            A, B = found.matrices(columns)
-            edges = _edges(found, naming)
+            A, B = found.matrices(kinds, np.concatenate([np.zeros(0, dtype=np.int64), *places]))
+            edges = _edges(found, self._scenes.naming)
         return Linearization(
             A,
             B,
@@ -86,43 +90,33 @@ class Linearizing(Part):
             tuple(edges),
         )
 
-    def _refuse_found(self, found: StepDerivatives, naming: Naming) -> None:
+    def _refuse_found(self, found: StepDerivatives) -> None:
         """Raise WorldError where the derivatives found what they do not cover, by name."""
         for reason, number in found.refused:
-            name = _row_name(found.step, naming, found.step.rows[number])
+            name = _row_name(found.step, self._scenes.naming(), number)
             raise WorldError(f"linearize: {name} {reason}")
         for bodies, reason in (
-            (found.spins.unsolved, "turns too far in a step"),
-            (stiffened_bodies(found.step.scene), "is light between heavily loaded connections"),
+            (found.unsolved, "turns too far in a step"),
+            (_stiffened_bodies(found.step.scene), "is light between heavily loaded connections"),
         ):
             for body in bodies:
                 name = [one.name for one in self._contents.entities if one.first_body <= body][-1]
                 raise WorldError(f"linearize: {name!r} {reason}, which is not differentiated")
 
-    def _room_for(self, scene: Scene) -> Room:
-        """Return room for a scene, made again where it was laid out again."""
-        if self._room is None or self._room.scene is not scene:
+    def _differentiator_for(self, scene: Scene) -> Differentiator:
+        """Return what differentiates a scene, made again where that was laid out again."""
+        if self._differentiator is None or self._differentiator.scene is not scene:
             system = joined_system(self._contents.entities)
-            self._room = Room(scene, self._stepping.reference(), system)
-        return self._room
+            self._differentiator = Differentiator(scene, self._stepping.reference(), system)
+        return self._differentiator
 
 
-def _taken_step(scene: Scene, margin: float) -> TakenStep:
-    """Return the step that was just taken."""
-    counts, work, h = scene.counts[0], scene.work, float(scene.settings["time_step"][0])
-    velocity = scene.start.velocity.copy()
-    velocity[np.isinf(work.joint_inertia)] = 0.0
-    return TakenStep(
-        scene,
-        h,
-        middle_of(scene),
-        velocity,
-        work.velocity_middle.copy(),
-        velocity + h * (work.dv + work.change),
-        scene.rows.rows[: counts["row_count"]].copy(),
-        scene.collision.contacts[: counts["contact_count"]].copy(),
-        margin,
-    )
+def _stiffened_bodies(scene: Scene) -> np.ndarray:
+    """Return free bodies whose inertia the tension of connections raises in the step."""
+    if not len(scene.connections):
+        return np.zeros(0, dtype=np.int64)
+    own = scene.forest.bodies["inertia"].diagonal(axis1=1, axis2=2).min(axis=1)
+    return np.flatnonzero(scene.work.geometric_stiffness[:, :3].sum(axis=1) > own)
 
 
 def _refuse_world(contents: Contents, scene: Scene, asleep: tuple[str, ...]) -> None:
@@ -138,49 +132,45 @@ def _refuse_world(contents: Contents, scene: Scene, asleep: tuple[str, ...]) -> 
         what = "pushes are not: linearise before apply_wrench"
     elif len(scene.tendons.joints):
         what = "driven tendons are not"
+    elif len(scene.actuators.units):
+        what = "actuators with a model are not"
     elif settings["projection"] and len(scene.connections):
         what = "position_projection is not"
     if what:
         raise WorldError(f"linearize: {what} differentiated")
 
 
-def _refuse_step(step: TakenStep, naming: Naming) -> None:
+def _refuse_step(step: TakenStep, naming: Callable[[], Naming]) -> None:
     """Raise WorldError where the step has what is not differentiated, by name."""
-    scene, rows = step.scene, step.rows
+    scene = step.scene
     stats, what = scene.step_stats[0], ""
     if not (stats["converged"] or stats["residual"] <= _CONVERGED):
-        what = f"the step did not converge at {naming.worst_of_step(scene)}"
+        what = f"the step did not converge at {naming().worst_of_step(scene)}"
     elif scene.impacts.state["had_impacts"][0]:
         what = "the step has impacts with restitution"
     elif any(scene.continuous.state[0][name] for name in ("start_force", "passes")):
         what = "the step has bodies so fast that contacts are found along their way"
     if what:
         raise WorldError(f"linearize: {what}, which is not differentiated")
-    for reason, at in _refused_rows(step):
-        if len(at):
-            row = rows[at[0]]
-            raise WorldError(f"linearize: {_row_name(step, naming, row)} {reason}")
-
-
-def _refused_rows(step: TakenStep) -> list[tuple[str, np.ndarray]]:
-    """Return reasons to refuse a step, and the rows that have them."""
-    rows, count = step.rows, len(step.contacts)
-    is_normal = (rows["kind"] == CONTACT_ROW) & (np.arange(len(rows)) % 3 == 0)
-    is_normal &= np.arange(len(rows)) < 3 * count
-    laws = is_normal & (rows["friction_model"] != CONE) & (rows["friction"] > 0.0)
-    c = step.contacts
-    moved = np.flatnonzero((c["gap_offset"] != 0.0) | (c["push_out"] > 0.0))
-    return [
-        ("is moved by impacts within the step, which are not differentiated", 3 * moved),
-        ("has a friction law without derivative", np.flatnonzero(laws)),
+    normals, c = step.rows[: 3 * len(step.contacts) : 3], step.contacts
+    for refused, reason in (
         (
-            "is a penalty contact, which is not differentiated",
-            np.flatnonzero(rows["choice"] == PENALTY),
+            (c["gap_offset"] != 0.0) | (c["push_out"] > 0.0),
+            "is moved by impacts within the step, which are not differentiated",
         ),
-    ]
+        (
+            (normals["friction_model"] != CONE) & (normals["friction"] > 0.0),
+            "has a friction law without derivative",
+        ),
+        (normals["choice"] == PENALTY, "is a penalty contact, which is not differentiated"),
+    ):
+        if refused.any():
+            name = _row_name(step, naming(), 3 * int(np.argmax(refused)))
+            raise WorldError(f"linearize: {name} {reason}")
 
 
-def _row_name(step: TakenStep, naming: Naming, row) -> str:
+def _row_name(step: TakenStep, naming: Naming, number: int) -> str:
+    row = step.rows[number]
     source, other = int(row["source"]), -1
     if row["kind"] == CONTACT_ROW:
         contact = step.contacts[source]
@@ -188,23 +178,38 @@ def _row_name(step: TakenStep, naming: Naming, row) -> str:
     return naming.name(int(row["kind"]), source, other)
 
 
-def _edges(found: StepDerivatives, naming: Naming) -> list[ConstraintEdge]:
+def _edges(found: StepDerivatives, naming: Callable[[], Naming]) -> list[ConstraintEdge]:
     """Return the constraints and actuators near another side."""
-    step, count = found.step, 3 * len(found.step.contacts)
-    edges = found.contacts.edges(lambda c: _row_name(step, naming, step.rows[3 * c]))
-    if found.connections is not None:
-        edges += found.connections.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
-        count += len(found.connections.rows)
-    edges += found.joints.edges(lambda k: _row_name(step, naming, step.rows[count + k]))
-    for numbers, before, side, other in (
-        (found.contradicting_rows(), "", "agrees with others", "contradicts others"),
-        (found.released_rows(), "position correction of ", "released", "pressed"),
-        (found.indeterminate_rows(), "", "shares a load", "shares it in another way"),
+    step, w, sides = found.step, found.step.room.whole, found.connections
+    count, first = len(step.contacts), found.first_joint_row
+    near = np.argwhere(w.distances[:count].T < step.margin)
+    edges = [
+        (3 * c, _SIDES[kind], w.sides[c, kind], w.distances[c, kind]) for kind, c in near.tolist()
+    ]
+    holding, distance = w.row_holds[first : len(step.rows)], w.row_distance[first : len(step.rows)]
+    for start, holds, away in (
+        *([] if sides is None else [(sides.first, sides.holding, sides.distance)]),
+        (first, holding, distance),
     ):
-        for number in numbers:
-            name = before + _row_name(step, naming, step.rows[number])
-            edges.append(ConstraintEdge(name, side, other, 0.0))
-    for k, side, other, distance in found.actuator_edges():
-        name = naming.name(VELOCITY_LIMIT, int(k), -1).replace("velocity limit", "actuator")
-        edges.append(ConstraintEdge(name, side, other, distance))
-    return edges
+        near = np.flatnonzero(away < step.margin).tolist()
+        edges += [(start + k, ("at its bound", "holds"), holds[k], away[k]) for k in near]
+    for numbers, words in (
+        (found.contradicting_rows(), ("agrees with others", "contradicts others")),
+        (found.released, ("released", "pressed")),
+        (found.indeterminate_rows(), ("shares a load", "shares it in another way")),
+    ):
+        edges += [(number, words, 0, 0.0) for number in numbers]
+    actuators, out = found.actuator_edges(), []
+    names = naming() if edges or actuators else None
+    a, b, known = step.contacts["shape_a"].tolist(), step.contacts["shape_b"].tolist(), {}
+    for number, words, here, away in edges:
+        key = (a[number // 3], b[number // 3]) if number < 3 * count else number
+        if key not in known:
+            known[key] = _row_name(step, names, number)
+        name = known[key]
+        name = f"position correction of {name}" if words[0] == "released" else name
+        out.append(ConstraintEdge(name, words[int(here)], words[1 - int(here)], float(away)))
+    for k, side, other, away in actuators:
+        name = names.name(VELOCITY_LIMIT, k, -1).replace("velocity limit", "actuator")
+        out.append(ConstraintEdge(name, side, other, away))
+    return out

@@ -13,10 +13,15 @@ from world.differences import differences, error, input_differences
 import hrpsim
 from hrpsim import Box, Sphere, World, load_model, share_path
 from hrpsim.control import ControlLoop, Walk
+from hrpsim.dynamics.motion_derivatives import PANEL, factorise_mass
 from hrpsim.errors import WorldError
 from hrpsim.experiments.scenes.gripper import Scene
 from hrpsim.experiments.scenes.standing import half_sitting
-from hrpsim.world.linearization.coordinates import exponential, skew
+from hrpsim.jit.reference import Reference
+from hrpsim.world.arrays.assemble import joined_system
+from hrpsim.world.linearization.finish import write_exponential
+from hrpsim.world.linearization.room import new_room
+from hrpsim.world.linearization.solve import solve
 
 REACH = 1e-4  # of these differences: a position may change velocities by so much [m/s]
 EXACT = {"sleeping": False, "tolerance": 1e-13}
@@ -43,12 +48,13 @@ def wrong(world, step=STEP, margin=1e-6):
 def test_jacobian_of_the_exponential_is_its_derivative(rotation, axis):
     """Law: exp(r + e) = exp(J e) exp(r) to first order, and exp is that of Rotation."""
     rotation, e = np.array(rotation), 1e-6 * np.eye(3)[axis]
-    exp, jacobian = exponential(rotation[None])
-    assert np.allclose(exp[0], Rotation.from_rotvec(rotation).as_matrix(), atol=1e-14)
+    found = np.empty((3, 12))
+    write_exponential(rotation / 0.5, 0, 0.5, found)
+    exp, jacobian = found[:, :3], found[:, 3:6]
+    assert np.allclose(exp, Rotation.from_rotvec(rotation).as_matrix(), atol=1e-14)
     ends = [Rotation.from_rotvec(rotation + sign * e) for sign in (1.0, -1.0)]
     moved = (ends[0] * ends[1].inv()).as_rotvec() / 2e-6
-    assert np.allclose(jacobian[0][:, axis], moved, atol=1e-8)
-    assert np.allclose(skew(rotation) @ e, np.cross(rotation, e))
+    assert np.allclose(jacobian[:, axis], moved, atol=1e-8)
 
 
 def test_a_body_that_tumbles():
@@ -439,6 +445,44 @@ def test_what_is_not_differentiated_is_refused_by_name(options, change, why):
         change(world)
     with pytest.raises(WorldError, match=why):
         world.linearize()
+
+
+def test_actuators_with_a_model_are_refused():
+    """Law: never wrong in silence."""
+    world = World(**EXACT)
+    robot = world.add_robot(HUMANOID)
+    robot.set_actuator(hrpsim.Actuator(delay=0.01))
+    with pytest.raises(WorldError, match="actuators with a model"):
+        world.linearize()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 40))
+def test_redundant_rows_hold_exactly(seed, count):
+    """Law: M dv - J' l = r and J dv = b for rigid rows that agree, whatever their number.
+
+    They read twelve coordinates of one free body, which six degrees of freedom move.
+    """
+    random, world = np.random.default_rng(seed), World(sleeping=False)
+    body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0)
+    room = new_room(joined_system([body]), 7, 12, count, 0)
+    root, C = random.normal(size=(6, 6)), random.normal(size=(count, 12))
+    mass = root @ root.T + np.eye(6)
+    room.Z[:] = np.concatenate([np.eye(6), random.normal(size=(6, 6))])
+    J = C @ room.Z
+    room.held["J"][:], room.held["F"][:], room.held["at"][:] = C, C, (0, 6)
+    room.held["inverse_mass"][:] = np.einsum("ki,ij,kj->k", J, np.linalg.inv(mass), J)
+    balance = random.normal(size=(3, 6, 6))
+    room.target[:] = J @ random.normal(size=(6, 12))
+    room.space.factor[:] = mass
+    factorise_mass.py_func(room.space.above, room.space.factor)  # called by kernels only
+    columns = np.empty((6, 2 * PANEL))
+    solve(Reference(room), 12, count, balance, columns)
+    change, r = columns[:, :12], np.concatenate([balance[0], balance[1]], axis=1)
+    assert np.allclose(J @ change, room.target, rtol=0.0, atol=1e-7)
+    _, size, directions = np.linalg.svd(J)
+    free = directions[int((size > 1e-9).sum()) :]  # where no row pushes
+    assert np.allclose(free @ (mass @ change - r), 0.0, atol=1e-6)
 
 
 def test_gains_are_refused_where_rows_depend_on_the_inertia_of_joints():

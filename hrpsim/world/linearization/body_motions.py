@@ -112,12 +112,12 @@ def energy_gradients(w, velocities, gradients_out):
             elif body.joint_type != FIXED:
                 out[k] = 0.0
                 if body.parent >= 0:
-                    _write_motion_cross(kinematics[body.parent].v, kinematics[i].S, w.forces[0])
+                    write_motion_cross(kinematics[body.parent].v, kinematics[i].S, w.forces[0])
                     out[k] = 2.0 * dot_spatial(H, w.forces[0])
 
 
 @inlined_kernel
-def _write_motion_cross(v, m, out):
+def write_motion_cross(v, m, out):
     """Write v x m of spatial motions (RBDA eq. 2.31)."""
     out[0] = v[1] * m[2] - v[2] * m[1]
     out[1] = v[2] * m[0] - v[0] * m[2]

@@ -23,7 +23,7 @@ def connection_derivatives(w, connections, q, velocity, others, impulses, values
     """Write central differences of the rows of connections by q and by the velocity.
 
     Args:
-        w: room (hrpsim.world.linearization.connection_sides.Room).
+        w: DifferenceRoom (hrpsim.world.linearization.connection_sides).
         connections: CONNECTION_RECORD.
         q: (nq,).
         velocity: (nv,) of the curvatures.

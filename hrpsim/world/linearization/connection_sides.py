@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +18,7 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.world.linearization.connection_geometry import CURVATURE, RATES, connection_derivatives
 from hrpsim.world.linearization.corrections import Corrections, taking_part
-from hrpsim.world.linearization.motions import Motions
-from hrpsim.world.linearization.result import ConstraintEdge
-from hrpsim.world.linearization.solve import HoldingRows
-from hrpsim.world.linearization.taken_step import TakenStep, edges_of, sides_of
+from hrpsim.world.linearization.taken_step import TakenStep
 
 _connection_derivatives = prepared(connection_derivatives)
 
@@ -31,7 +27,7 @@ _ALMOST = 0.999  # share of a bound from which on it acts
 PATTERN = np.dtype([("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))])
 
 
-class Room(NamedTuple):
+class DifferenceRoom(NamedTuple):
     """Work arrays of the differences."""
 
     forest: Forest
@@ -46,38 +42,43 @@ class Room(NamedTuple):
 class ConnectionSides:
     """The rows of connections (k,) from row `first` on, and which hold."""
 
-    def __init__(self, step: TakenStep, motions: Motions, first: int, count: int):
-        self.step, self.rows = step, step.rows[first : first + count]
-        scene = step.scene
-        forest, records = scene.forest, scene.connections
-        self.records = records[self.rows["source"]]
-        bodies = [motions.places(self.records[name]) for name in ("body_a", "body_b")]
-        swapped = self.records["body_a"] < 0  # its row acts on b alone
-        J_a = np.where(swapped[:, None], 0.0, self.rows["J_a"])
-        J_b = np.where(swapped[:, None], self.rows["J_a"], self.rows["J_b"])
-        self.jacobians = sum(
-            np.einsum("ks,ksm->km", J, motions.jacobians[place])
-            for J, place in zip((J_a, J_b), bodies)
-        )
-        self.holding, self._distance = sides_of(self.rows, self.jacobians @ step.end_velocity)
+    def __init__(self, step: TakenStep, first: int, count: int):
+        self.step, self.rows, self.first = step, step.rows[first : first + count], first
+        w, scene = step.room.whole, step.scene
+        self.records = scene.connections[self.rows["source"]]
+        self._place(w.local[first : first + count], w.body_at)
+        self.jacobians = step.jacobians(w.local[first : first + count])
+        self.holding, self.distance = _sides_of(self.rows, self.jacobians @ w.end_velocity)
         self.refused = self._bounded_errors()
-        n, nv = len(forest.bodies), len(step.velocity)
+        n, nv = len(scene.forest.bodies), len(w.velocity)
         self._room = Reference(
-            Room(
-                forest,
+            DifferenceRoom(
+                scene.forest,
                 new_kinematics(n),
                 np.zeros(1, dtype=PLACED_CONNECTION),
                 np.zeros(count, dtype=PATTERN),
                 np.zeros((n, 6)),
-                np.zeros(len(step.q_middle)),
+                np.zeros(len(w.q)),
                 np.zeros(nv),
             )
         )
         values, self.force_changes = self.changes(
-            self.rows["impulse"], [step.end_velocity, step.velocity]
+            self.rows["impulse"], [w.end_velocity, w.velocity]
         )
         self.errors, self._curvatures, self._turned, self._starting = values[:, 0]
         self._curving = values[CURVATURE, 1]
+
+    def _place(self, local: np.ndarray, body_at: np.ndarray) -> None:
+        """Write J of all rows."""
+        swapped = (self.records["body_a"] < 0)[:, None]  # its row acts on b alone
+        a, b = self.rows["J_a"], np.where(swapped, self.rows["J_a"], self.rows["J_b"])
+        for half, (J, name) in enumerate(((np.where(swapped, 0.0, a), "body_a"), (b, "body_b"))):
+            at = body_at[self.records[name]]
+            local["at"][:, half] = at
+            local["J"][:, 6 * half : 6 * half + 6] = np.where(at[:, None] >= 0, J, 0.0)
+        local["F"], local["number"] = local["J"], self.first + np.arange(len(local))
+        for name in ("compliance", "inverse_mass"):
+            local[name] = self.rows[name]
 
     def changes(self, impulses: np.ndarray, velocities: list) -> tuple[np.ndarray, np.ndarray]:
         """Return how the rows change with q and velocity, and J' l with q.
@@ -85,15 +86,15 @@ class ConnectionSides:
         The first, (2 + j, 2, k, nv), of errors, curvatures, and J v for j velocities; its second
         index is q or velocity.
         """
-        step, nv = self.step, len(self.step.velocity)
+        step, w, nv = self.step, self.step.room.whole, self.jacobians.shape[1]
         others = np.array(velocities)
         values = np.empty((nv, 2, len(self.rows), RATES + len(others)))
         force = np.empty((nv, nv))
         _connection_derivatives(
             self._room,
             step.scene.connections,
-            step.q_middle,
-            step.velocity_middle,
+            w.q,
+            w.middle_velocity,
             others,
             np.ascontiguousarray(impulses),
             values,
@@ -101,28 +102,21 @@ class ConnectionSides:
         )
         return values.transpose(3, 1, 2, 0), force.T
 
-    def edges(self, name: Callable[[int], str]) -> list[ConstraintEdge]:
-        """Return the rows near another side; `name` is that of a row of these."""
-        return edges_of(self.holding, self._distance, self.step.margin, name)
-
-    def add_to(self, rows: HoldingRows) -> None:
-        """Add the rows that hold."""
-        h, records, found = self.step.time_step, self.records, self.rows
-        axis = self._axes()
-        k = np.arange(len(found))
+    def add_to(self, held: np.ndarray, target: np.ndarray) -> int:
+        """Write the rows that hold and their derivatives; return how many."""
+        h, records, axis = self.step.time_step, self.records, self._axes()
+        k, nv = np.arange(len(axis)), self.jacobians.shape[1]
         locked = records["axes"][k, axis] == LOCKED
         damping, soft = records["damping_time"][k, axis], records["compliance"][k, axis] > 0.0
         springs = locked & (soft | (records["solver"] != ITERATIVE))
         share = np.where(springs, 1.0 / (1.0 + 4.0 * damping / h), 0.0)[:, None]
         bend = np.where(locked, 0.5 * h, 0.0)[:, None]
         by_q = share * (self._starting - 4.0 / h * self.errors) - bend * self._curvatures
-        by_q -= self._turned
-        by_v = share * self.jacobians - bend * self._curving
-        at = self.holding
-        J = self.jacobians[at]
-        numbers = 3 * len(self.step.contacts) + np.flatnonzero(at)
-        compliance, own = found["compliance"][at], found["inverse_mass"][at]
-        rows.add(numbers, J, J, compliance, own, by_q[at], by_v[at])
+        at, count = self.holding, int(self.holding.sum())
+        held[:count] = self.step.room.whole.local[self.first : self.first + len(at)][at]
+        target[:count, :nv] = (by_q - self._turned)[at]
+        target[:count, nv:] = (share * self.jacobians - bend * self._curving)[at]
+        return count
 
     def _corrected_axes(self) -> np.ndarray:
         """Return which rows (k,) have errors that the position correction removes."""
@@ -146,8 +140,8 @@ class ConnectionSides:
         turned = np.linalg.norm(self.rows["J_a"][:, :3], axis=1)
         beyond = (error > _ALMOST * most) | ((axis >= 3) & (error > _ALMOST * turned))
         beyond &= (records["axes"][k, axis] == LOCKED) & ~self._corrected_axes()
-        reason, first = "has an error that is corrected at a bounded speed", 3 * len(step.contacts)
-        return [(reason, first + int(number)) for number in np.flatnonzero(beyond)]
+        reason = "has an error that is corrected at a bounded speed"
+        return [(reason, self.first + int(number)) for number in np.flatnonzero(beyond)]
 
     def corrections(self, rate: np.ndarray) -> Corrections:
         """Return the rows that may hold in the position correction, whose rate is (nv,)."""
@@ -159,10 +153,8 @@ class ConnectionSides:
         turned = self.changes(np.zeros(len(rows)), [rate])[0][RATES, 0]
         by_q = slope * (self.errors - 0.125 * h * h * self._curvatures) - turned
         by_v = -0.125 * h * h * slope * self._curving
-        first, two_sided = 3 * len(step.contacts), np.ones(len(rows), dtype=bool)
-        J = self.jacobians
-        numbers = first + np.arange(len(rows))
-        return taking_part(step.rows, numbers, takes_part, J, two_sided, by_q, by_v, 0.0 * J)
+        two_sided, numbers = np.ones(len(rows), dtype=bool), self.first + np.arange(len(rows))
+        return taking_part(step.rows, numbers, takes_part, two_sided, by_q, by_v, 0.0 * by_q)
 
     def _axes(self) -> np.ndarray:
         """Return the axis of its connection that each row is about (k,)."""
@@ -174,3 +166,11 @@ class ConnectionSides:
             if connection["axes"][axis]
         ]
         return np.array(axes, dtype=np.int64)
+
+
+def _sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s]."""
+    impulse, mass = rows["impulse"], rows["inverse_mass"]
+    spare = np.minimum(impulse - rows["lower"], rows["upper"] - impulse) * mass
+    left = np.abs(rates + rows["compliance"] * impulse - rows["target"])
+    return spare > left, np.maximum(spare, left)

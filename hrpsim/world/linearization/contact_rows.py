@@ -1,123 +1,396 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of contacts that hold in a step, and their changes as the contact points move."""
+"""The rows of contacts that hold in a step, and their derivatives.
+
+docs/explanation/linearization.md, "Rows that hold". A contact's rates by the twists of its bodies
+are J (12,); `turns` (3, 12) has how they change while the twists stay and the bodies move.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from hrpsim.collision.records import CONTACT
-from hrpsim.jit.compiled import prepared
-from hrpsim.jit.reference import Reference
-from hrpsim.step.arrays import Scene
-from hrpsim.world.linearization.contact_geometry import contact_derivatives
-from hrpsim.world.linearization.coordinates import skew
-from hrpsim.world.linearization.motions import Motions
-from hrpsim.world.linearization.taken_step import TakenStep
+from hrpsim.constraints.impact_rows import CLOSED
+from hrpsim.constraints.solver_table import ITERATIVE
+from hrpsim.dynamics.motion_derivatives import solve_negative
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.system import FREE
+from hrpsim.spatial.vector import dot
+from hrpsim.world.linearization.balance import write_rates, write_twists
+from hrpsim.world.linearization.body_motions import energy_gradients, jacobian_rates
+from hrpsim.world.linearization.room import FORCE, GAP, LOSS, SLIP, SWITCH
+from hrpsim.world.linearization.stop_law import stop_derivatives
 
-_contact_derivatives = prepared(contact_derivatives)
-
-
-class ContactRoom:
-    """Room to search the contacts of a scene again, whose bodies `kinematics` (n,) places."""
-
-    def __init__(self, scene: Scene, reference: Reference, kinematics: np.ndarray):
-        capacity = len(scene.collision.contacts)
-        work = scene.collision._replace(
-            pairs=np.zeros((capacity + 1, 2), dtype=np.int64),
-            contacts=np.zeros(capacity, dtype=CONTACT),
-        )
-        self.scene, self.work = reference, Reference(work)
-        self.kinematics, self.moved = kinematics, kinematics.copy()
+_AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 
-class ContactRows:
-    """The contacts of a step: where they are, which hold, and how they move.
+@inner_kernel
+def place_contacts(s, w):
+    """Write directions and J of all rows of contacts."""
+    for c in range(s.counts[0].contact_count):
+        contact, directions = s.collision.contacts[c], w.directions[c]
+        sign = 1.0 if contact.body_a >= 0 else -1.0
+        for axis in range(3):
+            row, local, d = s.rows.rows[3 * c + axis], w.local[3 * c + axis], directions[axis]
+            for r in range(3):
+                d[r] = sign * row.J_a[3 + r]
+            local.number, local.compliance = 3 * c + axis, row.compliance
+            local.inverse_mass = row.inverse_mass
+            local.at[0], local.at[1] = w.body_at[contact.body_a], w.body_at[contact.body_b]
+            _write_lever(contact.point_a, d, 1.0 if contact.body_a >= 0 else 0.0, local.J[:6])
+            _write_lever(contact.point_b, d, -1.0 if contact.body_b >= 0 else 0.0, local.J[6:])
 
-    In arrays, the first index is the contact; directions are the normal and two tangents.
+
+@inlined_kernel
+def _write_lever(p, d, sign, J_out):
+    for r in range(3):
+        y, z = (r + 1) % 3, (r + 2) % 3
+        J_out[r], J_out[3 + r] = sign * (p[y] * d[z] - p[z] * d[y]), sign * d[r]
+
+
+@inner_kernel
+def write_contact_rows(s, w, m, body_count):
+    """Write the rows of contacts that hold, and how far all contacts are from other sides.
+
+    Returns how many rows these are.
     """
+    count, soft = 0, False
+    for c in range(s.counts[0].contact_count):
+        soft = soft or pair_of(s, c).damping_time >= 0.0
+        _find_sides(s, w, c, m)
+    if soft:
+        write_rates(w, w.velocity, body_count, w.start_rates)
+    for c in range(s.counts[0].contact_count):
+        if w.sides[c, FORCE] == 0:
+            continue
+        write_twists(w, w.end_velocity, m)
+        write_turns(s, w, c)
+        if s.rows.rows[3 * c].friction * s.rows.rows[3 * c].impulse > 0.0:
+            if w.sides[c, SLIP]:
+                count = _add_sliding(s, w, c, count)
+            else:
+                for axis in (1, 2):
+                    copy_row(w.local[3 * c + axis], w.held[count])
+                    w.target[count, :] = 0.0
+                    add_rate_changes(w, 3 * c + axis, axis, -1.0, w.rates, w.target[count])
+                    count += 1
+        if s.rows.rows[3 * c].impulse < _AT_LIMIT * s.rows.rows[3 * c].upper:
+            count = _add_normal(s, w, c, m, count)
+    return count
 
-    def __init__(self, step: TakenStep, motions: Motions, room: ContactRoom):
-        self.step, self.records = step, step.contacts
-        count = len(self.records)
-        rows = step.rows[: 3 * count].reshape(count, 3)
-        self.normals, self.impulses = rows[:, 0], rows["impulse"]
-        self.inverse_masses = rows["inverse_mass"]
-        on_a = self.records["body_a"] >= 0
-        self.directions = np.where(on_a[:, None, None], 1.0, -1.0) * rows["J_a"][:, :, 3:]
-        self.places = [motions.places(self.records[body]) for body in ("body_a", "body_b")]
-        self.arms = [skew(self.records[point]) for point in ("point_a", "point_b")]
-        self.motions = motions
-        self.twists = [motions.jacobians[place] for place in self.places]
-        moves = self._point_motion(*self.twists)
-        self.velocities = moves @ step.end_velocity  # of a against b at the point
-        self.jacobians = self.directions @ moves
-        self._find_geometry(room)
 
-    def _point_motion(self, twist_a: np.ndarray, twist_b: np.ndarray) -> np.ndarray:
-        """Return the motion of a's point against b's for twists (c, 6, ...) of the bodies."""
-        a, b = (t[:, 3:] - arm @ t[:, :3] for t, arm in zip((twist_a, twist_b), self.arms))
-        return a - b
+@inlined_kernel
+def pair_of(s, c):
+    """Return the properties of a contact's pair of materials."""
+    contact, shapes = s.collision.contacts[c], s.collision.shapes
+    return s.materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
 
-    def _find_geometry(self, room: ContactRoom) -> None:
-        """Find how points, normals and gaps move with q: (c, 3, nv), (c, 3, nv), (c, nv)."""
-        count = len(self.records)
-        bodies = np.unique(np.concatenate([self.records["body_a"], self.records["body_b"]]))
-        geometry, found = np.empty((count, 2, 7, 6)), np.empty((count, 2), dtype=np.int64)
-        room.moved[:] = room.kinematics
-        _contact_derivatives(
-            room.scene,
-            room.kinematics,
-            room.moved,
-            room.work,
-            bodies[bodies >= 0],
-            count,
-            geometry,
-            found,
+
+@inlined_kernel
+def closed_gap(s, c):
+    """Return the gap up to which a rigid contact counts as closed [m]."""
+    iterative = s.rows.rows[3 * c].solver == ITERATIVE
+    return CLOSED if iterative else max(CLOSED, s.settings[0].slop)
+
+
+@inlined_kernel
+def closing_slope(s, c):
+    """Return by how much of its gap a rigid contact may close more if the gap grows."""
+    gap = s.collision.contacts[c].gap
+    return 0.0 if gap <= closed_gap(s, c) else (1.0 if gap > 2.0 * CLOSED else 2.0)
+
+
+@inner_kernel
+def rate_of(local, w):
+    """Return the rate of a row for the twists in `w`."""
+    total = 0.0
+    for e in range(12):
+        if local.J[e] != 0.0:
+            total += local.J[e] * w.twists[local.at[e // 6] + e % 6]
+    return total
+
+
+@inner_kernel
+def _find_sides(s, w, c, m):
+    """Find the sides of a contact, and how far it is from the others [m/s]."""
+    contact, pair, rows = s.collision.contacts[c], pair_of(s, c), s.rows.rows
+    normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
+    distances[:] = math.inf
+    sides[:] = 0
+    write_twists(w, w.velocity, m)
+    start = math.hypot(rate_of(w.local[3 * c + 1], w), rate_of(w.local[3 * c + 2], w))
+    write_twists(w, w.end_velocity, m)
+    pressed = normal.impulse * normal.inverse_mass
+    apart = rate_of(w.local[3 * c], w) + normal.compliance * normal.impulse - normal.target
+    distances[FORCE] = max(pressed, abs(apart))
+    steady = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
+    if not (steady and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)):
+        distances[LOSS] = 0.0
+    if pressed <= abs(apart):
+        return
+    sides[FORCE] = 1
+    bound = normal.friction * normal.impulse
+    slip = math.hypot(rate_of(w.local[3 * c + 1], w), rate_of(w.local[3 * c + 2], w))
+    if bound > 0.0:
+        friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
+        largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
+        spare = (bound - friction) * largest
+        distances[SLIP], sides[SLIP] = max(spare, slip), 1 if slip > spare else 0
+        if pair.static != pair.kinetic:
+            distances[SWITCH] = abs(start - s.settings[0].slip_threshold)
+            sides[SWITCH] = 1 if contact.slides > 0 else 0
+        if sides[SLIP]:
+            w.findings[0].slides = 1
+    if pair.damping_time < 0.0:
+        distances[GAP] = abs(contact.gap - closed_gap(s, c)) / s.settings[0].time_step
+        sides[GAP] = 1 if contact.gap > CLOSED else 0
+
+
+@inner_kernel
+def write_turns(s, w, c):
+    """Write how the rates of a contact change with its geometry, for the twists in `w`."""
+    contact, motion, directions, turns = s.collision.contacts[c], w.motion, w.directions[c], w.turns
+    motion[:] = 0.0
+    for end in range(2):
+        at = w.body_at[contact.body_a if end == 0 else contact.body_b]
+        if at >= 0:
+            p, sign = contact.point_a if end == 0 else contact.point_b, 1.0 - 2.0 * end
+            for r in range(3):
+                y, z = (r + 1) % 3, (r + 2) % 3
+                motion[r] += sign * w.twists[at + r]
+                turned = w.twists[at + y] * p[z] - w.twists[at + z] * p[y]
+                motion[3 + r] += sign * (w.twists[at + 3 + r] + turned)
+    along = dot(directions[0], motion[3:])
+    for e in range(12):
+        geometry, axis = w.geometry[c, e // 6], e % 6
+        px, py, pz = geometry[0, axis], geometry[1, axis], geometry[2, axis]
+        nx, ny, nz = geometry[3, axis], geometry[4, axis], geometry[5, axis]
+        x, y, z = (
+            motion[1] * pz - motion[2] * py,
+            motion[2] * px - motion[0] * pz,
+            motion[0] * py - motion[1] * px,
         )
-        has_body = np.stack([self.records["body_a"] >= 0, self.records["body_b"] >= 0], axis=1)
-        self.is_steady = (found == 12 * has_body).all(axis=1)
-        by_q = geometry[:, 0] @ self.twists[0] + geometry[:, 1] @ self.twists[1]
-        self.points, self.normal_turns, self.gaps = by_q[:, :3], by_q[:, 3:6], by_q[:, 6]
-
-    def force_changes(self, impulses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how J' l changes with q while impulses l (c, 3) stay, and its sums on trees.
-
-        Less what they change by if they turned with their bodies; the second, (nv, nv), has rows
-        for the linear velocities of free bases alone.
-        """
-        force = np.einsum("cd,cdr->cr", impulses, self.directions)
-        n, slip = self.directions[:, 0], force - impulses[:, :1] * self.directions[:, 0]
-        turned = impulses[:, :1, None] * self.normal_turns
-        turned -= n[:, :, None] * np.einsum("cr,crm->cm", slip, self.normal_turns)[:, None]
-        size = self.gaps.shape[1]
-        total, linear = np.zeros((size, size)), np.zeros((size, size))
-        across = skew(force)
-        for sign, twist, arm in zip((1.0, -1.0), self.twists, self.arms):
-            angular, moment = twist[:, :3], (arm @ force[:, :, None])[:, :, 0]
-            wrench = np.empty_like(twist)
-            wrench[:, :3] = arm @ turned - across @ self.points
-            wrench[:, :3] += skew(moment) @ angular + across @ twist[:, 3:]
-            wrench[:, 3:] = turned + across @ angular
-            total += sign * _summed(twist, wrench)
-            linear += sign * _summed(twist[:, 3:], turned)
-        return total, linear
-
-    def rate_changes(self, velocity: np.ndarray) -> np.ndarray:
-        """Return how J v (c, 3) changes with q, (c, 3, nv), while v (nv,) stays."""
-        rates = self.motions.rates(velocity)
-        twists = [twist @ velocity for twist in self.twists]
-        change = self._point_motion(*(rates[place] for place in self.places))
-        change += skew(twists[0][:, :3] - twists[1][:, :3]) @ self.points
-        moving = self._point_motion(*(twist[:, :, None] for twist in twists))[:, :, 0]
-        out = self.directions @ change
-        along = np.einsum("cr,cr->c", self.directions[:, 0], moving)
-        out[:, 0] += np.einsum("cr,crm->cm", moving, self.normal_turns)
-        out[:, 1:] -= along[:, None, None] * (self.directions[:, 1:] @ self.normal_turns)
-        return out
+        for k in range(3):
+            d = directions[k]
+            turns[k, e] = d[0] * x + d[1] * y + d[2] * z
+            if k > 0:
+                turns[k, e] -= along * (d[0] * nx + d[1] * ny + d[2] * nz)
+        turns[0, e] += motion[3] * nx + motion[4] * ny + motion[5] * nz
 
 
-def _summed(twist: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    size = twist.shape[2]
-    return twist.reshape(-1, size).T @ wrench.reshape(-1, size)
+@inlined_kernel
+def add_entries(entries, at, scale, matrix, out):
+    """Add `scale` times the sum of 12 entries times rows of a matrix of coordinates."""
+    for e in range(12):
+        if entries[e] != 0.0:
+            share, row = scale * entries[e], matrix[at[e // 6] + e % 6]
+            for j in range(row.shape[0]):
+                out[j] += share * row[j]
+
+
+@inner_kernel
+def add_rate_changes(w, number, axis, scale, rates, out):
+    """Add `scale` times the derivative by q of a row's rate, whose `turns` are current."""
+    local = w.local[number]
+    add_entries(local.J, local.at, scale, rates, out)
+    add_entries(w.turns[axis], local.at, scale, w.Z, out)
+
+
+@inlined_kernel
+def copy_row(local, held_out):
+    """Write a row that holds, whose impulse pushes along J."""
+    held_out.number, held_out.compliance = local.number, local.compliance
+    held_out.inverse_mass = local.inverse_mass
+    held_out.at[0], held_out.at[1] = local.at[0], local.at[1]
+    for e in range(12):
+        held_out.J[e] = held_out.F[e] = local.J[e]
+
+
+@inner_kernel
+def _add_normal(s, w, c, m, count):
+    """Add the normal row of a contact: a sliding one pushes along the slip too."""
+    held, target, pair = w.held[count], w.target[count], pair_of(s, c)
+    contact, normal, local = s.collision.contacts[c], s.rows.rows[3 * c], w.local[3 * c]
+    copy_row(local, held)
+    if w.sides[c, SLIP]:
+        for axis in (1, 2):
+            ratio = s.rows.rows[3 * c + axis].impulse / normal.impulse
+            for e in range(12):
+                held.F[e] += ratio * w.local[3 * c + axis].J[e]
+    target[:] = 0.0
+    add_rate_changes(w, 3 * c, 0, -1.0, w.rates, target)
+    if pair.damping_time < 0.0:
+        add_gap_changes(w, c, -closing_slope(s, c) / s.settings[0].time_step, target)
+        return count + 1
+    write_twists(w, w.velocity, m)
+    rate = rate_of(local, w)
+    if stop_derivatives(normal, contact.gap, rate, pair, s.settings[0].time_step, w.law) != 0:
+        w.findings[0].met_within = 3 * c
+    add_gap_changes(w, c, slope_of(w, 0, normal), target)
+    write_turns(s, w, c)
+    add_rate_changes(w, 3 * c, 0, slope_of(w, 1, normal), w.start_rates, target)
+    add_entries(local.J, local.at, slope_of(w, 1, normal), w.Z, target[w.velocity.shape[0] :])
+    if pair.damping_time > 0.0:
+        w.findings[0].depends_on_inertia = 1
+        _find_inertia_change(s, w, c, m)
+        for j in range(w.velocity.shape[0]):
+            target[j] += slope_of(w, 2, normal) * w.own_change[j]
+            w.softening[c, j] = w.law[2, 1] * w.own_change[j]
+    return count + 1
+
+
+@inlined_kernel
+def slope_of(w, k, row):
+    """Return the derivative of a compliant row's target, less that of its give."""
+    return w.law[k, 0] - w.law[k, 1] * row.impulse
+
+
+@inlined_kernel
+def add_gap_changes(w, c, scale, out):
+    """Add `scale` times the derivative of a gap by q."""
+    local = w.local[3 * c]
+    for e in range(12):
+        share = scale * w.geometry[c, e // 6, 6, e % 6]
+        if share != 0.0:
+            row = w.Z[local.at[e // 6] + e % 6]
+            for j in range(row.shape[0]):
+                out[j] += share * row[j]
+
+
+@inner_kernel
+def respond(w, J, at):
+    """Write `response` = M^-1 J' of a row, and `gradient`, the derivative of r' M r by q."""
+    line, entries = w.line, w.own_change
+    entries[:] = 0.0
+    add_entries(J, at, -1.0, w.Z, entries)
+    line[:, :] = 0.0
+    for k in range(entries.shape[0]):
+        line[k, 0] = entries[k]
+    solve_negative(w.space.above, w.space.factor, line)
+    for k in range(entries.shape[0]):
+        w.response[0, k] = line[k, 0]
+    energy_gradients(w.space, w.response, w.gradient)
+
+
+@inner_kernel
+def _find_inertia_change(s, w, c, m):
+    """Write the derivative by q of the inverse mass of a normal row: 2 dJ r - d(r' M r)."""
+    local, contact, out = w.local[3 * c], s.collision.contacts[c], w.own_change
+    respond(w, local.J, local.at)
+    w.pair[0], w.pair[1] = contact.body_a, contact.body_b
+    jacobian_rates(w.space.forest, w.space.kinematics, w.response[0], w.pair, w.pair_rates)
+    write_twists(w, w.response[0], m)
+    write_turns(s, w, c)
+    for j in range(out.shape[0]):
+        out[j] = -w.gradient[0, j]
+        for e in range(12):
+            out[j] += 2.0 * local.J[e] * w.pair_rates[e // 6, e % 6, j]
+    add_entries(w.turns[0], local.at, 2.0, w.Z, out)
+
+
+@inner_kernel
+def _add_sliding(s, w, c, count):
+    """Add the row across the slip, which gives way as the direction of the slip turns."""
+    held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
+    x, y = -rate_of(w.local[3 * c + 2], w), rate_of(local, w)
+    speed = math.hypot(x, y)
+    copy_row(local, held)
+    for e in range(12):
+        held.J[e] = (x * local.J[e] + y * w.local[3 * c + 2].J[e]) / speed
+        held.F[e] = held.J[e]
+    held.compliance = speed / (s.rows.rows[3 * c].friction * s.rows.rows[3 * c].impulse)
+    target[:] = 0.0
+    add_rate_changes(w, 3 * c + 1, 1, -x / speed, w.rates, target)
+    add_rate_changes(w, 3 * c + 2, 2, -y / speed, w.rates, target)
+    return count + 1
+
+
+@inner_kernel
+def add_force_turns(s, w, m, by_q_out, linear_out):
+    """Add the derivative by q of F' l for impulses that stay, in more than inverse dynamics has.
+
+    Contact forces do not turn with their bodies. Also writes its sums on trees, at rows of bases.
+    """
+    nv = w.velocity.shape[0]
+    w.turning[:, :m, :m] = 0.0
+    for c in range(s.counts[0].contact_count):
+        _turn_forces(s, w, c)
+    for part in range(2):
+        for i in range(m):
+            out = w.turned[i]
+            out[:] = 0.0
+            for j in range(m):
+                if w.turning[part, i, j] != 0.0:
+                    for k in range(nv):
+                        out[k] += w.turning[part, i, j] * w.Z[j, k]
+        if part == 0:
+            for i in range(m):
+                for r in range(nv):
+                    if w.Z[i, r] != 0.0:
+                        for k in range(nv):
+                            by_q_out[r, k] += w.Z[i, r] * w.turned[i, k]
+    linear_out[:, :] = 0.0
+    for i in range(s.forest.bodies.shape[0]):
+        at, root = w.body_at[i], s.forest.bodies[s.forest.bodies[i].root]
+        if at >= 0 and root.joint_type == FREE:
+            for r in range(3):
+                for k in range(nv):
+                    linear_out[root.v_index + 3 + r, k] += w.turned[at + 3 + r, k]
+
+
+@inner_kernel
+def _turn_forces(s, w, c):
+    """Add the derivatives by the twists of both bodies of a contact's wrenches on them."""
+    contact, local, directions = s.collision.contacts[c], w.local[3 * c], w.directions[c]
+    force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]
+    l_n, l_1, l_2 = w.impulses[3 * c], w.impulses[3 * c + 1], w.impulses[3 * c + 2]
+    n = directions[0]
+    for r in range(3):
+        force[r] = l_n * n[r] + l_1 * directions[1, r] + l_2 * directions[2, r]
+    for end in range(2):
+        at, sign = local.at[end], 1.0 - 2.0 * end
+        if at < 0:
+            continue
+        p = contact.point_a if end == 0 else contact.point_b
+        _write_cross(p, force, moment)
+        for e in range(12):
+            if local.at[e // 6] < 0:
+                continue
+            j, geometry, axis = local.at[e // 6] + e % 6, w.geometry[c, e // 6], e % 6
+            along = 0.0
+            for r in range(3):
+                along += (force[r] - l_n * n[r]) * geometry[3 + r, axis]
+            for r in range(3):
+                turned[r] = l_n * geometry[3 + r, axis] - n[r] * along
+                turned[3 + r] = geometry[r, axis]
+            own = e // 6 == end
+            for r in range(3):
+                y, z = (r + 1) % 3, (r + 2) % 3
+                angular = p[y] * turned[z] - p[z] * turned[y]
+                angular -= force[y] * turned[3 + z] - force[z] * turned[3 + y]
+                linear = turned[r]
+                w.turning[1, at + 3 + r, j] += sign * linear
+                if own and axis < 3:
+                    of_force = _cross_entry(force, r, axis)
+                    angular += _cross_entry(moment, r, axis)
+                    linear += of_force
+                elif own:
+                    angular += _cross_entry(force, r, axis - 3)
+                w.turning[0, at + r, j] += sign * angular
+                w.turning[0, at + 3 + r, j] += sign * linear
+
+
+@inlined_kernel
+def _write_cross(a, b, out):
+    for r in range(3):
+        y, z = (r + 1) % 3, (r + 2) % 3
+        out[r] = a[y] * b[z] - a[z] * b[y]
+
+
+@inlined_kernel
+def _cross_entry(v, r, k):
+    """Return entry (r, k) of the matrix of the cross product v x."""
+    if r == k:
+        return 0.0
+    return v[(r + 2) % 3] * -1.0 if k == (r + 1) % 3 else v[(r + 1) % 3]

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.world.linearization.coordinates import FreeBases, skew
-from hrpsim.world.linearization.taken_step import TakenStep
+from hrpsim.model.system import FREE
+from hrpsim.step.arrays import Scene
+from hrpsim.world.linearization.room import Room
 
 _UNSOLVED = 1e-6  # error of the rule, as a share of its terms and of the inertia, where it failed
 
@@ -30,25 +31,34 @@ class Spins(NamedTuple):
     unsolved: np.ndarray  # bodies that turn too far for the rule
 
 
-def spins_of(step: TakenStep, bases: FreeBases) -> Spins:
+def skew(v: np.ndarray) -> np.ndarray:
+    """Return the matrices (..., 3, 3) of the cross products v x of vectors (..., 3)."""
+    out = np.zeros((*v.shape, 3))
+    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
+    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = v[..., 2], -v[..., 1], v[..., 0]
+    return out
+
+
+def spins_of(scene: Scene, w: Room) -> Spins:
     """Return the bodies that turn by the rule, and its derivatives."""
-    forest, h = step.scene.forest, step.time_step
-    at = np.flatnonzero(forest.dofs["turns_freely"][bases.angular[:, 0]] != 0)
-    angular, bodies = bases.angular[at], bases.bodies[at]
-    if not len(at):
-        none = np.zeros((0, 3, 3))
-        return Spins(angular, none[:, 0], none, none, bodies)
-    R = bases.rotations(step.q_middle)[at]
-    inverse, I = R.swapaxes(1, 2), forest.bodies["inertia"][bodies]
-    rate = step.velocity[angular]
-    predicted = 2.0 / h * (step.velocity_middle[angular] - rate)
-    found = step.scene.spins["spin_acceleration"][bodies].copy()
+    bodies, h = scene.forest.bodies, float(scene.settings["time_step"][0])
+    turns = scene.forest.dofs["turns_freely"][bodies["v_index"]] != 0
+    numbers = np.flatnonzero(turns & (bodies["joint_type"] == FREE))
+    angular = bodies["v_index"][numbers][:, None] + np.arange(3)
+    u = w.q[bodies["q_index"][numbers][:, None] + np.arange(3, 7)]
+    u = u / np.linalg.norm(u, axis=1, keepdims=True)
+    cross = skew(u[:, :3])
+    R, I = np.eye(3) + 2.0 * (u[:, 3, None, None] * cross + cross @ cross), bodies["inertia"]
+    inverse, I = R.swapaxes(1, 2), I[numbers]
+    rate = w.velocity[angular]
+    predicted = 2.0 / h * (w.middle_velocity[angular] - rate)
+    found = scene.spins["spin_acceleration"][numbers].copy()
     middle = inverse @ (rate + 0.5 * h * (found + predicted))[:, :, None]
     K = skew(middle[:, :, 0]) @ I - skew((I @ middle)[:, :, 0])
     change = inverse @ found[:, :, None]
     torque = I @ change + np.cross(middle[:, :, 0], (I @ middle)[:, :, 0])[:, :, None]
     size = np.abs(I @ change).max(axis=1, initial=0.0)[:, 0] + np.trace(I, axis1=1, axis2=2)
-    unsolved = bodies[np.abs(torque).max(axis=1, initial=0.0)[:, 0] > _UNSOLVED * size]
+    unsolved = numbers[np.abs(torque).max(axis=1, initial=0.0)[:, 0] > _UNSOLVED * size]
     solved = np.linalg.inv(I + 0.5 * h * K)
     turn_p, turn_w = inverse @ skew(predicted), inverse @ skew(rate)
     by_turn = R @ (solved @ (I @ turn_p - K @ turn_w) - turn_p) - skew(found)

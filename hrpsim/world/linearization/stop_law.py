@@ -8,41 +8,48 @@ Written for complex numbers: the imaginary part of a step of 1e-30 is the deriva
 
 from __future__ import annotations
 
-import numpy as np
-
 from hrpsim.constraints.impact_rows import CLOSED
+from hrpsim.jit.compiled import inner_kernel
 
 _STEP = 1e-30
 _ROUNDING = 1e-6  # share of a target by which it is not another one
 
 
+@inner_kernel
 def _law(gap, rate, inverse_mass, compliance, damping_time, time_step):
     """Return the target and compliance of a row whose stop acts for the whole step."""
-    start = gap - 0.5 * time_step * rate
-    is_open = start.real > CLOSED
-    damping_time = np.where(is_open, 0.0, damping_time)
-    drag = damping_time * time_step * inverse_mass
-    safe = np.where(compliance > 0.0, compliance, 1.0)
-    weight = np.where(compliance > 0.0, (3.0 * safe + drag) / (6.0 * safe + drag), 1.0)
+    start, weight = gap - 0.5 * time_step * rate, 1.0 + 0.0j
+    if start.real > CLOSED:
+        start, damping_time = 0.0j, 0.0
+    if compliance > 0.0:
+        drag = damping_time * time_step * inverse_mass
+        weight = (3.0 * compliance + drag) / (6.0 * compliance + drag)
     share = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
-    pressed = 0.5 * (np.where(is_open, 0.0, start) + gap) + (1.0 - weight) * damping_time * rate
+    pressed = 0.5 * (start + gap) + (1.0 - weight) * damping_time * rate
     return -4.0 * share * pressed / time_step, 4.0 * compliance * share / time_step**2
 
 
-def stop_derivatives(rows, gap, rate, pairs, time_step):
-    """Return derivatives (3, k) of targets and of compliances by gap, rate and inverse mass.
+@inner_kernel
+def stop_derivatives(row, gap, rate, stop, time_step, derivatives_out):
+    """Write derivatives (3, 2) of target and compliance by gap, rate and inverse mass.
 
-    Of rows (k,) with the parameters `pairs` (k,). Also returns which rows (k,) have another law:
-    stops that are met within the step act for the rest of it alone.
+    Returns 1 if the row has another law: stops that are met within the step act for the rest of
+    it alone; 0 otherwise.
     """
-    own = rows["inverse_mass"] - rows["compliance"]
-    values, by_target, by_compliance = np.array([gap, rate, own], dtype=complex), [], []
+    own, other = row.inverse_mass - row.compliance, 0
     for k in range(3):
-        moved = values.copy()
-        moved[k] += 1j * _STEP
-        law = _law(*moved, pairs["compliance"], pairs["damping_time"], time_step)
-        by_target.append(law[0].imag / _STEP)
-        by_compliance.append(law[1].imag / _STEP)
-    other = np.abs(law[0].real - rows["target"]) > _ROUNDING * np.abs(rows["target"])
-    other |= np.abs(law[1].real - rows["compliance"]) > _ROUNDING * rows["compliance"]
-    return np.array(by_target), np.array(by_compliance), other
+        target, compliance = _law(
+            gap + (1j * _STEP if k == 0 else 0j),
+            rate + (1j * _STEP if k == 1 else 0j),
+            own + (1j * _STEP if k == 2 else 0j),
+            stop.compliance,
+            stop.damping_time,
+            time_step,
+        )
+        derivatives_out[k, 0] = target.imag / _STEP
+        derivatives_out[k, 1] = compliance.imag / _STEP
+        if abs(target.real - row.target) > _ROUNDING * abs(row.target):
+            other = 1
+        if abs(compliance.real - row.compliance) > _ROUNDING * row.compliance:
+            other = 1
+    return other

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.results import Naming
 
-_LASTING = [path for path, field in declared_fields(Scene) if field.life is Life.STATE]
+_LASTING = attrgetter(*(path for path, field in declared_fields(Scene) if field.life is Life.STATE))
 
 
 class Scenes:
@@ -130,8 +131,17 @@ class Scenes:
         return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
     def lasting_arrays(self) -> list[np.ndarray]:
-        """Return all arrays that the next step depends on."""
-        return [at(self.scene, path) for path in _LASTING]
+        """Return copies of all arrays that the next step depends on."""
+        return [raw(array).copy().view(array.dtype) for array in _LASTING(self.scene)]
+
+    def put_back(self, kept: list[np.ndarray]) -> None:
+        """Write arrays of `lasting_arrays` back; what was added since stays."""
+        for saved, array in zip(kept, _LASTING(self.scene), strict=True):
+            raw(array[: len(saved)])[...] = raw(saved)
+
+    def raw_lasting(self) -> list[np.ndarray]:
+        """Return all arrays that the next step depends on, records as bytes."""
+        return [raw(array) for array in _LASTING(self.scene)]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the lazily compiled kernels again: another process has them at other addresses."""
@@ -141,3 +151,8 @@ class Scenes:
                 if field.life is Life.PROCESS:
                     at(self.present, path)[:] = 0
             provide_used(self.present)
+
+
+def raw(array: np.ndarray) -> np.ndarray:
+    """Return an array as bytes if it has records, which numpy copies field by field."""
+    return array.view(np.uint8) if array.dtype.names else array

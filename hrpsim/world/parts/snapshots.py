@@ -66,7 +66,7 @@ class Snapshots(Exclusions):
             "sleep": self._sleep.state(),
             "inertias": [entity.inertias for entity in self._contents.entities],
             "samples": [sampler.state() for sampler in self._contents.samplers],
-            "arrays": [array.copy() for array in self._scenes.lasting_arrays()],
+            "arrays": self._scenes.lasting_arrays(),
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -86,8 +86,7 @@ class Snapshots(Exclusions):
                 "the snapshot was taken with other robots, bodies or connections in the world"
             )
         self._sleep.prepare(snapshot["sleep"])
-        for kept, array in zip(snapshot["arrays"], self._scenes.lasting_arrays(), strict=True):
-            array[: len(kept)] = kept
+        self._scenes.put_back(snapshot["arrays"])
         self._convergence.recall(snapshot["convergence"])
         self._sleep.resume()
         for entity, inertias in zip(self._contents.entities, snapshot["inertias"], strict=True):

@@ -53,13 +53,14 @@ class Stepping(Part):
     def __init__(self, core: Core):
         super().__init__(core)
         self._reference: Reference | None = None  # to the scene that the compiled step had last
+        self._raw: tuple[Scene, list[np.ndarray]] | None = None  # a scene, its lasting arrays
         self._run: Any = None  # the step, without checks of its arguments
         self._was_cut = False  # the last call of `step`, by a signal
         self._before: tuple[int, Unmet] | None = None  # the present call, of the convergence record
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the step's machine code, which is this process's."""
-        return self.__dict__ | {"_run": None, "_reference": None}
+        return self.__dict__ | {"_run": None, "_reference": None, "_raw": None}
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps; see `World.step`."""
@@ -87,7 +88,10 @@ class Stepping(Part):
         """Do a step solved to a tolerance [m/s], yield the scene after it, return to its start."""
         self._contents.refuse_while_stepping()
         self.get_ready()
-        start = [array.copy() for array in self._scenes.lasting_arrays()]
+        if self._raw is None or self._raw[0] is not self._scenes.present:
+            self._raw = self._scenes.present, self._scenes.raw_lasting()
+        scene, arrays = self._raw
+        start = [array.copy() for array in arrays]
         settings = self._contents.settings
         settings["tolerance"] = min(float(settings["tolerance"][0]), tolerance)
         try:
@@ -101,8 +105,10 @@ class Stepping(Part):
                     self._serve(status)
             yield self._scenes.present
         finally:
-            for kept, array in zip(start, self._scenes.lasting_arrays(), strict=True):
-                array[: len(kept)] = kept
+            if self._scenes.present is not scene:  # it was given more room
+                arrays = self._scenes.raw_lasting()
+            for saved, array in zip(start, arrays, strict=True):
+                array[: len(saved)] = saved
             self._scenes.present.search["candidate_count"] = -1
 
     # -- a call of `step` -----------------------------------------------------------------------

@@ -1,0 +1,183 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The step that was taken, and the derivatives of its equations of motion.
+
+docs/explanation/linearization.md, "Dynamics".
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.dynamics.motion_derivatives import factorise_mass
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.motion.motion import move
+from hrpsim.world.linearization.body_motions import body_jacobians, jacobian_rates
+from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
+from hrpsim.world.linearization.world_derivatives import derivatives_in_world
+
+_LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
+
+
+@kernel
+def read_step(s, w):
+    """Write the vectors of the step that was taken, and which coordinates its rows read.
+
+    Returns how many these are.
+    """
+    h, counts, work = s.settings[0].time_step, s.counts[0], s.work
+    for k in range(w.velocity.shape[0]):
+        locked = math.isinf(work.joint_inertia[k])
+        w.velocity[k] = 0.0 if locked else s.start.velocity[k]
+        w.end_velocity[k] = w.velocity[k] + h * (work.dv[k] + work.change[k])
+        w.middle_velocity[k] = w.smooth_velocity[k] = work.velocity_middle[k]
+        w.acceleration[k] = (w.end_velocity[k] - w.velocity[k]) / h
+        w.correction[k] = work.correction_velocity[k]
+        w.space.rotor_inertia[k] = 0.0 if locked else work.joint_inertia[k]
+        w.dof_at[k] = -1
+    for r in range(counts.row_count):
+        w.impulses[r] = s.rows.rows[r].impulse
+    copy_vector(s.start.q, w.q)
+    move(s.forest, s.start.velocity, 0.5 * h, w.q)
+    n = s.forest.bodies.shape[0]
+    w.body_at[:] = -1
+    for c in range(counts.contact_count):
+        contact = s.collision.contacts[c]
+        w.body_at[contact.body_a] = w.body_at[contact.body_b] = 0
+    for c in range(s.connections.shape[0]):
+        connection = s.connections[c]
+        if connection.enabled:
+            w.body_at[connection.body_a] = w.body_at[connection.body_b] = 0
+    m = 0
+    w.body_at[n] = -1
+    for i in range(n):
+        if w.body_at[i] == 0:
+            w.bodies[m // 6], w.body_at[i] = i, m
+            m += 6
+    for r in range(3 * counts.contact_count + counts.connection_rows, counts.row_count):
+        row = s.rows.rows[r]
+        w.dof_at[row.source] = 0
+        if row.at_b >= 0:
+            w.dof_at[s.forest.dofs[row.source].mimic_dof] = 0
+    for k in range(w.dof_at.shape[0]):
+        if w.dof_at[k] == 0:
+            w.dof_at[k] = m
+            m += 1
+    return m
+
+
+@inner_kernel
+def write_balance(s, w, columns):
+    """Write M, and the derivatives of M v' - F' l but for the turns of contacts.
+
+    Velocities and accelerations of free bodies that turn by the midpoint rule are those of
+    hrpsim.world.linearization.spin.
+    """
+    h, nv = s.settings[0].time_step, w.velocity.shape[0]
+    write_wrenches(s, w, 1.0 / h)
+    for i in range(s.forest.bodies.shape[0]):
+        for r in range(6):
+            w.space.articulated[i].external[r] += s.articulated[i].external[r]
+    by_q, by_velocity, mass = w.balance[BY_Q], w.balance[BY_VELOCITY], w.balance[MASS]
+    gravity = s.settings[0].gravity
+    derivatives_in_world(
+        w.space, w.q, w.smooth_velocity, w.acceleration, gravity, columns, w.balance
+    )
+    for i in range(nv):
+        for j in range(nv):
+            by_q[i, j] *= -h
+            by_velocity[i, j] = mass[i, j] - h * by_velocity[i, j]
+    for k in range(nv):
+        dof, control = s.forest.dofs[k], s.control[k]
+        follows = 1.0 if control.saturated == 0 else 0.0
+        by_q[k, k] -= h * (dof.stiffness + follows * control.kp)
+        by_velocity[k, k] -= h * (dof.damping + follows * control.kd)
+        _find_limits(s, w, k, h / mass[k, k])
+        if math.isinf(s.work.joint_inertia[k]):
+            for j in range(nv):
+                mass[k, j] = mass[j, k] = 0.0
+            mass[k, k] = _LOCKED
+    for i in range(nv):
+        copy_vector(mass[i], w.space.factor[i])
+    factorise_mass(w.space.above, w.space.factor)
+
+
+@inlined_kernel
+def _find_limits(s, w, k, inverse_mass):
+    """Write how far an actuator is from its limits of effort and velocity [m/s or rad/s]."""
+    dof, control, limits, work = s.forest.dofs[k], s.control[k], w.limits, s.work
+    limits[0, k] = limits[1, k] = math.inf
+    if dof.q_index < 0 or math.isinf(work.joint_inertia[k]):
+        return
+    effort = control.effort + control.kd * (control.target_velocity - w.velocity[k])
+    effort += control.kp * (control.target_position - w.q[dof.q_index] - control.ahead)
+    change = (w.end_velocity[k] - w.velocity[k]) / s.settings[0].time_step
+    effort -= work.actuator_inertia[k] * change
+    limits[0, k] = abs(abs(effort) - dof.effort_limit) * inverse_mass
+    if control.limiting == 0:  # its row says how far it is
+        limits[1, k] = abs(abs(w.end_velocity[k]) - dof.velocity_limit)
+
+
+@inner_kernel
+def write_wrenches(s, w, scale):
+    """Write `scale` times the impulses of contacts as external forces on bodies."""
+    for i in range(s.forest.bodies.shape[0]):
+        for r in range(6):
+            w.space.articulated[i].external[r] = 0.0
+    for number in range(3 * s.counts[0].contact_count):
+        row, impulse = s.rows.rows[number], scale * w.impulses[number]
+        if row.constrained_a >= 0:
+            i = s.constrained.bodies[row.constrained_a].body
+            for r in range(6):
+                w.space.articulated[i].external[r] += impulse * row.J_a[r]
+        if row.constrained_b >= 0 and row.at_b >= 0:
+            i = s.constrained.bodies[row.constrained_b].body
+            for r in range(6):
+                w.space.articulated[i].external[r] += impulse * row.J_b[r]
+
+
+@inner_kernel
+def count_bodies(w):
+    """Return how many bodies have coordinates."""
+    count = 0
+    for i in range(w.bodies.shape[0]):
+        count += 1 if w.body_at[i] >= 0 else 0
+    return count
+
+
+@inner_kernel
+def write_coordinates(s, w, nb):
+    """Write poses where the forces act, Z of `nb` bodies, and the derivative of Z v' by q."""
+    forest, nv = s.forest, w.velocity.shape[0]
+    for poses in (w.poses, w.moved):
+        update_poses(forest, w.q, poses)
+        update_velocities(forest, w.middle_velocity, poses)
+    bodies = w.bodies[:nb]
+    body_jacobians(forest, w.poses, bodies, w.Z[: 6 * nb].reshape((nb, 6, nv)))
+    write_rates(w, w.end_velocity, nb, w.rates)
+    for k in range(nv):
+        if w.dof_at[k] >= 0:
+            w.Z[w.dof_at[k], :] = w.rates[w.dof_at[k], :] = 0.0
+            w.start_rates[w.dof_at[k], :] = 0.0
+            w.Z[w.dof_at[k], k] = 1.0
+
+
+@inner_kernel
+def write_rates(w, velocity, body_count, rates_out):
+    """Write the derivative by q of Z v, while v = `velocity` stays: (m, nv)."""
+    rates = rates_out[: 6 * body_count].reshape((body_count, 6, velocity.shape[0]))
+    bodies, forest = w.bodies[:body_count], w.space.forest
+    jacobian_rates(forest, w.space.kinematics, velocity, bodies, rates)
+
+
+@inner_kernel
+def write_twists(w, velocity, m):
+    """Write the coordinates Z v (m,) of a velocity."""
+    for j in range(m):
+        total = 0.0
+        for k in range(velocity.shape[0]):
+            total += w.Z[j, k] * velocity[k]
+        w.twists[j] = total

@@ -1,0 +1,281 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the derivatives of velocities to those of the state after the step.
+
+Columns are changes of the state: first of positions where the forces act and of velocities, then
+of those at the start in the layout of the kernels, at last in the public one. A free base turns by
+(R <- exp(d) R) in the kernels' layout, along the world's axes, its angular part first; in the
+public layout by (R <- R exp(d)), along its own axes, linear part first.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.dynamics.articulated import place_inertias
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.model.system import FREE
+from hrpsim.spatial.inertia import apply_inertia
+from hrpsim.spatial.rotation import rotation_from_quaternion
+from hrpsim.world.linearization.body_motions import write_motion_cross
+from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
+
+START, END = range(2)
+
+
+@kernel
+def write_ends(s, w, columns, corrects, correction, ends_out):
+    """Write the derivatives (2 nv, 3 nv) of the state after the step, in the public layout.
+
+    Args:
+        s: scene.
+        w: Room.
+        columns: (nv, 3 nv and more) derivatives of the velocity by the position where the forces
+            act, by the velocity, and by momentum.
+        corrects: whether there is a position correction.
+        correction: (nv, 3 nv and more) the derivatives of its rate.
+        ends_out: (2 nv, 3 nv) by position and velocity at the start, and by momentum.
+    """
+    forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
+    for k in range(nv):
+        position, velocity = ends_out[k], ends_out[nv + k]
+        for c in range(3 * nv):
+            velocity[c] = columns[k, c]
+            position[c] = 0.5 * h * columns[k, c]
+        position[k] += 1.0
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            k = forest.bodies[i].v_index
+            write_exponential(w.end_velocity, k, 0.5 * h, w.turns)
+            _turn_angular(w, k, 0.5 * h, columns, ends_out)
+    if corrects:
+        _add_correction(s, w, correction, ends_out)
+    for k in range(2 * nv):
+        _from_start(s, w, ends_out[k])
+    _keep_momentum(s, w, columns, ends_out)
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            _rows_to_public(s, w, i, ends_out)
+            _columns_to_public(s, w, i, ends_out)
+
+
+@kernel
+def write_exponential(velocity, k, duration, matrices_out):
+    """Write exp(r) and the left Jacobian of it side by side, of a rotation r = t w."""
+    x, y, z = duration * velocity[k], duration * velocity[k + 1], duration * velocity[k + 2]
+    square = x * x + y * y + z * z
+    angle = math.sqrt(square)
+    if angle < 1e-4:
+        a, b, c = 1.0 - square / 6.0, 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
+    else:
+        a, b = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square
+        c = (angle - math.sin(angle)) / (square * angle)
+    r = x, y, z
+    for i in range(3):
+        for j in range(3):
+            twice = r[i] * r[j] - (square if i == j else 0.0)
+            once = 0.0 if i == j else (-r[3 - i - j] if j == (i + 1) % 3 else r[3 - i - j])
+            same = 1.0 if i == j else 0.0
+            matrices_out[i, j] = same + a * once + b * twice
+            matrices_out[i, 3 + j] = same + b * once + c * twice
+
+
+@inner_kernel
+def _turn_angular(w, k, duration, rates, ends_out):
+    """Write the rows of the rotation of a base: E dq + t J dv; those of dq are the unit rows."""
+    for c in range(ends_out.shape[1]):
+        for r in range(3):
+            turn = w.turns[r, c - k] if k <= c < k + 3 else 0.0
+            for j in range(3):
+                turn += duration * w.turns[r, 3 + j] * rates[k + j, c]
+            ends_out[k + r, c] = turn
+
+
+@inner_kernel
+def _add_correction(s, w, correction, ends_out):
+    """Move the end by the position correction: its rate acts for a whole step."""
+    h, nv, forest = s.settings[0].time_step, correction.shape[0], s.forest
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            k = forest.bodies[i].v_index
+            write_exponential(w.correction, k, h, w.turns)
+            for c in range(2 * nv):
+                x, y, z = ends_out[k, c], ends_out[k + 1, c], ends_out[k + 2, c]
+                for r in range(3):
+                    turn = w.turns[r, 0] * x + w.turns[r, 1] * y + w.turns[r, 2] * z
+                    for j in range(3):
+                        # the rows below add h times the rate itself
+                        share = w.turns[r, 3 + j] - (1.0 if r == j else 0.0)
+                        turn += h * share * correction[k + j, c]
+                    ends_out[k + r, c] = turn
+    for k in range(nv):
+        for c in range(2 * nv):
+            ends_out[k, c] += h * correction[k, c]
+
+
+@inner_kernel
+def _from_start(s, w, row):
+    """Turn entries for the middle of the step into such for its start: q_m = q + h / 2 v."""
+    h, nv = s.settings[0].time_step, w.velocity.shape[0]
+    for j in range(nv):
+        row[nv + j] += 0.5 * h * row[j]
+    for i in range(s.forest.bodies.shape[0]):
+        if s.forest.bodies[i].joint_type == FREE:
+            j = s.forest.bodies[i].v_index
+            x, y, z = row[j], row[j + 1], row[j + 2]
+            write_exponential(s.start.velocity, j, 0.5 * h, w.turns)
+            for r in range(3):
+                by_rate = w.turns[0, 3 + r] * x + w.turns[1, 3 + r] * y + w.turns[2, 3 + r] * z
+                row[nv + j + r] += 0.5 * h * (by_rate - row[j + r])
+            _turn_columns(w.turns, x, y, z, row, j)
+
+
+@inlined_kernel
+def _turn_columns(R, x, y, z, row_out, at):
+    """Write (x, y, z) R as three entries of a row."""
+    a = x * R[0, 0] + y * R[1, 0] + z * R[2, 0]
+    b = x * R[0, 1] + y * R[1, 1] + z * R[2, 1]
+    c = x * R[0, 2] + y * R[1, 2] + z * R[2, 2]
+    row_out[at], row_out[at + 1], row_out[at + 2] = a, b, c
+
+
+@inner_kernel
+def _keep_momentum(s, w, columns, ends_out):
+    """Add the change of the velocity by which floating trees keep their linear momentum."""
+    forest, nv, n, change = s.forest, w.velocity.shape[0], s.forest.bodies.shape[0], w.pushed
+    known = False
+    for root in range(n):
+        body = forest.bodies[root]
+        if not (body.joint_type == FREE and root + 1 < n and forest.bodies[root + 1].root == root):
+            continue
+        if not known:
+            _write_momenta(forest, w, s.start.q, s.start.velocity, w.momentum[START])
+            _write_momenta(forest, w, s.q, w.end_velocity, w.momentum[END])
+            known = True
+        for r in range(3):
+            at = body.v_index + 3 + r
+            _write_pushes(w, columns, at, change)
+            _from_start(s, w, change)
+            for k in range(nv):
+                if forest.bodies[forest.dofs[k].body].root != root:
+                    continue
+                change[k] += w.momentum[START, BY_Q, k, r]
+                change[nv + k] += w.momentum[START, BY_VELOCITY, k, r]
+                by_q, by_velocity = w.momentum[END, BY_Q, k, r], w.momentum[END, BY_VELOCITY, k, r]
+                for c in range(3 * nv):
+                    change[c] -= by_q * ends_out[k, c] + by_velocity * ends_out[nv + k, c]
+            total = w.momentum[END, BY_VELOCITY, at, r]
+            for c in range(3 * nv):
+                w.kept[r, c] = change[c] / total
+        for r in range(3):
+            for c in range(3 * nv):
+                ends_out[nv + body.v_index + 3 + r, c] += w.kept[r, c]
+
+
+@inner_kernel
+def _write_pushes(w, columns, at, out):
+    """Write the derivatives of the constraint force on a base, along its row `at` of M."""
+    nv = columns.shape[0]
+    for k in range(nv):
+        out[k] = w.linear[at, k] - w.balance[BY_Q, at, k]
+        out[nv + k], out[2 * nv + k] = -w.balance[BY_VELOCITY, at, k], 0.0
+    out[2 * nv + at] = -1.0
+    for k in range(nv):
+        share = w.balance[MASS, at, k]
+        if share != 0.0:
+            for c in range(3 * nv):
+                out[c] += share * columns[k, c]
+
+
+@inner_kernel
+def _write_momenta(forest, w, q, velocity, out):
+    """Write the derivatives (2, nv, 3) of the linear momentum of trees, by q and by velocity.
+
+    That by the velocity is I S, with the inertia I of all that a degree of freedom S carries; by q
+    S x* H + I (v x S) with its momentum H, where v is the velocity of what carries it.
+    """
+    kinematics, articulated, carried = w.space.kinematics, w.space.articulated, w.space.composite
+    n = forest.bodies.shape[0]
+    update_poses(forest, q, kinematics)
+    update_velocities(forest, velocity, kinematics)
+    place_inertias(forest, kinematics, articulated)
+    for i in range(n):
+        apply_inertia(articulated[i].inertia, kinematics[i].v, articulated[i].p_A)
+        for r in range(10):
+            carried[i, r] = articulated[i].inertia[r]
+    for i in range(n - 1, -1, -1):
+        parent = forest.bodies[i].parent
+        if parent >= 0:
+            for r in range(6):
+                articulated[parent].p_A[r] += articulated[i].p_A[r]
+            for r in range(10):
+                carried[parent, r] += carried[i, r]
+    for k in range(velocity.shape[0]):
+        i = forest.dofs[k].body
+        body, S, H = forest.bodies[i], w.motion, articulated[i].p_A
+        v = kinematics[i].v if body.parent < 0 else kinematics[body.parent].v
+        for r in range(6):
+            S[r] = kinematics[i].S[r]
+        if body.joint_type == FREE:
+            S[:] = 0.0
+            S[k - body.v_index] = 1.0
+        _write_momentum(carried[i], S, v, H, w.products, out[:, k])
+        if body.joint_type == FREE and k - body.v_index >= 3:
+            out[BY_Q, k] = 0.0
+
+
+@inner_kernel
+def _write_momentum(carried, S, v, H, work, out):
+    """Write the derivatives (2, 3) of one degree of freedom."""
+    force, turned = work[0], work[1]
+    apply_inertia(carried, S, force)
+    for r in range(3):
+        out[BY_VELOCITY, r] = force[3 + r]
+    write_motion_cross(v, S, turned)
+    apply_inertia(carried, turned, force)
+    for r in range(3):
+        y, z = (r + 1) % 3, (r + 2) % 3
+        out[BY_Q, r] = force[3 + r] + S[y] * H[3 + z] - S[z] * H[3 + y]
+
+
+@inner_kernel
+def _rows_to_public(s, w, i, ends_out):
+    """Turn the rows of a free base from the layout of the kernels to the public one."""
+    k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
+    _write_rotation(s.q, s.forest.bodies[i].q_index, R)
+    for c in range(3 * nv):
+        x, y, z = ends_out[k, c], ends_out[k + 1, c], ends_out[k + 2, c]
+        for at in (k, k + 3):
+            ends_out[nv + at, c] -= y * v[at + 2] - z * v[at + 1]
+            ends_out[nv + at + 1, c] -= z * v[at] - x * v[at + 2]
+            ends_out[nv + at + 2, c] -= x * v[at + 1] - y * v[at]
+        for at in (k, nv + k):
+            wx, wy, wz = ends_out[at, c], ends_out[at + 1, c], ends_out[at + 2, c]
+            lx, ly, lz = ends_out[at + 3, c], ends_out[at + 4, c], ends_out[at + 5, c]
+            for r in range(3):
+                ends_out[at + r, c] = R[0, r] * lx + R[1, r] * ly + R[2, r] * lz
+                ends_out[at + 3 + r, c] = R[0, r] * wx + R[1, r] * wy + R[2, r] * wz
+
+
+@inner_kernel
+def _columns_to_public(s, w, i, ends_out):
+    """Turn the columns of a free base likewise."""
+    k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.start.velocity, w.turns
+    _write_rotation(s.start.q, s.forest.bodies[i].q_index, R)
+    for row_number in range(2 * nv):
+        row = ends_out[row_number]
+        for r in range(3):
+            y, z = (r + 1) % 3, (r + 2) % 3
+            for at in (k, k + 3):
+                row[k + r] += v[at + y] * row[nv + at + z] - v[at + z] * row[nv + at + y]
+        for at in (k, nv + k):
+            wx, wy, wz = row[at], row[at + 1], row[at + 2]
+            _turn_columns(R, row[at + 3], row[at + 4], row[at + 5], row, at)
+            _turn_columns(R, wx, wy, wz, row, at + 3)
+
+
+@inlined_kernel
+def _write_rotation(q, j, R_out):
+    rotation_from_quaternion(q[j + 3], q[j + 4], q[j + 5], q[j + 6], R_out)

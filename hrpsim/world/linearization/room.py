@@ -1,0 +1,168 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The arrays in which a step is differentiated.
+
+Constraint rows read the velocity through few coordinates z = Z v: the twists of the bodies that
+constraints push, six each, and the rates of joints with constraints of their own. A row has at most
+12 entries in them, six of each of two bodies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
+from hrpsim.dynamics.motion_derivatives import PANEL
+from hrpsim.dynamics.workspace import Workspace, new_workspace
+from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.model.system import System
+
+BY_Q, BY_VELOCITY, MASS = range(3)  # of `balance`
+RIGID, SOFT = range(2)  # groups of rows
+FORCE, SLIP, GAP, SWITCH, LOSS = range(5)  # columns of `distances` and `sides`
+
+HELD_ROW = np.dtype(
+    [
+        ("number", "i8"),  # among the rows of the step
+        ("at", "i8", (2,)),  # first coordinate of each body, -1 for none
+        ("J", "f8", (12,)),
+        ("F", "f8", (12,)),  # along which its impulse pushes: J, but for sliding contacts
+        ("compliance", "f8"),
+        ("inverse_mass", "f8"),
+    ]
+)
+FOUND = np.dtype(
+    [
+        ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
+        ("depends_on_inertia", "i8"),  # whether any target depends on an effective mass
+        ("slides", "i8"),  # whether any contact slides
+    ]
+)
+
+
+class Room(NamedTuple):
+    """Arrays for n bodies, nv degrees of freedom, m coordinates, k rows and c contacts."""
+
+    space: Workspace
+    poses: np.ndarray  # (n,) KINEMATICS where the forces act, as the next
+    moved: np.ndarray  # (n,)
+    q: np.ndarray  # (nq,) where the forces act
+    velocity: np.ndarray  # (nv,) at the start
+    end_velocity: np.ndarray  # (nv,) that the rows found
+    middle_velocity: np.ndarray  # (nv,) of the velocity products
+    smooth_velocity: np.ndarray  # (nv,) the same, zero where `spin` has them
+    impulses: np.ndarray  # (k,) of the rows
+    acceleration: np.ndarray  # (nv,)
+    correction: np.ndarray  # (nv,) displacement rate of the position correction
+    bodies: np.ndarray  # (n,) bodies with coordinates
+    body_at: np.ndarray  # (n + 1,) first coordinate of each body, -1 for none; the last: the world
+    dof_at: np.ndarray  # (nv,) coordinate of each degree of freedom, -1 for none
+    parameters: np.ndarray  # column of the parameters of each kind of joint row
+    Z: np.ndarray  # (m, nv)
+    rates: np.ndarray  # (m, nv) derivative of Z v' by q
+    start_rates: np.ndarray  # (m, nv) the same of the velocity at the start
+    twists: np.ndarray  # (m,) of some velocity
+    balance: np.ndarray  # (3, nv, nv) M, and derivatives of M v' - F' l (BY_Q, BY_VELOCITY, MASS)
+    limits: np.ndarray  # (2, nv) distances of actuators to their limits of effort and velocity
+    linear: np.ndarray  # (nv, nv) of the force of contacts on trees by q, at rows of free bases
+    local: np.ndarray  # (k,) HELD_ROW of all rows
+    held: np.ndarray  # (k,) HELD_ROW of those that hold
+    target: np.ndarray  # (k, 2 nv) derivatives of the velocities of these, by q and velocity
+    left: np.ndarray  # (k,) by how much they contradict each other
+    row_distance: np.ndarray  # (k,) of rows of joints, to the other side
+    row_holds: np.ndarray  # (k,)
+    geometry: np.ndarray  # (c, 2, 7, 6) of contact_derivatives
+    found: np.ndarray  # (c, 2)
+    directions: np.ndarray  # (c, 3, 3)
+    turns: np.ndarray  # (3, 12) of one contact: rates by the twists, geometry alone
+    motion: np.ndarray  # (6,) of a point
+    distances: np.ndarray  # (c, 5) to other sides, inf for none
+    sides: np.ndarray  # (c, 5) which side
+    softening: np.ndarray  # (c, nv) derivative of the compliance of contacts by q
+    findings: np.ndarray  # (1,) FOUND
+    law: np.ndarray  # (3, 2) of stop_derivatives
+    line: np.ndarray  # (nv, PANEL)
+    response: np.ndarray  # (1, nv)
+    gradient: np.ndarray  # (1, nv)
+    pair: np.ndarray  # (2,) bodies of a contact
+    pair_rates: np.ndarray  # (2, 6, nv)
+    own_change: np.ndarray  # (nv,)
+    turning: np.ndarray  # (2, m, m) derivative of contact forces by twists; as sums on trees
+    turned: np.ndarray  # (m, nv)
+    delassus: np.ndarray  # (m, m) Z M^-1 Z'
+    stiffness: np.ndarray  # (2, m, m) of the rows' groups
+    inverse: np.ndarray  # (m, m)
+    pushes: np.ndarray  # (2, m, 3 nv) of the rows' targets
+    forces: np.ndarray  # (2, m, 3 nv) found
+    errors: np.ndarray  # (2, m, 3 nv)
+    free: np.ndarray  # (m, 3 nv) without rows
+    response_z: np.ndarray  # (m, 3 nv)
+    change: np.ndarray  # (m, 3 nv)
+    turned_z: np.ndarray  # (m, 3 nv)
+    momentum: np.ndarray  # (2, 2, nv, 3) of trees: start and end, by q and velocity
+    pushed: np.ndarray  # (3 nv,) of the constraint force on a base
+    kept: np.ndarray  # (3, 3 nv) by which a base keeps the momentum
+    products: np.ndarray  # (2, 6) of one degree of freedom
+
+
+def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
+    """Return room for a world and numbers of coordinates, rows and contacts."""
+    n, nv = len(system.parent), len(system.dof_body)
+    shapes: dict[str, tuple[int, ...]] = {
+        "q": (nq,),
+        "bodies": (n,),
+        "body_at": (n + 1,),
+        "dof_at": (nv,),
+        "balance": (3, nv, nv),
+        "limits": (2, nv),
+        "linear": (nv, nv),
+        "target": (k, 2 * nv),
+        "impulses": (k,),
+        "left": (k,),
+        "row_distance": (k,),
+        "row_holds": (k,),
+        "geometry": (c, 2, 7, 6),
+        "found": (c, 2),
+        "directions": (c, 3, 3),
+        "turns": (3, 12),
+        "motion": (6,),
+        "distances": (c, 5),
+        "sides": (c, 5),
+        "softening": (c, nv),
+        "law": (3, 2),
+        "line": (nv, PANEL),
+        "response": (1, nv),
+        "gradient": (1, nv),
+        "pair": (2,),
+        "pair_rates": (2, 6, nv),
+        "own_change": (nv,),
+        "turning": (2, m, m),
+        "stiffness": (2, m, m),
+        "momentum": (2, 2, nv, 3),
+        "pushed": (3 * nv,),
+        "kept": (3, 3 * nv),
+        "products": (2, 6),
+    }
+    shapes |= dict.fromkeys(("Z", "rates", "start_rates", "turned"), (m, nv))
+    shapes |= dict.fromkeys(("delassus", "inverse"), (m, m))
+    shapes |= dict.fromkeys(("pushes", "forces", "errors"), (2, m, 3 * nv))
+    shapes |= dict.fromkeys(("free", "response_z", "change", "turned_z"), (m, 3 * nv))
+    shapes["twists"] = (m,)
+    whole = ("bodies", "body_at", "dof_at", "found", "pair", "row_holds", "sides")
+    made = {
+        "space": new_workspace(system),
+        "poses": new_kinematics(n),
+        "moved": new_kinematics(n),
+        "parameters": PARAMETERS_OF_ROW,
+        "local": np.zeros(k, dtype=HELD_ROW),
+        "held": np.zeros(k, dtype=HELD_ROW),
+        "findings": np.zeros(1, dtype=FOUND),
+    }
+    for name in Room._fields:
+        if name not in made:
+            kind = np.int64 if name in whole else np.float64
+            made[name] = np.zeros(shapes.get(name, (nv,)), dtype=kind)
+    return Room(**made)
