@@ -45,9 +45,9 @@ from hrpsim.dynamics.along_motion import inverse_dynamics_along
 from hrpsim.model.model import Model
 
 _FORESEEN = 3  # steps after the next one
-_BEYOND = 1.0  # whole-body dynamics are taken into account this long after the next step [s]
+_BEYOND = 0.8  # whole-body dynamics are taken into account this long after the next step [s]
 _FADING = 0.3  # in the last part of that time this fades out [s]
-_CORRECTIONS = 4
+_CORRECTIONS = 3
 _SHORTENED = (1.0, 0.5, 0.25, 0.0)  # steps that are tried in turn where the legs cannot follow
 _SAME = 1e-9  # [m, rad]
 
@@ -173,6 +173,8 @@ class ReplannedWalk:
         _check_gap(self.body, self.stance, footsteps[0])
         after = self.gait.double_support - self.gait.start
         phases = phases_of(**self.stance, footsteps=footsteps, gait=self.gait)
+        if self._closing:  # the motion so far leads to a rest
+            return [self._swung, phases[0]._replace(rests=True), *phases[1:]]
         moved = [p._replace(begin=max(p.begin + after, 0.0), end=p.end + after) for p in phases]
         return [self._swung, *moved]
 
