@@ -49,6 +49,7 @@ _BEYOND = 0.8  # whole-body dynamics are taken into account this long after the 
 _FADING = 0.3  # in the last part of that time this fades out [s]
 _CORRECTIONS = 3
 _SHORTENED = (1.0, 0.5, 0.25, 0.0)  # steps that are tried in turn where the legs cannot follow
+_RATES = ("efforts", "com_velocity", "zmp", "vertical_force")  # of a section, from differences
 _SAME = 1e-9  # [m, rad]
 
 PlaceFootstep = Callable[[Footstep, Footstep], Footstep]
@@ -106,6 +107,7 @@ class ReplannedWalk:
         body = self.body
         self.stance = dict(zip(SIDES, body.stance))
         self.is_standing = True
+        self._before: WalkSection | None = None
         self._swung: Phase | None = None  # the phase before this touch-down
         self._closing = False
         self._state = _at_rest(body.com)
@@ -188,6 +190,10 @@ class ReplannedWalk:
         found = self._motion(phases, count)
         _check_limits(self.body.model, found.motion, self.period)
         section = self._section(found, count, footsteps)
+        if self._before is not None:
+            for name in _RATES:  # differences across the join would be those of two plans
+                getattr(section, name)[0] = getattr(self._before, name)[-1]
+        self._before = section
         if made is None:
             self._swung, self.is_standing = None, True
             self._state = _at_rest(section.com[-1])
