@@ -99,7 +99,7 @@ class VelocityWalk(Controller):
     def initialize(self, state: State) -> None:
         """Start from the present measured posture."""
         self.signals = {}
-        self.commands.clear()
+        self.commands.restart(state.time)
         self.plan.reset()
         self._write(Velocity())
         self._playback.initialize(state)

@@ -3,6 +3,7 @@
 
 """Walks by velocity: footsteps, preview control from any state, sections that join, the robot."""
 
+import itertools
 import math
 
 import numpy as np
@@ -41,7 +42,7 @@ def middle(standing):
 @settings(max_examples=50, deadline=None)
 @given(signed, signed, st.integers(1, 12))
 def test_the_middle_of_the_feet_stays_on_the_arc(forward, turn, count):
-    """x = v/w sin(w t), y = v/w (1 - cos(w t)): the path of a constant forward velocity and turn."""
+    """x = v/w sin(w t), y = v/w (1 - cos(w t)) of a constant forward velocity and turn."""
     velocity = Velocity(0.3 * forward, 0.0, 0.4 * turn)
     foot = Footstep("right", 0.0, -0.5 * WIDTH, 0.0)
     for _ in range(count):
@@ -89,6 +90,11 @@ def test_velocities_count_from_their_time_until_the_timeout():
     assert commands.at(1.2) == Velocity(0.1)
     assert commands.at(1.6) == Velocity()
     assert commands.at(2.5) == Velocity(0.2)
+    commands.add(Velocity(0.3), 9.0)
+    commands.add(Velocity(0.1), 0.5)
+    commands.restart(0.0)
+    assert commands.at(0.5) == Velocity(0.1)
+    assert commands.at(9.0) == Velocity()
     with pytest.raises(ControllerError, match="finite"):
         commands.add(Velocity(math.nan), 3.0)
 
@@ -125,7 +131,7 @@ def test_sections_join(body):
     Through changes of direction, stops, and a command that comes while the feet close up.
     """
     _, sections = walked(body, VELOCITIES)
-    for before, after in zip(sections, sections[1:]):
+    for before, after in itertools.pairwise(sections):
         assert after.com[0] == pytest.approx(before.com[-1], abs=3e-4)
         assert after.motion[0] == pytest.approx(before.motion[-1], abs=1e-3)
         assert after.com_velocity[0] == pytest.approx(before.com_velocity[-1], abs=0.02)

@@ -101,7 +101,8 @@ class VelocityCommands:
         since, velocity = self._last
         return velocity if time - since <= self.timeout else Velocity()
 
-    def clear(self) -> None:
-        """Forget all velocities."""
-        self._waiting.clear()
+    def restart(self, now: float) -> None:
+        """Forget all velocities but those that count within a second from `now` [s] on."""
+        soon = [given for given in self._waiting if now <= given[0] <= now + 1.0]
+        self._waiting = deque(soon)
         self._last = -math.inf, Velocity()
