@@ -91,10 +91,11 @@ def test_velocities_count_from_their_time_until_the_timeout():
     assert commands.at(1.6) == Velocity()
     assert commands.at(2.5) == Velocity(0.2)
     commands.add(Velocity(0.3), 9.0)
-    commands.add(Velocity(0.1), 0.5)
+    commands.restart(2.5)
+    assert commands.at(9.0) == Velocity(0.3)
+    commands.add(Velocity(0.3), 10.0)
     commands.restart(0.0)
-    assert commands.at(0.5) == Velocity(0.1)
-    assert commands.at(9.0) == Velocity()
+    assert commands.at(10.0) == Velocity()
     with pytest.raises(ControllerError, match="finite"):
         commands.add(Velocity(math.nan), 3.0)
 

@@ -81,7 +81,7 @@ class VelocityCommands:
     def __init__(self, timeout: float):
         self.timeout = timeout
         self._waiting: deque[tuple[float, Velocity]] = deque()
-        self._last = -math.inf, Velocity()
+        self._last, self._now = (-math.inf, Velocity()), -math.inf
 
     def add(self, velocity: Velocity, time: float) -> None:
         """Take a velocity that counts from `time` [s] on; ControllerError if it is not finite."""
@@ -95,14 +95,15 @@ class VelocityCommands:
         self._waiting.insert(at, (time, Velocity(*velocity)))
 
     def at(self, time: float) -> Velocity:
-        """Return the velocity that counts at `time` [s], which never decreases."""
+        """Return the velocity that counts at `time` [s]; it decreases after `restart` only."""
+        self._now = time
         while self._waiting and self._waiting[0][0] <= time:
             self._last = self._waiting.popleft()
         since, velocity = self._last
         return velocity if time - since <= self.timeout else Velocity()
 
     def restart(self, now: float) -> None:
-        """Forget all velocities but those that count within a second from `now` [s] on."""
-        soon = [given for given in self._waiting if now <= given[0] <= now + 1.0]
-        self._waiting = deque(soon)
-        self._last = -math.inf, Velocity()
+        """Forget the velocities before `now` [s]; all of them where time has gone back to it."""
+        later = [given for given in self._waiting if given[0] >= now >= self._now]
+        self._waiting = deque(later)
+        self._last, self._now = (-math.inf, Velocity()), now
