@@ -53,6 +53,7 @@ from hrpsim.ros.controller.manager_services import (
     ManagerServices,
     offer_manager_services,
 )
+from hrpsim.ros.controller.velocity_listener import VelocityListener
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]
@@ -76,6 +77,9 @@ PARAMETERS = dict(
     lead=Specification(
         0.03, "Without lockstep: commands are sent ahead of their time by [s]", 0.0, 1.0
     ),
+    stamped_cmd_vel=Specification(
+        False, "Whether cmd_vel, of controllers that walk by velocity, has TwistStamped"
+    ),
 )
 
 
@@ -95,6 +99,8 @@ class ControllerNode:
         kinds = self._controller.parameter_kinds
         self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
         self._lockstep, self._listeners = given["lockstep"], given["listeners"]
+        self._stamped = given["stamped_cmd_vel"]
+        self._velocities: VelocityListener | None = None
         self._lead_ns = round(given["lead"] * NANOSECONDS)
         self._description = DescriptionListener(self.node, given["base"])
         self._states: StateListener | None = None
@@ -129,8 +135,9 @@ class ControllerNode:
 
     @property
     def rejected_count(self) -> int:
-        """The number of messages without a valid state."""
-        return self._states.rejections.count if self._states else 0
+        """The number of invalid messages."""
+        of_states = self._states.rejections.count if self._states else 0
+        return of_states + (self._velocities.rejections.count if self._velocities else 0)
 
     def spin_once(self) -> bool:
         """Wait briefly for the next event and handle it; return whether there was one."""
@@ -141,6 +148,8 @@ class ControllerNode:
         arrived = self._states.wait(_WAIT)
         if arrived is None:
             return False
+        if self._velocities is not None:
+            self._velocities.poll(arrived[0])
         answer = self._answer_tick if self._lockstep else self._send_ahead
         has_news = answer(*arrived)
         if self._group is not None:
@@ -190,6 +199,8 @@ class ControllerNode:
         self._states = StateListener(self.node, model, self.host.needs)
         if self._lockstep:
             self._wanted = WantedPeriod(self.node, self._states.topic)
+        if hasattr(self._controller, "command_velocity"):
+            self._velocities = VelocityListener(self.node, self._controller, self._stamped)
         if isinstance(self._controller, ControllerGroup):
             self._group = GroupServices(self.node, self._controller)
             self._manager = offer_manager_services(self.node, self._controller)
