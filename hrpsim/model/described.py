@@ -34,6 +34,10 @@ class DescribedSensor:
     tare: bool
     rate: float  # at which it is published [Hz]; 0: as often as the state
     element: object
+    noise: tuple[float, ...] = ()  # as in Sensor, and the next ones
+    bias: tuple[float, ...] = ()
+    topic: str = ""
+    frame: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class DescribedSampled:
     placement: Placement
     settings: dict[str, str]
     element: object
+    topic: str = ""
+    frame: str = ""
 
 
 @dataclass(frozen=True)
