@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -16,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hrpsim.control.balance.foot import foot_of
-from hrpsim.control.balance.stabilizer import Gains, Stabilizer
+from hrpsim.control.balance.stabilizer import GAIN_KINDS, Gains, Stabilizer
 from hrpsim.control.balance.walk_reference import WalkReference
 from hrpsim.control.framework.controller import (
     Command,
@@ -36,10 +35,8 @@ from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.resources import share_path
 from hrpsim.schema import flag, numeric, scalar
-from hrpsim.values import NOT_NEGATIVE, POSITIVE
+from hrpsim.values import NOT_NEGATIVE
 
-_GAINS = tuple(field.name for field in fields(Gains))
-_MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
 _KEPT = 4  # references of a model
 
 # Plans for a model, for its next walk: planning takes longer than some walks.
@@ -74,7 +71,7 @@ class Walk(Controller):
         "stabilizer": flag,
         "period": numeric(PERIOD),
         "hold": numeric(NOT_NEGATIVE),
-        **{name: numeric(NOT_NEGATIVE if name in _MAY_BE_ZERO else POSITIVE) for name in _GAINS},
+        **GAIN_KINDS,
     }
 
     def __init__(self, sequence: MotionSequence | None = None):
@@ -92,14 +89,14 @@ class Walk(Controller):
         Raises ControllerError for parameters that do not exist or are invalid, and the errors of
         reading or planning the motion.
         """
-        values = dict(_defaults())
+        values = dict(walk_defaults())
         values.update(checked("walk", self.parameter_kinds, parameters))
         self.period, self._hold = values["period"], values["hold"]
         self.soles = str(values["left_sole"]), str(values["right_sole"])
         if self.sequence is None or parameters.get("pattern") is not None:
             self.sequence, self.pace = _motion(model, values["pattern"], self.soles)
         if values["stabilizer"]:
-            gains = Gains(**{name: values[name] for name in _GAINS})
+            gains = Gains(**{name: values[name] for name in GAIN_KINDS})
             self.reference = _reference(model, self.sequence, self.soles, self.period)
             self.stabilizer = Stabilizer(model, self.reference, gains, self.period)
             first = Channel(np.zeros(1), self.reference.joint_positions[:1])
@@ -143,7 +140,8 @@ class Walk(Controller):
 
 
 @functools.cache
-def _defaults() -> Mapping[str, Any]:
+def walk_defaults() -> Mapping[str, Any]:
+    """Return the parameters of config/walk_controller.yaml."""
     return read_parameters(share_path("config/walk_controller.yaml"))
 
 

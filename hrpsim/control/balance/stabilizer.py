@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from hrpsim.control.balance.dcm_feedback import new_feedback
 from hrpsim.control.balance.foot import new_admittance
+from hrpsim.control.balance.rolling_reference import RollingReference
 from hrpsim.control.balance.stabilizing import SIGNALS, STABILIZER, Balance, Signals, stabilize
 from hrpsim.control.balance.state_estimation import (
     Estimation,
@@ -27,19 +28,21 @@ from hrpsim.control.balance.state_estimation import (
     new_estimation,
     waist_imu,
 )
-from hrpsim.control.balance.walk_reference import WalkReference, trajectory_of
+from hrpsim.control.balance.walk_reference import WalkReference
 from hrpsim.control.framework.controller import Command, State, controlled_joints
 from hrpsim.control.motion.numerical_leg import legs_of
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
 from hrpsim.model.model import Model
+from hrpsim.schema import numeric
+from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
 _ANKLE = 4  # the first of the ankle's two joints in a leg
 
 # Fresh estimation arrays, for the next stabiliser of the same model and reference.
-_estimations: WeakKeyDictionary[WalkReference, tuple[weakref.ref[Model], Estimation]] = (
-    WeakKeyDictionary()
-)
+_estimations: WeakKeyDictionary[
+    WalkReference | RollingReference, tuple[weakref.ref[Model], Estimation]
+] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,13 @@ class Gains:
     engage_time: float  # the stabiliser takes over in this time at the start [s]
 
 
+_MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
+GAIN_KINDS = {
+    field.name: numeric(NOT_NEGATIVE if field.name in _MAY_BE_ZERO else POSITIVE)
+    for field in fields(Gains)
+}
+
+
 class Stabilizer:
     """Turns measurements into positions of the joints, one control period ahead.
 
@@ -65,7 +75,9 @@ class Stabilizer:
     the last call.
     """
 
-    def __init__(self, model: Model, reference: WalkReference, gains: Gains, period: float):
+    def __init__(
+        self, model: Model, reference: WalkReference | RollingReference, gains: Gains, period: float
+    ):
         joints, feet = controlled_joints(model), reference.feet
         estimation = _estimation_of(model, reference)
         columns = estimation.feet["joints"]
@@ -90,7 +102,7 @@ class Stabilizer:
         own["engaging"] = period / gains.engage_time
         self._balance = Balance(
             estimation,
-            trajectory_of(reference, gains.support_margin),
+            reference.trajectory(gains.support_margin),
             legs_of([foot.leg for foot in feet]),
             new_feedback(reference.natural_frequencies, period + gains.servo_lag, period, gains),
             np.concatenate(admittances),
@@ -144,7 +156,7 @@ class Stabilizer:
         return Command(positions=command[0], velocities=command[1])
 
 
-def _estimation_of(model: Model, reference: WalkReference) -> Estimation:
+def _estimation_of(model: Model, reference: WalkReference | RollingReference) -> Estimation:
     """Return estimation arrays for one stabiliser to write to."""
     known = _estimations.get(reference)
     if known is None or known[0]() is not model:

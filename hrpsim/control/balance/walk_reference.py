@@ -10,7 +10,6 @@ and the floor's force from inverse dynamics.
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -45,8 +44,7 @@ class ReferenceTrajectory(NamedTuple):
     corner_counts: np.ndarray  # how many of these count (m,); 0 where no sole stands
 
 
-_KEPT = 4  # courses of a reference
-_courses: WeakKeyDictionary[WalkReference, dict[float, ReferenceTrajectory]] = WeakKeyDictionary()
+_KEPT = 4  # trajectories of a reference
 _ANALYSIS_PERIOD = 0.005  # [s]
 _ON_FLOOR = 1e-3  # a sole at most this much above the lower one stands [m]
 
@@ -70,6 +68,7 @@ class WalkReference:
         self, model: Model, sequence: MotionSequence, feet: tuple[Foot, Foot], period: float
     ):
         self.feet = feet
+        self._trajectories: dict[float, ReferenceTrajectory] = {}
         begin = float(sequence.pos.times[0])
         duration = max(float(sequence.pos.times[-1]) - begin, _ANALYSIS_PERIOD)
         grid = np.arange(int(np.ceil(duration / _ANALYSIS_PERIOD - 1e-9)) + 1) * _ANALYSIS_PERIOD
@@ -142,6 +141,18 @@ class WalkReference:
             "sole_p": sole_p,
             "sole_R": sole_R,
         }
+
+    def trajectory(self, margin: float) -> ReferenceTrajectory:
+        """Return the samples in arrays; the ZMP keeps `margin` [m] from the support's edge.
+
+        They are stored for the next caller, and must not be written to.
+        """
+        known = self._trajectories
+        if margin not in known:
+            while len(known) >= _KEPT:
+                del known[next(iter(known))]
+            known[margin] = _new_course(self, margin)
+        return known[margin]
 
     def _polygon(self, feet, k: int) -> np.ndarray | None:
         corners = [
@@ -217,19 +228,6 @@ def _quaternion(R) -> tuple[float, float, float, float]:
         4.0 * w
     )
     return (c * x - s * y, s * x + c * y, c * z + s * w, c * w - s * z)
-
-
-def trajectory_of(reference: WalkReference, margin: float) -> ReferenceTrajectory:
-    """Return the course of a reference; the ZMP keeps `margin` [m] from the support's edge.
-
-    It is stored with the reference for the next caller, and must not be written to.
-    """
-    known = _courses.setdefault(reference, {})
-    if margin not in known:
-        while len(known) >= _KEPT:
-            del known[next(iter(known))]
-        known[margin] = _new_course(reference, margin)
-    return known[margin]
 
 
 def _new_course(reference: WalkReference, margin: float) -> ReferenceTrajectory:

@@ -25,7 +25,7 @@ __getattr__ = old_names(__name__)
 
 SIDES = ("left", "right")
 STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]
-_SMALLEST_GAP = 0.01  # between the soles [m]
+SMALLEST_GAP = 0.01  # between the soles [m]
 _LOOKS = 9  # checks of the soles while a foot moves
 _SAME = 1e-9  # [m, rad]
 
@@ -175,11 +175,11 @@ def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -
         aside = half if side == "left" else -half
         step = Footstep(side, x - aside * math.sin(yaw), y + aside * math.cos(yaw), yaw, z)
         footsteps.append(step)
-        gap = _least_gap(stance[side], step, stance[_other(side)], outline)
-        if gap < _SMALLEST_GAP:
+        gap = least_gap(stance[side], step, stance[_other(side)], outline)
+        if gap < SMALLEST_GAP:
             raise WalkError(
                 f"step {len(footsteps)}, with the {side} foot, leaves {1e3 * gap:.1f} mm between "
-                f"the soles; at least {1e3 * _SMALLEST_GAP:.0f} mm are needed: make it smaller"
+                f"the soles; at least {1e3 * SMALLEST_GAP:.0f} mm are needed: make it smaller"
             )
         stance[side] = step
 
@@ -204,7 +204,7 @@ def _other(side: str) -> str:
     return SIDES[1 - SIDES.index(side)]
 
 
-def _least_gap(start: Footstep, goal: Footstep, standing: Footstep, outline) -> float:
+def least_gap(start: Footstep, goal: Footstep, standing: Footstep, outline) -> float:
     """Return the least gap between the soles while one goes straight from `start` to `goal` [m]."""
     fixed = standing.point(outline[standing.side])
     gaps = []

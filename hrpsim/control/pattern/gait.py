@@ -121,15 +121,21 @@ def waist_rises(phases: list[Phase], times) -> np.ndarray:
 
     It follows the lower foot, and moves while one foot is in the air.
     """
-    knots, heights = [phases[0].begin], [min(phases[0].left.z, phases[0].right.z)]
+    height = min(phases[0].left.z, phases[0].right.z)
+    knots, heights = _at_rest_before(phases, height)
     for phase in phases:
         if phase.target is not None:
             standing = phase.right if phase.target.side == "left" else phase.left
             knots += [phase.begin, phase.end]
-            heights += [heights[-1], min(standing.z, phase.target.z)]
+            heights += [height, height := min(standing.z, phase.target.z)]
     knots.append(phases[-1].end)
     heights.append(heights[-1])
     return through_rests(knots, heights, times)
+
+
+def _at_rest_before(phases: list[Phase], value) -> tuple[list[float], list]:
+    """Return the first knot, with `value`, of a walk that begins with both feet on the floor."""
+    return ([], []) if phases[0].target is not None else ([phases[0].begin], [value])
 
 
 def ground_heights(phases: list[Phase], times) -> np.ndarray:
@@ -137,7 +143,7 @@ def ground_heights(phases: list[Phase], times) -> np.ndarray:
 
     It is that of the standing sole, and moves from one to the next as the reference does.
     """
-    knots, heights = [phases[0].begin], [phases[0].left.z]
+    knots, heights = _at_rest_before(phases, phases[0].left.z)
     for phase in phases:
         if phase.target is not None:
             knots += [phase.begin, phase.end]
@@ -153,12 +159,15 @@ def zmp_reference(phases: list[Phase], gait: Gait, rest: float, inset: float, ti
     In single support it rests `rest` ahead of the standing sole's frame and `inset` [m] inside; in
     double support a quintic takes it to the sole that stands next. At the start and at the end it
     is in the middle of these points of both soles, and moves for `gait.shift` [s] next to the first
-    and the last step.
+    and the last step. Phases that begin with a foot in the air continue a walk.
     """
     at = {"left": (rest, -inset), "right": (rest, inset)}
     first, last = phases[0], phases[-1]
-    knots = [first.begin, first.end - gait.shift]
-    points = [0.5 * (first.left.point(at["left"]) + first.right.point(at["right"]))] * 2
+    middle = 0.5 * (first.left.point(at["left"]) + first.right.point(at["right"]))
+    knots, points = _at_rest_before(phases, middle)
+    if knots:
+        knots.append(first.end - gait.shift)
+        points.append(middle)
     for phase in phases:
         if phase.target is not None:
             knots += [phase.begin, phase.end]

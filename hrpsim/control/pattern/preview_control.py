@@ -85,9 +85,36 @@ class PreviewControl:
             before, state = state, self.A @ state + np.outer(self.B, jerk)
         return com, zmp
 
+    def resume(self, reference, state: PreviewState, count: int, stop: int):
+        """Return centre of mass and ZMP (count, axes) [m], and the state at sample `stop`.
+
+        reference (n, axes): of the ZMP from now on; it may differ from the one followed so far.
+        The error's sum and the future reference itself give the jerk, not their changes.
+        """
+        held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
+        ahead = np.concatenate([reference, held])[1:]
+        wanted = np.transpose([np.correlate(a, self.preview_gains, "valid") for a in ahead.T])
+        com, zmp = np.empty((count, reference.shape[1])), np.empty((count, reference.shape[1]))
+        (motion, error), then = state, state
+        for k in range(count):
+            if k == stop:
+                then = PreviewState(motion, error)
+            com[k], zmp[k] = motion[0], self.C @ motion
+            error = error + zmp[k] - reference[k]
+            jerk = wanted[k] - self.state_gain @ motion - self.integral_gain * error
+            motion = self.A @ motion + np.outer(self.B, jerk)
+        return com, zmp, then
+
+
+class PreviewState(NamedTuple):
+    """Where preview control is between two samples, for each horizontal axis."""
+
+    motion: np.ndarray  # position, velocity, acceleration of the centre of mass (3, axes)
+    error: np.ndarray  # sum of the ZMP's errors so far (axes,) [m]
+
 
 _CORRECTIONS = 2
-_ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
+ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
 
 
 class Ground(NamedTuple):
@@ -118,7 +145,7 @@ def corrected_motion(
     """
     count = len(reference)
     times = np.arange(count) * period
-    arriving = smooth_step((times - times[-1]) / _ARRIVAL + 1.0)[:, None]
+    arriving = smooth_step((times - times[-1]) / ARRIVAL + 1.0)[:, None]
     preview = PreviewControl(period, body.com[2])
     com, _ = preview.follow(reference, reference[0])
     waist = np.empty((count, 4))

@@ -43,7 +43,7 @@ from hrpsim.model.model import Model
 _LEAST = 1e-4  # [m]
 _LONGEST_PERIOD = 0.02  # [s]
 _CLIMBING = 0.8  # one foot in the air, on stairs [s]
-_REFERENCE_LEG = 0.6  # thigh and shank of the robot that PATTERNS and Gait are made for [m]
+REFERENCE_LEG = 0.6  # thigh and shank of the robot that PATTERNS and Gait are made for [m]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def walking_pattern(
     if not 0.0 < period <= _LONGEST_PERIOD:
         raise WalkError(f"period must be positive and at most {_LONGEST_PERIOD} s, got {period!r}")
     body = WalkingBody(model, soles)
-    size = body.leg_length / _REFERENCE_LEG
+    size = body.leg_length / REFERENCE_LEG
     walk = named_walk(walk).scaled(size) if isinstance(walk, str) else walk
     walk = walk.scaled(pace.length, pace.length)
     gait = gait or (Gait().scaled(size) if not walk.climbs else Gait(single_support=_CLIMBING))
@@ -115,7 +115,7 @@ def walking_pattern(
     courses = sole_courses(phases, gait.step_height, times)
     inset = -pace.inset * body.outlines[0][:, 1].min()
     reference = zmp_reference(phases, gait, body.com[0] - body.stance[0].x, inset, times)
-    last_waist = _half_sitting_over(body, phases[-1])
+    last_waist = half_sitting_over(body, phases[-1])
     ground = Ground(waist_rises(phases, times), ground_heights(phases, times))
     made = corrected_motion(body, courses, reference, ground, last_waist, period)
     on_floor = contacts(phases, times)
@@ -163,7 +163,7 @@ def fitting_pattern(
     raise slowest
 
 
-def _half_sitting_over(body: WalkingBody, phase: Phase) -> np.ndarray:
+def half_sitting_over(body: WalkingBody, phase: Phase) -> np.ndarray:
     """Return the waist's position in half-sitting for the feet in `phase` (2,) [m]."""
     middle = 0.5 * np.add(phase.left[1:3], phase.right[1:3])
     return middle - turned((body.stance[0].x, 0.0), phase.left.yaw)

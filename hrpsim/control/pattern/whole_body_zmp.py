@@ -74,7 +74,7 @@ class WalkingBody:
         for foot, leg in enumerate(self.legs):
             at = soles[:, foot, :3] - waist[:, :3]
             at[:, :2] = turned(at[:, :2], -waist[:, 3])
-            turns = _about_z(soles[:, foot, 3] - waist[:, 3])
+            turns = about_z(soles[:, foot, 3] - waist[:, 3])
             motion[:, leg.q_index] = [leg.solve(p, R) for p, R in zip(at, turns)]
         return motion
 
@@ -116,7 +116,11 @@ def floor_wrenches(model: Model, motion, period: float) -> np.ndarray:
     vertical; ModelError where it leans.
     """
     v, dv = rates(model, motion, period)
-    in_base = inverse_dynamics_along(model, motion, v, dv)[:, :6]
+    return in_world(motion, inverse_dynamics_along(model, motion, v, dv)[:, :6])
+
+
+def in_world(motion, in_base) -> np.ndarray:
+    """Return wrenches (n, 6) on level bases, about the world's origin and along its axes."""
     wrenches = in_base.copy()
     yaw = 2.0 * np.arctan2(motion[:, 5], motion[:, 6])
     wrenches[:, :2], wrenches[:, 3:5] = turned(in_base[:, :2], yaw), turned(in_base[:, 3:5], yaw)
@@ -160,10 +164,11 @@ def turned(points, yaw) -> np.ndarray:
     return np.stack([c * x - s * y, s * x + c * y], axis=-1)
 
 
-def _about_z(yaw) -> np.ndarray:
-    R = np.zeros((len(yaw), 3, 3))
-    R[:, 0, 0] = R[:, 1, 1] = np.cos(yaw)
-    R[:, 1, 0] = np.sin(yaw)
-    R[:, 0, 1] = -R[:, 1, 0]
-    R[:, 2, 2] = 1.0
+def about_z(yaw) -> np.ndarray:
+    """Return rotations (..., 3, 3) about the vertical by `yaw` (...) [rad]."""
+    R = np.zeros((*np.shape(yaw), 3, 3))
+    R[..., 0, 0] = R[..., 1, 1] = np.cos(yaw)
+    R[..., 1, 0] = np.sin(yaw)
+    R[..., 0, 1] = -R[..., 1, 0]
+    R[..., 2, 2] = 1.0
     return R

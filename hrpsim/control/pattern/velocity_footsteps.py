@@ -1,0 +1,107 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Footsteps from a velocity: each follows from the foot that stands and the velocity wanted now."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.control.pattern.footsteps import Footstep
+
+# The largest step of each kind, of legs of 0.6 m: those of the walk "E5".
+FORWARD, BACKWARD, SIDEWAYS, TURN = 0.20, 0.12, 0.05, math.radians(12.0)
+_MOST_WAITING = 1000  # velocities whose time has not come
+
+
+class Velocity(NamedTuple):
+    """Velocity of a walk along the robot's own axes, as geometry_msgs/Twist has it."""
+
+    forward: float = 0.0  # [m/s]
+    left: float = 0.0  # [m/s]
+    turn: float = 0.0  # about the vertical, to the left [rad/s]
+
+
+class VelocityLimits(NamedTuple):
+    """The largest velocities of each kind alone."""
+
+    forward: float  # [m/s]
+    backward: float  # [m/s]
+    left: float  # and right [m/s]
+    turn: float  # [rad/s]
+
+    def within(self, velocity: Velocity) -> Velocity:
+        """Return the velocity, slower where it is too fast; its direction and curve stay.
+
+        The parts of the largest forward, sideways and turning velocities add up to at most 1, as
+        those of a step that is a mean of the largest steps of each kind.
+        """
+        forward, left, turn = velocity
+        along = self.forward if forward >= 0.0 else self.backward
+        used = abs(forward) / along + abs(left) / self.left + abs(turn) / self.turn
+        return velocity if used <= 1.0 else Velocity(*(part / used for part in velocity))
+
+
+def velocity_limits(size: float, step_time: float) -> VelocityLimits:
+    """Return the limits of a robot `size` times as large as one with legs of 0.6 m.
+
+    step_time: from one touch-down to the next [s]. A step to the side is followed by one that only
+    closes up.
+    """
+    lengths = np.array([FORWARD, BACKWARD, 0.5 * SIDEWAYS]) * size
+    return VelocityLimits(*(lengths / step_time).tolist(), TURN / step_time)
+
+
+def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: float) -> Footstep:
+    """Return where the other foot lands after `time` [s] beside `standing`, at its height.
+
+    The point midway between the feet, `width` [m] apart, moves on the arc of the velocity. With a
+    velocity to one side the foot on that side steps out twice as far, and the other one closes up.
+    """
+    side, inward = ("right", -0.5) if standing.side == "left" else ("left", 0.5)
+    outward = 2.0 * velocity.left * time
+    forward, left = velocity.forward * time, outward if inward * outward > 0.0 else 0.0
+    angle = velocity.turn * time
+    chord = math.sin(0.5 * angle) / (0.5 * angle) if angle else 1.0
+    x, y = standing.point((0.0, inward * width))
+    along = Footstep(side, x, y, standing.yaw + 0.5 * angle)
+    x, y = along.point((chord * forward, chord * left))
+    x, y = Footstep(side, x, y, standing.yaw + angle).point((0.0, inward * width))
+    return Footstep(side, float(x), float(y), standing.yaw + angle, standing.z)
+
+
+class VelocityCommands:
+    """Velocities with the times from which they count; after `timeout` [s] without one: zero."""
+
+    def __init__(self, timeout: float):
+        self.timeout = timeout
+        self._waiting: deque[tuple[float, Velocity]] = deque()
+        self._last = -math.inf, Velocity()
+
+    def add(self, velocity: Velocity, time: float) -> None:
+        """Take a velocity that counts from `time` [s] on; ControllerError if it is not finite."""
+        if not np.isfinite([*velocity, time]).all():
+            raise ControllerError(f"a velocity must be finite, got {tuple(velocity)} at {time} s")
+        if len(self._waiting) >= _MOST_WAITING:
+            raise ControllerError(f"more than {_MOST_WAITING} velocities wait for their time")
+        at = len(self._waiting)
+        while at and self._waiting[at - 1][0] > time:
+            at -= 1
+        self._waiting.insert(at, (time, Velocity(*velocity)))
+
+    def at(self, time: float) -> Velocity:
+        """Return the velocity that counts at `time` [s], which never decreases."""
+        while self._waiting and self._waiting[0][0] <= time:
+            self._last = self._waiting.popleft()
+        since, velocity = self._last
+        return velocity if time - since <= self.timeout else Velocity()
+
+    def clear(self) -> None:
+        """Forget all velocities."""
+        self._waiting.clear()
+        self._last = -math.inf, Velocity()
