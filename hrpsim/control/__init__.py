@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from hrpsim.control.motion.sequence_files import read_sequence as read_sequence
     from hrpsim.control.motion.sequence_files import write_sequence as write_sequence
     from hrpsim.control.motion.stand_controller import StandController as StandController
+    from hrpsim.control.pattern.footholds import flattest_foothold as flattest_foothold
+    from hrpsim.control.pattern.footholds import ground_in_plan as ground_in_plan
     from hrpsim.control.pattern.footsteps import Footsteps as Footsteps
     from hrpsim.control.pattern.footsteps import Steps as Steps
     from hrpsim.control.pattern.footsteps import WalkError as WalkError

@@ -50,6 +50,22 @@ def flattest_foothold(
     return best
 
 
+def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarray:
+    """Return points (n, 3) [m] in the world of a plan, in which a robot stands on `standing`.
+
+    What it drifted so far, from the plan or in height, then has no effect.
+
+    Args:
+        points: where they are seen (n, 3) [m].
+        position: of the sole that stands, seen likewise (3,) [m].
+        yaw: of that sole [rad].
+        standing: the sole in the plan.
+    """
+    away = np.asarray(points, dtype=np.float64) - position
+    turned = Footstep(standing.side, 0.0, 0.0, -yaw).point(away[:, :2])
+    return np.column_stack([standing.point(turned), away[:, 2] + standing.z])
+
+
 def _shifts(reach: float) -> np.ndarray:
     """Return shifts from -reach to reach [m], the smallest first."""
     count = int(reach / _SPACING + 1e-9)
