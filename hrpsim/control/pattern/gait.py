@@ -83,6 +83,7 @@ class Phase(NamedTuple):
     left: Footstep  # the feet at its beginning
     right: Footstep
     target: Footstep | None = None  # where the foot in the air lands
+    rests: bool = False  # whether the zero-moment point stops midway between two steps
 
 
 def phases_of(left: Footstep, right: Footstep, footsteps, gait: Gait) -> list[Phase]:
@@ -172,6 +173,9 @@ def zmp_reference(phases: list[Phase], gait: Gait, rest: float, inset: float, ti
         if phase.target is not None:
             knots += [phase.begin, phase.end]
             points += [getattr(phase, phase.support).point(at[phase.support])] * 2
+        elif phase.rests:
+            knots += [phase.begin + gait.shift, phase.end - gait.shift]
+            points += [0.5 * (phase.left.point(at["left"]) + phase.right.point(at["right"]))] * 2
     knots.append(last.begin + gait.shift)
     points.append(0.5 * (last.left.point(at["left"]) + last.right.point(at["right"])))
     return through_rests(knots, points, times)

@@ -102,7 +102,7 @@ class PreviewControl:
             com[k], zmp[k] = motion[0], self.C @ motion
             error = error + zmp[k] - reference[k]
             jerk = wanted[k] - self.state_gain @ motion - self.integral_gain * error
-            motion = self.A @ motion + np.outer(self.B, jerk)
+            motion = self.A @ motion + self.B[:, None] * jerk
         return com, zmp, then
 
 

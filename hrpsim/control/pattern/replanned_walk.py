@@ -45,10 +45,11 @@ from hrpsim.dynamics.along_motion import inverse_dynamics_along
 from hrpsim.model.model import Model
 
 _FORESEEN = 3  # steps after the next one
-_BEYOND = 1.0  # whole-body dynamics are taken into account this long after the next step [s]
+_BEYOND = 0.8  # whole-body dynamics are taken into account this long after the next step [s]
 _FADING = 0.3  # in the last part of that time this fades out [s]
-_CORRECTIONS = 4
+_CORRECTIONS = 3
 _SHORTENED = (1.0, 0.5, 0.25, 0.0)  # steps that are tried in turn where the legs cannot follow
+_RATES = ("efforts", "com_velocity", "zmp", "vertical_force")  # of a section, from differences
 _SAME = 1e-9  # [m, rad]
 
 PlaceFootstep = Callable[[Footstep, Footstep], Footstep]
@@ -106,6 +107,7 @@ class ReplannedWalk:
         body = self.body
         self.stance = dict(zip(SIDES, body.stance))
         self.is_standing = True
+        self._before: WalkSection | None = None
         self._swung: Phase | None = None  # the phase before this touch-down
         self._closing = False
         self._state = _at_rest(body.com)
@@ -173,6 +175,8 @@ class ReplannedWalk:
         _check_gap(self.body, self.stance, footsteps[0])
         after = self.gait.double_support - self.gait.start
         phases = phases_of(**self.stance, footsteps=footsteps, gait=self.gait)
+        if self._closing:  # the motion so far leads to a rest
+            return [self._swung, phases[0]._replace(rests=True), *phases[1:]]
         moved = [p._replace(begin=max(p.begin + after, 0.0), end=p.end + after) for p in phases]
         return [self._swung, *moved]
 
@@ -186,6 +190,10 @@ class ReplannedWalk:
         found = self._motion(phases, count)
         _check_limits(self.body.model, found.motion, self.period)
         section = self._section(found, count, footsteps)
+        if self._before is not None:
+            for name in _RATES:  # differences across the join would be those of two plans
+                getattr(section, name)[0] = getattr(self._before, name)[-1]
+        self._before = section
         if made is None:
             self._swung, self.is_standing = None, True
             self._state = _at_rest(section.com[-1])
