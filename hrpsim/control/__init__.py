@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from hrpsim.control.pattern.footsteps import WalkError as WalkError
     from hrpsim.control.pattern.footsteps import climb as climb
     from hrpsim.control.pattern.gait import Gait as Gait
+    from hrpsim.control.pattern.support_polygon import sole_outline as sole_outline
     from hrpsim.control.pattern.velocity_footsteps import Velocity as Velocity
     from hrpsim.control.pattern.walking_pattern import WalkingPattern as WalkingPattern
     from hrpsim.control.pattern.walking_pattern import walking_pattern as walking_pattern

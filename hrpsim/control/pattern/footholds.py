@@ -15,7 +15,7 @@ _FEWEST = 4  # points beneath a sole that say how high the ground is
 
 
 def flattest_foothold(
-    nominal: Footstep, points, outline, *, reach=(0.08, 0.04), margin: float = 0.01
+    nominal: Footstep, points, outline, *, reach=(0.08, 0.02), margin: float = 0.01
 ) -> Footstep:
     """Return the foothold near `nominal` whose ground is flattest, at the height of the ground.
 
