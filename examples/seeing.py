@@ -46,7 +46,7 @@ def climb(sees, duration):
     start = robot.q[2]
     with ControlLoop(robot, controller) as loop:
         while robot.q[0] < 1.2 and robot.q[2] > start - 0.1 and world.time < duration:
-            controller.command_velocity(Velocity(forward=0.15), world.time)
+            controller.command_velocity(Velocity(forward=0.1), world.time)
             loop.tick()
     print(f"{'seeing' if sees else 'blind'}: {robot.q[0]:.2f} m ahead, {robot.q[2] - start:+.2f} m")
     return robot.q[2] - start
