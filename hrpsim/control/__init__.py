@@ -40,11 +40,14 @@ if TYPE_CHECKING:
     from hrpsim.control.motion.sequence_files import read_sequence as read_sequence
     from hrpsim.control.motion.sequence_files import write_sequence as write_sequence
     from hrpsim.control.motion.stand_controller import StandController as StandController
+    from hrpsim.control.pattern.footholds import flattest_foothold as flattest_foothold
+    from hrpsim.control.pattern.footholds import ground_in_plan as ground_in_plan
     from hrpsim.control.pattern.footsteps import Footsteps as Footsteps
     from hrpsim.control.pattern.footsteps import Steps as Steps
     from hrpsim.control.pattern.footsteps import WalkError as WalkError
     from hrpsim.control.pattern.footsteps import climb as climb
     from hrpsim.control.pattern.gait import Gait as Gait
+    from hrpsim.control.pattern.support_polygon import sole_outline as sole_outline
     from hrpsim.control.pattern.velocity_footsteps import Velocity as Velocity
     from hrpsim.control.pattern.walking_pattern import WalkingPattern as WalkingPattern
     from hrpsim.control.pattern.walking_pattern import walking_pattern as walking_pattern

@@ -31,6 +31,7 @@ if find_spec("gymnasium"):
         ("hrpsim/Standing-v0", "standing"),
         ("hrpsim/PushRecovery-v0", "push_recovery"),
         ("hrpsim/Walking-v0", "walking"),
+        ("hrpsim/RoughWalking-v0", "rough_walking"),
     ):
         gymnasium.register(
             _name,

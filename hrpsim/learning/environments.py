@@ -39,7 +39,7 @@ def _spaces(humanoids: Humanoids) -> tuple[spaces.Box, spaces.Box]:
 
 
 class HumanoidEnv(gymnasium.Env):
-    """One humanoid with a task: "standing", "push_recovery", "walking", or a Task."""
+    """One humanoid with a task: one of the names in TASKS, or a Task."""
 
     metadata = {"render_modes": [], "render_fps": round(1.0 / PERIOD)}
 
@@ -74,7 +74,7 @@ class HumanoidVectorEnv(VectorEnv):
 
     Args:
         num_envs: number of worlds.
-        task: "standing", "push_recovery", "walking", or a Task.
+        task: one of the names in TASKS, or a Task.
         threads: number of threads; by default one a processor.
         render_mode: None; there is no other.
     """

@@ -37,11 +37,13 @@ class Humanoids:
         positions (12): of the legs' joints from half-sitting [rad]; rates (12) [rad/s]
         action (12): the last one
         wanted (3): forward, sideways [m/s], turning [rad/s]; zeros for tasks without
+        heights: of the ground in the height scan of the task, row by row, above where level ground
+            would be beneath the base when it stands [m], between -1 and 1; none without a scan
 
     Every episode depends only on the seed, the world's number and the episode's number.
 
     Args:
-        task: "standing", "push_recovery", "walking", or a Task.
+        task: one of the names in TASKS, or a Task.
         count: number of robots.
         seed: of the episodes.
         threads: number of threads; by default one a processor.
@@ -62,7 +64,7 @@ class Humanoids:
             task = TASKS[task]
         self.task = task
         world = load_world(
-            share_path("config/stand.yaml"), time_step=TIME_STEP, xacro_arguments={"bush": False}
+            share_path(task.world), time_step=TIME_STEP, xacro_arguments={"bush": False}
         )
         self.batch = Batch(world, count, threads)
         robot = world.robots[_ROBOT]
@@ -73,6 +75,7 @@ class Humanoids:
         self._targets = control["target_position"][self._v_at].copy()
         self._standing_height = float(robot.q[2])
         self._gains = robot.gains
+        self._heights = int(np.prod(robot.sensors[task.scan].pattern.shape)) if task.scan else 0
         self._episodes_of = count if episodes_of is None else episodes_of
         self._periods = round(task.duration / PERIOD)
         self.seed(seed)
@@ -83,7 +86,7 @@ class Humanoids:
     @property
     def observation_size(self) -> int:
         """Length of an observation."""
-        return 10 + 3 * len(JOINTS) + 3
+        return 10 + 3 * len(JOINTS) + 3 + self._heights
 
     def seed(self, seed: int) -> None:
         """Restart with other episodes; `reset` must follow."""
@@ -226,6 +229,9 @@ class Humanoids:
             rate = rate + self.task.variation.gyro_noise * np.array(noise)
         parts = [state["gravity"], state["velocity"], rate, state["height"]]
         parts += [state["positions"], state["rates"], self._action, self._wanted]
+        if self._heights:
+            ranges = self.batch.scan(_ROBOT, self.task.scan).reshape(len(self), -1)
+            parts.append(np.clip(self._standing_height - ranges, -1.0, 1.0))
         return np.concatenate(parts, axis=1)
 
     def _fell(self, state: Mapping[str, np.ndarray]) -> np.ndarray:

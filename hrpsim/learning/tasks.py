@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,9 @@ class Task:
                                   + exp(-(w_z - w*_z)^2 / 0.1) - 0.01 mean(a^2)
 
     and -10 where it falls, which ends the episode.
+
+    world: a world file of this package, or a path, with the robot hrp2 of config/stand.yaml. scan:
+    a height scan of that robot, whose heights are observed as well; "" for none.
     """
 
     name: str
@@ -47,6 +50,8 @@ class Task:
     sideways: tuple[float, float] = (0.0, 0.0)
     turning: tuple[float, float] = (0.0, 0.0)
     variation: Variation = Variation()
+    world: str = "config/stand.yaml"
+    scan: str = ""
 
     @property
     def walks(self) -> bool:
@@ -86,17 +91,15 @@ class Task:
 _VARIED = Variation(
     friction=(0.4, 1.0), mass_factor=(0.95, 1.05), gain_factor=(0.9, 1.1), joint_noise=0.01
 )
+_WALKING = Task(
+    "walking", forward=(-0.2, 0.4), sideways=(-0.1, 0.1), turning=(-0.3, 0.3), variation=_VARIED
+)
 TASKS = {
     task.name: task
     for task in (
         Task("standing", variation=_VARIED),
         Task("push_recovery", push_impulse=(5.0, 30.0), variation=_VARIED),
-        Task(
-            "walking",
-            forward=(-0.2, 0.4),
-            sideways=(-0.1, 0.1),
-            turning=(-0.3, 0.3),
-            variation=_VARIED,
-        ),
+        _WALKING,
+        replace(_WALKING, name="rough_walking", world="config/rough_ground.yaml", scan="ground"),
     )
 }

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from hrpsim.errors import ModelError
 from hrpsim.model.described import Extension
@@ -195,6 +195,7 @@ def _sensors(tree: LinkTree):
         yield Sensor(
             *(sensor.name, sensor.kind, sensor.link, frame.body),
             *(placement.R, placement.p, sensor.tare, sensor.rate),
+            *(sensor.noise, sensor.bias, sensor.topic, sensor.frame),
         )
 
 
@@ -204,7 +205,8 @@ def _sampled_sensors(tree: LinkTree):
         placement = Placement(frame.R, frame.p).then(sensor.placement)
         name, kind, link = sensor.name, sensor.kind, sensor.link
         try:
-            yield sampled_sensor(name, kind, link, frame.body, placement, sensor.settings)
+            made = sampled_sensor(name, kind, link, frame.body, placement, sensor.settings)
+            yield replace(made, topic=sensor.topic, frame=sensor.frame)
         except ModelError as error:
             tree.description.document.fail(sensor.element, str(error))
 

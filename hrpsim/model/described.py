@@ -35,6 +35,10 @@ class DescribedSensor:
     tare: bool
     rate: float  # at which it is published [Hz]; 0: as often as the state
     element: object
+    noise: tuple[float, ...] = ()  # as in Sensor, and the next ones
+    bias: tuple[float, ...] = ()
+    topic: str = ""
+    frame: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class DescribedSampled:
     placement: Placement
     settings: dict[str, str]
     element: object
+    topic: str = ""
+    frame: str = ""
 
 
 @dataclass(frozen=True)

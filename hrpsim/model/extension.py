@@ -53,10 +53,15 @@ def read_extension(description: Description) -> Extension:
     extension.transmissions, extension.unread_transmissions = transmissions, notes
     for joint, inertia in rotors.items():
         extension.rotor_inertia[joint] = extension.rotor_inertia.get(joint, 0.0) + inertia
-    for name, kind, link, placement, settings, element in gazebo_sensors(description):
-        if name not in extension.sampled and name not in extension.sensors:
-            described = DescribedSampled(name, kind, link, placement, settings, element)
-            extension.sampled[name] = described
+    for sensor in gazebo_sensors(description):
+        if sensor.name in extension.sampled or sensor.name in extension.sensors:
+            continue
+        if sensor.kind in SAMPLED_KINDS:
+            extension.sampled[sensor.name] = DescribedSampled(*sensor)
+        else:
+            given = sensor._asdict()
+            settings = given.pop("settings")
+            extension.sensors[sensor.name] = DescribedSensor(tare=False, **given, **settings)
     return extension
 
 

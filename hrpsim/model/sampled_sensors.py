@@ -260,6 +260,8 @@ class SampledSensor:
     enabled: bool = True  # whether it measures from the start, or from its first reading on
     see_own: bool = False  # whether rays meet the robot's own links
     geometry: str = "collision"  # whether rays meet shapes as they collide or are drawn ("visual")
+    topic: str = ""  # of its messages; "": its name
+    frame: str = ""  # a link, whose frame its messages name; "": its own
 
 
 _COMMON = ("rate", "latency", "enabled", "noise", "dropout", "seed", "see_own", "geometry")

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from hrpsim.errors import suggestion
 from hrpsim.model.formats.robot_data import Notes
-from hrpsim.model.gazebo_sensors import is_read
+from hrpsim.model.gazebo_sensors import FRAME_TAGS, TOPIC, is_link, is_read
 from hrpsim.model.urdf.document import Document, tag_of
 from hrpsim.model.urdf.xacro_text import NAMESPACES
 
-# Attributes and children that are read, by element.
+_NOISE = "type stddev bias_mean bias_stddev"
+# Attributes and children that are read, by element, or by an element within another.
 _READ = {
     "robot": ("name version", "link joint material gazebo hrpsim ros2_control transmission"),
     "gazebo": ("reference", ""),
-    "sensor": ("name type", "pose update_rate always_on visualize ray lidar camera"),
+    "sensor": (
+        "name type",
+        "pose update_rate always_on visualize topic gz_frame_id ignition_frame_id ray lidar camera"
+        " imu force_torque contact",
+    ),
     **dict.fromkeys(("ray", "lidar"), ("", "scan range noise")),
     "camera": ("name", "horizontal_fov image clip noise"),
     "image": ("", "width height"),
@@ -23,7 +28,17 @@ _READ = {
     "scan": ("", "horizontal vertical"),
     **dict.fromkeys(("horizontal", "vertical"), ("", "samples min_angle max_angle")),
     "range": ("", "min max"),
-    "noise": ("", "type stddev"),
+    "noise": ("type", "type stddev"),
+    "imu": ("", "angular_velocity linear_acceleration noise"),
+    "force_torque": ("", "frame measure_direction force torque noise"),
+    **dict.fromkeys(
+        ("angular_velocity", "linear_acceleration", "force", "torque"), ("", "x y z noise")
+    ),
+    **dict.fromkeys("xyz", ("", "noise")),
+    **dict.fromkeys(("x/noise", "y/noise", "z/noise"), ("type", _NOISE)),
+    **dict.fromkeys(("imu/noise", "force_torque/noise"), ("", "type rate accel force torque")),
+    **dict.fromkeys(("rate", "accel", "noise/force", "noise/torque"), ("", _NOISE)),
+    "contact": ("", "collision topic"),
     "link": ("name", "inertial visual collision"),
     "inertial": ("", "origin mass inertia"),
     "mass": ("value", ""),
@@ -49,7 +64,8 @@ _READ = {
 }
 _XACRO = tuple(f"{{{uri}}}" for uri in NAMESPACES)  # calls of macros are listed elsewhere
 _WITHOUT_EFFECT = {
-    "mean": ("0", "0.0"),
+    **dict.fromkeys(("mean", "bias_mean", "bias_stddev"), ("0", "0.0")),
+    "topic": ("__default_topic__",),
     "resolution": ("1", "1.0"),
     "format": ("R8G8B8", "R_FLOAT32"),
 }  # values of elements that are not read
@@ -60,7 +76,8 @@ _WHY = {
     **dict.fromkeys(("calibration", "safety_controller"), "not simulated"),
     "loop_joint": "not simulated: <connection> of <hrpsim> closes a loop",
     "sensor": "not simulated: <sensor> of <hrpsim> is",
-    "topic": "the topic is the sensor's name",
+    "topic": "not a name that ROS allows: the topic is the sensor's name",
+    **dict.fromkeys(FRAME_TAGS, "not a link: the frame is the sensor's"),
     "plugin": "not run",
     **dict.fromkeys(("material", "texture"), "not drawn"),
 }
@@ -74,7 +91,10 @@ def unread_parts(document: Document) -> tuple[str, ...]:
     notes, pending = Notes(), [(document.root, "")]
     while pending:
         element, owner = pending.pop()
-        attributes, children = (known.split() for known in _READ[element.tag])
+        parent = element.getparent()
+        within = "" if parent is None else f"{parent.tag}/{element.tag}"
+        known = _READ.get(within) or _READ[element.tag]
+        attributes, children = (names.split() for names in known)
         owner = element.get("name") or element.get("reference") or owner
         for key in element.attrib:
             if key not in attributes and not key.startswith("{"):
@@ -84,13 +104,20 @@ def unread_parts(document: Document) -> tuple[str, ...]:
                 tag = tag_of(child)
                 name = child.get("name", owner)
                 notes.add(f"<{tag}> of <{element.tag}>", _why(tag, children), name)
-        known = [child for child in document.children(element) if _is_read(child, children)]
-        pending += [(child, owner) for child in reversed(known) if child.tag in _READ]
+        read = [child for child in document.children(element) if _is_read(child, children)]
+        pending += [(child, owner) for child in reversed(read) if child.tag in _READ]
     return tuple(notes.lines())
 
 
 def _is_read(child, children: list[str]) -> bool:
-    return child.tag in children or (child.tag == "sensor" and is_read(child))
+    text = (child.text or "").strip()
+    if child.tag == "sensor":
+        return is_read(child)
+    if child.tag == "topic" and not TOPIC.fullmatch(text):
+        return False
+    if child.tag in FRAME_TAGS and not is_link(child.getroottree().getroot(), text):
+        return False
+    return child.tag in children
 
 
 def _has_effect(child, children: list[str]) -> bool:

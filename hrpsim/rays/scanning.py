@@ -10,9 +10,12 @@ import math
 import numpy as np
 
 from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.rays.casting import first_hit, place_frame, place_targets, surface_normal
 
 BASE, YAW, WORLD = range(3)  # alignments
+
+reference_at = NumbaCode("hrpsim.jit.intrinsics", "reference_at")
 
 SCANNER = np.dtype(
     [
@@ -101,4 +104,23 @@ def scan(s, scanners, skipped, origins, directions, first, end, ranges):
             dx, dy, dz, scanner.max_range + lead,
         )  # fmt: skip
         ranges[k] = t - lead
+    return 0
+
+
+@kernel  # many parameters: a kernel takes arrays, not objects
+def scan_side_by_side(
+    example, scenes, scanners, skipped, pattern_of, origins, directions, first, end, ranges
+):
+    """Do the scans from `first` to before `end` of many worlds, all rays of each.
+
+    example: a reference to any of the worlds' scenes of rays, whose addresses are scenes (n,).
+    scanners (n,): SCANNER; skipped (n, targets); the rays of world k are those of pattern_of[k] in
+    origins and directions (m, rays, 3). Writes ranges (n, rays) [m].
+    """
+    for k in range(first, end):
+        s, pattern = reference_at(example, scenes[k]), pattern_of[k]
+        scan(
+            s, scanners[k : k + 1], skipped[k], origins[pattern], directions[pattern],
+            0, ranges.shape[1], ranges[k],
+        )  # fmt: skip
     return 0

@@ -57,6 +57,7 @@ class Lens(NamedTuple):
     fov: float  # horizontal field of view [rad]
     near: float  # nothing nearer is seen [m]
     far: float  # nothing farther is seen [m]
+    samples: int = 0  # of a pixel of colour; 4 smooth edges, and take three times as long
 
     @property
     def focal_length(self) -> float:
@@ -215,6 +216,7 @@ class Renderer:
         spec.stat.extent = 1.0
         spec.visual.quality.offsamples = 0  # four take three times as long
         spec.visual.map.znear, spec.visual.map.zfar = lens.near, lens.far
+        spec.visual.quality.offsamples = lens.samples
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height
         spec.visual.map.haze, spec.visual.rgba.haze = 0.4, [*_HORIZON, 1.0]
         spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.5] * 3, [0.4] * 3

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,12 +44,20 @@ class SensorNoise:
         name: of the sensor.
         kind: "imu" or "force_torque".
         levels: standard deviations.
+        own: further ones of the six values, and of their biases; independent of those of `levels`.
     """
 
-    def __init__(self, name: str, kind: str, levels: NoiseLevels):
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        levels: NoiseLevels,
+        own: tuple[Sequence[float], Sequence[float]] = ((), ()),
+    ):
         self._name = name
         self._kind = kind
         self._levels = levels
+        self._own = [np.array(one) if len(one) else np.zeros(6) for one in own]
         self._version = -1
         self._refresh()
 
@@ -89,7 +98,8 @@ class SensorNoise:
             )
         else:
             sigma, bias = (levels.force, levels.torque), (0.0, 0.0)
-        self._sigma, self._bias_sigma = np.repeat(sigma, 3), np.repeat(bias, 3)
+        self._sigma = np.hypot(np.repeat(sigma, 3), self._own[0])
+        self._bias_sigma = np.hypot(np.repeat(bias, 3), self._own[1])
         self._bias = self._bias_sigma
         if self._bias_sigma.any():
             self._bias = self._bias_sigma * self._generator(0).standard_normal(6)

@@ -25,7 +25,9 @@ def test_the_names_are_registered():
     envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=2)
     assert envs.humanoids.task.name == "push_recovery"
     envs.close()
-    names = {f"hrpsim/{name}-v0" for name in ("Standing", "PushRecovery", "Walking")}
+    names = {
+        f"hrpsim/{name}-v0" for name in ("Standing", "PushRecovery", "Walking", "RoughWalking")
+    }
     assert names <= set(gymnasium.registry)
 
 
@@ -44,6 +46,23 @@ def test_worlds_of_a_vector_are_those_of_smaller_ones():
     one = Humanoids("push_recovery", 1, seed=4, threads=1)
     np.testing.assert_array_equal(episode(three, actions)[0], episode(one, actions[:, :1])[0])
     three.close(), one.close()
+
+
+def test_heights_of_the_ground_are_observed():
+    """Law: each is the hill's height at its point of the grid; the floor's is 0 before the base."""
+    humanoids = Humanoids("rough_walking", 2, seed=1, threads=1)
+    observed = humanoids.reset()
+    assert observed.shape == (2, 49 + 17 * 11) == (2, humanoids.observation_size)
+    heights = observed[:, 49:].reshape(2, 17, 11)
+    for world, found in zip(humanoids.batch.worlds, heights):
+        robot = world.robots["hrp2"]
+        x, y = (np.arange(n) * 0.1 - 0.05 * (n - 1) for n in (17, 11))
+        at = np.stack([*np.meshgrid(x, y, indexing="ij"), np.full((17, 11), 5.0)], axis=-1)
+        at[..., :2] += robot.q[:2]
+        down = world.cast_rays(at.reshape(-1, 3), (0, 0, -1), exclude="hrp2").distances
+        np.testing.assert_allclose(found.ravel(), 5.0 - down, atol=1e-3)
+        assert np.abs(found[:8]).max() < 1e-3 and 0.01 < found.max() < 0.051
+    humanoids.close()
 
 
 def test_an_episode_depends_on_its_number_alone():

@@ -274,8 +274,9 @@ def test_a_lidar_declared_for_gazebo():
     with pytest.warns(ModelWarning) as warned:
         theirs = free_box("", gazebo)
     text = str(warned[0].message)
-    assert "eye" in text and "<topic>" in text and "<resolution> of <range>" in text
-    assert "<resolution> of <horizontal>" not in text and "<mean>" not in text
+    assert "eye" in text and "<resolution> of <range>" in text
+    assert not any(f"<{one}>" in text for one in ("resolution> of <horizontal", "mean", "topic"))
+    assert theirs.sampled_sensors[0].topic == "scan"
     ours = free_box(
         '<sensor name="lidar" type="lidar" columns="90" azimuth="-1.5 1.5" rings="4"'
         ' elevation="-0.2 0.2" min_range="0.1" max_range="12" noise="0.01" rate="20">'

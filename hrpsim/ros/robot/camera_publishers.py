@@ -15,11 +15,12 @@ from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.sampled_view import Sample
 
-# Topic, below the sensor's name, encoding and bytes of a pixel of each image.
+# Encoding, bytes of a pixel, and topic of each image, below the sensor's name and below the topic
+# of several images that it declares for Gazebo.
 _TOPICS = {
-    "color": ("image_raw", "rgb8", 3),
-    "depth": ("depth/image_raw", "32FC1", 4),
-    "segmentation": ("segmentation/image_raw", "32SC1", 4),
+    "color": ("rgb8", 3, "image_raw", "image"),
+    "depth": ("32FC1", 4, "depth/image_raw", "depth_image"),
+    "segmentation": ("32SC1", 4, "segmentation/image_raw", "labels_map"),
 }
 
 
@@ -27,10 +28,12 @@ class CameraPublisher:
     """Publishes what a camera sees; it looks only while a topic of it is heard.
 
     Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is),
-    NAME/segmentation/image_raw (32SC1, indices in World.link_names) and NAME/camera_info.
+    NAME/segmentation/image_raw (32SC1, indices in World.link_names) and NAME/camera_info. One that
+    declares a topic for Gazebo has its only image there and camera_info in the same namespace, or
+    image, depth_image, labels_map and camera_info below the topic.
     """
 
-    def __init__(self, node: Node, view: CameraView, frame: str, topic: str, clock):
+    def __init__(self, node: Node, view: CameraView, frame: str, prefix: str, clock):
         self._view, self._clock = view, clock
         lens = view.pattern
         self._info = CameraInfo(width=lens.width, height=lens.height, distortion_model="plumb_bob")
@@ -39,13 +42,17 @@ class CameraPublisher:
         self._info.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
         self._info.p = [f, 0.0, K[0, 2], 0.0, 0.0, f, K[1, 2], 0.0, 0.0, 0.0, 1.0, 0.0]
         self._info.header.frame_id = frame
-        self._infos = node.create_publisher(CameraInfo, f"{topic}/camera_info", qos.SCAN)
+        own, alone = view.description.topic, lens.wanted in (("color",), ("depth",))
+        within = own.rpartition("/")[0] if own and alone else own or view.description.name
+        info = prefix + f"{within}/camera_info".lstrip("/")
+        self._infos = node.create_publisher(CameraInfo, info, qos.SCAN)
         self._images = {}
         for name in lens.wanted:
-            below, encoding, size = _TOPICS[name]
+            encoding, size, below, gazebo = _TOPICS[name]
+            topic = own if own and alone else f"{within}/{gazebo if own else below}"
             image = Image(width=lens.width, height=lens.height, encoding=encoding)
             image.header.frame_id, image.step = frame, size * lens.width
-            self._images[name] = node.create_publisher(Image, f"{topic}/{below}", qos.SCAN), image
+            self._images[name] = node.create_publisher(Image, prefix + topic, qos.SCAN), image
         self._published: Sample | None = None
         view.enabled = False
 

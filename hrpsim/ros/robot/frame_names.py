@@ -40,23 +40,26 @@ class RobotFrames:
         return self._prefix + link
 
     def of_sensor(self, name: str) -> str:
-        """Return the frame of a sensor: a link with the same pose, or its own."""
-        sensor = next(sensor for sensor in self._sensors if sensor.name == name)
-        return self._prefix + (self._link_at(sensor) or sensor.name)
+        """Return the frame of a sensor: the link that it names, one with its pose, or its own."""
+        sensor = self._called(name)
+        return self._prefix + (sensor.frame or self._link_at(sensor) or sensor.name)
 
     def of_optics(self, name: str) -> str:
         """Return the optical frame of a camera: z ahead, x to the right (REP 103)."""
-        return self._prefix + name + "_optical_frame"
+        return self._prefix + (self._called(name).frame or name + "_optical_frame")
+
+    def _called(self, name: str):
+        return next(sensor for sensor in self._sensors if sensor.name == name)
 
     def sensor_offsets(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
         """Return (link, frame, p [m], R) of sensors' frames that are no links', and of optics."""
         offsets = []
         for sensor in self._sensors:
-            if self._link_at(sensor) is None:
+            if not sensor.frame and self._link_at(sensor) is None:
                 link = self._model.frame(sensor.link)
                 p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R
                 offsets.append((sensor.link, self.of_sensor(sensor.name), p, R))
-            if sensor.kind == "camera":
+            if not sensor.frame and sensor.kind == "camera":
                 link = self._model.frame(sensor.link)
                 p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R @ OPTICAL
                 offsets.append((sensor.link, self.of_optics(sensor.name), p, R))

@@ -58,7 +58,10 @@ class SensorReadings:
 
     def __init__(self, robot, clock: SimulationClock, levels: NoiseLevels):
         sensors = robot.model.sensors
-        self.noises = [SensorNoise(sensor.name, sensor.kind, levels) for sensor in sensors]
+        self.noises = [
+            SensorNoise(sensor.name, sensor.kind, levels, (sensor.noise, sensor.bias))
+            for sensor in sensors
+        ]
         self._clock = clock
         self._order = [sensor.name for sensor in sensors]
         self._reader = RobotReader(robot, ())
@@ -101,8 +104,8 @@ class SensorReadings:
 
 
 def sensor_topic(sensor: Sensor) -> str:
-    """Return the topic of a sensor: for an IMU as in REP 145, else the sensor's name."""
-    return f"{sensor.name}/data" if sensor.kind == "imu" else sensor.name
+    """Return the topic of a sensor: its own, or for an IMU as in REP 145, else its name."""
+    return sensor.topic or (f"{sensor.name}/data" if sensor.kind == "imu" else sensor.name)
 
 
 class RobotPublishers:

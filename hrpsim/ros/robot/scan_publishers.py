@@ -17,6 +17,7 @@ from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.camera_publishers import CameraPublisher, stamp_of
+from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
@@ -39,12 +40,19 @@ class _SamplePublisher:
 
     def publish(self) -> None:
         """Publish the newest sample unless it was published already."""
-        self._view.enabled = self._publisher.get_subscription_count() > 0
+        self._view.enabled = self._is_heard()
         sample = self._view.latest() if self._view.enabled else None
         if sample is None or sample is self._published:
             return
         self._published = sample
         self._message.header.stamp = stamp_of(self._view, sample, self._clock)
+        self._send(sample)
+
+    def _is_heard(self) -> bool:
+        return self._publisher.get_subscription_count() > 0
+
+    def _send(self, sample: Sample) -> None:
+        """Publish a sample; the message has its time."""
         self._fill(sample)
         self._publisher.publish(self._message)
 
@@ -98,13 +106,36 @@ class PointCloudPublisher(_SamplePublisher):
         self._message.data = array("B", self._rows.tobytes())
 
 
-class ContactWrenchPublisher(_SamplePublisher):
-    """A contact sensor: geometry_msgs/WrenchStamped, in and about its frame."""
+class ContactSensorPublisher(_SamplePublisher):
+    """A contact sensor: geometry_msgs/WrenchStamped, in and about its frame, on its name.
 
-    def __init__(self, node: Node, view: ContactView, frame: str, topic: str, clock):
-        message = WrenchStamped()
-        message.header.frame_id = frame
-        super().__init__(node, view, message, topic, clock)
+    And ros_gz_interfaces/Contacts, in the odom frame, on the topic that it declares for Gazebo, or
+    on NAME/contacts; `types` is their module.
+    """
+
+    def __init__(self, node: Node, view: ContactView, frames: RobotFrames, prefix: str, clock):
+        at, message = view.description, WrenchStamped()
+        message.header.frame_id = frames.of_sensor(at.name)
+        super().__init__(node, view, message, prefix + at.name, clock)
+        topic, self._odom = prefix + (at.topic or f"{at.name}/contacts"), frames.odom
+        self._types = contact_types(node, "contact sensors publish wrenches alone")
+        self._contacts = self._types and node.create_publisher(
+            self._types.Contacts, topic, qos.SCAN
+        )
+
+    def _is_heard(self) -> bool:
+        there = self._contacts is not None and self._contacts.get_subscription_count() > 0
+        self._view.keeps_contacts = there
+        return there or super()._is_heard()
+
+    def _send(self, sample: Sample) -> None:
+        super()._send(sample)
+        if self._contacts is not None and sample.values.contacts is not None:
+            names = self._view.robot.world.link_names
+            message = contacts_message(self._types, sample.values.contacts, names)
+            message.header.stamp = self._message.header.stamp
+            message.header.frame_id = self._odom
+            self._contacts.publish(message)
 
     def _fill(self, sample: Sample) -> None:
         fill(self._message.wrench.force, sample.values.wrench[:3])
@@ -114,19 +145,26 @@ class ContactWrenchPublisher(_SamplePublisher):
 def sample_publishers(
     node: Node, robot, frames: RobotFrames, clock: SimulationClock, prefix: str
 ) -> list[_SamplePublisher | CameraPublisher]:
-    """Return a publisher for each sensor with a rate of its own; topics are the sensors' names."""
+    """Return a publisher for each sensor with a rate of its own.
+
+    Topics are the sensors' names, or those that they declare for Gazebo, where the points of a
+    lidar with rings are on TOPIC/points.
+    """
     made: list[_SamplePublisher | CameraPublisher] = []
     for view in robot.samplers:
-        name, kind = view.description.name, PointCloudPublisher
+        name, own, kind = view.description.name, view.description.topic, PointCloudPublisher
+        topic, frame = prefix + (own or name), frames.of_sensor(name)
         if isinstance(view, CameraView):
-            made.append(CameraPublisher(node, view, frames.of_optics(name), prefix + name, clock))
+            made.append(CameraPublisher(node, view, frames.of_optics(name), prefix, clock))
             continue
-        frame = frames.of_sensor(name)
         if isinstance(view, ContactView):
-            kind = ContactWrenchPublisher
-        elif not isinstance(view.pattern, Lidar):
+            made.append(ContactSensorPublisher(node, view, frames, prefix, clock))
+            continue
+        if not isinstance(view.pattern, Lidar):
             frame = frames.odom
         elif view.pattern.repeats and view.pattern.shape[0] == 1:
             kind = LaserScanPublisher
-        made.append(kind(node, view, frame, prefix + name, clock))
+        elif own:
+            topic += "/points"
+        made.append(kind(node, view, frame, topic, clock))
     return made

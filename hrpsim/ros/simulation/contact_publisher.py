@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import math
-from itertools import groupby
-from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Point
@@ -16,14 +14,11 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from hrpsim.ros.base import qos
-from hrpsim.ros.base.geometry_values import fill, vector_of
-from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 
-PACKAGE = "ros_gz_interfaces"
 TOPIC = "contacts"
-LINK = 3  # ros_gz_interfaces/Entity.LINK
 _CONE_SLANT = 0.06  # length of a cone's side [m]
 _CONE_FACETS = 12
 _ARROW = (0.008, 0.016, 0.0)  # diameters of shaft and head; the head's length is RViz's choice [m]
@@ -35,9 +30,6 @@ _LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
 class ContactPublisher:
     """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
 
-    One Contact for each pair of links that touch, in the order of `World.link_names`: positions
-    [m], normals towards `collision1`, depths [m], and for each point the force [N] on either link,
-    mean over the step. Separated points without force are omitted.
     `messages` is the module of the types.
     """
 
@@ -56,38 +48,15 @@ class ContactPublisher:
 
     def message(self, stamp: Stamp):
         """Return the message of the present contacts."""
-        contacts, names = self._world.contact_arrays(), self._world.link_names
-        message = self._types.Contacts()
+        world = self._world
+        message = contacts_message(self._types, world.contact_arrays(), world.link_names)
         message.header.stamp, message.header.frame_id = stamp.to_message(), self._frame
-        shown = np.flatnonzero((contacts.gaps <= 0.0) | contacts.forces.any(axis=1))
-        pairs = [(int(contacts.links[k]), int(contacts.partners[k]), int(k)) for k in shown]
-        for pair, points in groupby(sorted(pairs), key=lambda point: point[:2]):
-            a, b = ("::".join(names[link]) for link in pair)
-            message.contacts.append(self._contact(a, b, [k for _, _, k in points], contacts))
         return message
-
-    def _contact(self, a: str, b: str, points: list[int], contacts) -> Any:
-        types = self._types
-        contact = types.Contact()
-        for entity, name in ((contact.collision1, a), (contact.collision2, b)):
-            entity.name, entity.type = name, LINK
-        for k in points:
-            force = contacts.forces[k]
-            wrench = types.JointWrench()
-            wrench.body_1_name.data, wrench.body_2_name.data = a, b
-            fill(wrench.body_1_wrench.force, force)
-            fill(wrench.body_2_wrench.force, -force)
-            contact.positions.append(vector_of(contacts.points[k]))
-            contact.normals.append(vector_of(contacts.normals[k]))
-            contact.depths.append(-float(contacts.gaps[k]))
-            contact.wrenches.append(wrench)
-        return contact
 
 
 def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
     """Return the publisher, or None after a log entry if its types are not installed."""
-    info = node.get_logger().info
-    messages = optional_module(f"{PACKAGE}.msg", f"no topic {TOPIC}", info)
+    messages = contact_types(node, f"no topic {TOPIC}")
     return messages and ContactPublisher(node, world, frame, messages)
 
 

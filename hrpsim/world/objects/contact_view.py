@@ -15,7 +15,7 @@ from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.spatial.vector import transposed_times
-from hrpsim.world.objects.contact_arrays import read_contact
+from hrpsim.world.objects.contact_arrays import ContactArrays, read_contact
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.link_states import link_records, place_link
 from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
@@ -68,6 +68,7 @@ class ContactValues(NamedTuple):
     air_time: float
     last_contact_time: float
     last_air_time: float
+    contacts: ContactArrays | None = None  # where the view keeps them
 
 
 class ContactView(SampledView):
@@ -76,7 +77,10 @@ class ContactView(SampledView):
     A force sensor above a sole measures the sole's weight and inertia as well; this does not.
     Contacts of rigid bodies have their forces at points, at the corners of flat soles: pressure is
     their force along z over the area of the cell that they are in, or are nearest to.
+    With `keeps_contacts` a sample has the contacts themselves as well.
     """
+
+    keeps_contacts = False
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor):
         self._shape, self._work = description.pattern.shape, np.zeros((3, 3))
@@ -102,7 +106,8 @@ class ContactView(SampledView):
         self._last, self._ends = unfinished
 
     def _finish(self, number: int) -> ContactValues:
-        pad, before, world = self.description.pattern, self._last, self.robot.world
+        robot, pad, before = self.robot, self.description.pattern, self._last
+        world = robot.world
         wrench, pressure = np.zeros(6), np.zeros(self._shape)
         self._feel(world.reader, wrench, pressure)
         passed = (self._start - self._ends) * world.time_step
@@ -114,7 +119,8 @@ class ContactView(SampledView):
             last = (last[0], times[1]) if touches else (times[0], last[1])
             times = 0.0, 0.0
         times = (times[0] + passed, 0.0) if touches else (0.0, times[1] + passed)
-        self._last = ContactValues(wrench, pressure, touches, *times, *last)
+        contacts = world.contacts_of(robot, self.description.link) if self.keeps_contacts else None
+        self._last = ContactValues(wrench, pressure, touches, *times, *last, contacts)
         return self._last
 
     def _feel(self, reader, wrench: np.ndarray, pressure: np.ndarray) -> None:

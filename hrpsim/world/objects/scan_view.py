@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import operator
 import zlib
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hrpsim.errors import StateError
 from hrpsim.jit.compiled import entry_point
 from hrpsim.model.sampled_sensors import ALIGNMENTS, HeightScan, SampledSensor
-from hrpsim.rays.scanning import BASE, SCANNER, WORLD, YAW, scan
+from hrpsim.rays.scanning import BASE, SCANNER, WORLD, YAW, scan, scan_side_by_side
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
 
@@ -72,15 +75,19 @@ class ScanView(SampledView):
 
     def _scan_rays(self, number: int, first: int, end: int) -> None:
         """Write the exact ranges of some rays, now, to the buffer."""
-        robot, body = self.robot, self.description.body
-        caster = robot.world.ray_caster(self.description.geometry)
+        caster, skipped = self.sources()
         origins, directions, _ = self._rays(number)
-        self._scanner["body"] = body + robot.first_body if body >= 0 else -1
-        own = () if self.description.see_own else (robot,)
-        rays = caster.arrays, self._scanner, caster.skipped_of(own), origins, directions
+        rays = caster.arrays, self._scanner, skipped, origins, directions
         if self._scan is None:
             self._scan = entry_point(scan, *rays, 0, 0, self._buffer)
         self._scan(*rays, first, end, self._buffer)
+
+    def sources(self) -> tuple:
+        """Return the caster of the present scene, and what its rays pass through (targets,)."""
+        robot, body = self.robot, self.description.body
+        caster = robot.world.ray_caster(self.description.geometry)
+        self._scanner["body"] = body + robot.first_body if body >= 0 else -1
+        return caster, caster.skipped_of(() if self.description.see_own else (robot,))
 
     def _finish(self, number: int) -> ScanValues:
         ranges, at = self._buffer.copy(), self.description
@@ -114,11 +121,11 @@ class ScanView(SampledView):
         return self._shaped(ranges)
 
     def _shaped(self, ranges: np.ndarray) -> np.ndarray:
-        """Return values of the rays as rows: rings and columns, or x and y of a grid."""
+        """Return values of the rays (..., n) as rows: rings and columns, or x and y of a grid."""
         n, m = self._shape
         if isinstance(self.pattern, HeightScan):
-            return ranges.reshape(n, m)
-        return np.ascontiguousarray(ranges.reshape(m, n).T)
+            return ranges.reshape(*ranges.shape[:-1], n, m)
+        return np.ascontiguousarray(ranges.reshape(*ranges.shape[:-1], m, n).swapaxes(-1, -2))
 
     def _latest(self) -> ScanValues:
         found = self.latest()
@@ -169,3 +176,59 @@ class ScanView(SampledView):
         """Rotation (3, 3) and origin (3,) [m] in the world of the rays' frame, at the last ray."""
         values = self._latest()
         return _frozen(values.R.copy()), _frozen(values.p.copy())
+
+
+class ScansSideBySide:
+    """The same height scan or lidar of many worlds, several worlds in one compiled call.
+
+    Raises StateError for sensors with other numbers of rays.
+    """
+
+    def __init__(self, views: Sequence[ScanView]):
+        if len({view._shape for view in views}) > 1:
+            raise StateError("the scans of a batch's worlds have several numbers of rays")
+        self.views, count = tuple(views), len(views)
+        self._scenes = np.zeros(count, dtype=np.int64)
+        self._scanners = np.concatenate([view._scanner for view in views])
+        self._ranges = np.empty((count, views[0]._count))
+        self._skips: list[np.ndarray] = []
+        self._patterns: list[tuple] = []
+        self._scan: Any = None
+
+    def prepare(self) -> None:
+        """Follow changes of the worlds, then `measure` may be called."""
+        found = [view.sources() for view in self.views]
+        self._example = found[0][0].arrays
+        self._scenes[:] = [caster.arrays.address for caster, _ in found]
+        self._scanners["body"] = [view._scanner["body"][0] for view in self.views]
+        skips = [skipped for _, skipped in found]
+        if len(skips) != len(self._skips) or any(map(operator.is_not, skips, self._skips)):
+            self._skips = skips
+            self._skipped = np.zeros((len(skips), max(map(len, skips))), dtype=np.uint8)
+            for row, skipped in zip(self._skipped, skips):
+                row[: len(skipped)] = skipped
+        views = self.views
+        patterns = [(v.pattern, 0 if v.pattern.repeats else v._number) for v in views]
+        if patterns != self._patterns:
+            self._patterns, kinds = patterns, list(dict.fromkeys(patterns))
+            self._pattern_of = np.array([kinds.index(one) for one in patterns])
+            rays = [pattern.rays(number) for pattern, number in kinds]
+            self._origins, self._directions = (np.array([r[k] for r in rays]) for k in range(2))
+
+        if self._scan is None:
+            self._scan = entry_point(scan_side_by_side, *self._arguments(range(0)))
+
+    def measure(self, worlds: range) -> None:
+        """Scan some of the worlds; threads may do it for several."""
+        self._scan(*self._arguments(worlds))
+
+    def _arguments(self, worlds: range) -> tuple:
+        return (
+            *(self._example, self._scenes, self._scanners, self._skipped, self._pattern_of),
+            *(self._origins, self._directions, worlds.start, worlds.stop, self._ranges),
+        )
+
+    @property
+    def ranges(self) -> np.ndarray:
+        """The exact ranges (count, rows, columns) [m], as `ScanView.measure` has them."""
+        return self.views[0]._shaped(self._ranges.copy())

@@ -1,0 +1,73 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Footsteps on ground that is seen: the flattest foothold near the planned one, at its height."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.control.pattern.footsteps import Footstep
+
+_SPACING = 0.02  # of the footholds that are compared [m]
+_PER_DISTANCE = 0.05  # gap beneath the sole that outweighs a foothold so much farther [m/m]
+_FEWEST = 4  # points beneath a sole that say how high the ground is
+
+
+def flattest_foothold(
+    nominal: Footstep, points, outline, *, reach=(0.08, 0.02), margin: float = 0.01
+) -> Footstep:
+    """Return the foothold near `nominal` whose ground is flattest, at the height of the ground.
+
+    A level sole rests on the highest point beneath it: the flattest ground leaves the smallest gap
+    to the sole, in the mean. A foothold 20 mm farther from the nominal one must be better by 1 mm.
+    Where nothing is seen, it is `nominal`.
+
+    Args:
+        nominal: as planned.
+        points: of the ground, of a height scan for instance (n, 3) [m]; those that are not finite
+            are left out.
+        outline: corners of the sole in its frame (k, 2) [m]; the rectangle about them counts.
+        reach: how far the foothold may move along and across the sole [m].
+        margin: how much larger the rectangle is on each side [m].
+    """
+    points = np.asarray(points, dtype=np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    low, high = np.min(outline, axis=0) - margin, np.max(outline, axis=0) + margin
+    c, s = np.cos(nominal.yaw), np.sin(nominal.yaw)
+    x, y = np.array([[c, s], [-s, c]]) @ (points[:, :2] - (nominal.x, nominal.y)).T
+    best, least = nominal, np.inf
+    for dx in _shifts(reach[0]):
+        for dy in _shifts(reach[1]):
+            inside = (x >= low[0] + dx) & (x <= high[0] + dx)
+            beneath = points[inside & (y >= low[1] + dy) & (y <= high[1] + dy), 2]
+            if len(beneath) < _FEWEST:
+                continue
+            cost = beneath.max() - beneath.mean() + _PER_DISTANCE * np.hypot(dx, dy)
+            if cost < least:
+                least, at = cost, nominal.point((dx, dy))
+                best = nominal._replace(x=float(at[0]), y=float(at[1]), z=float(beneath.max()))
+    return best
+
+
+def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarray:
+    """Return points (n, 3) [m] in the world of a plan, in which a robot stands on `standing`.
+
+    What it drifted so far, from the plan or in height, then has no effect.
+
+    Args:
+        points: where they are seen (n, 3) [m].
+        position: of the sole that stands, seen likewise (3,) [m].
+        yaw: of that sole [rad].
+        standing: the sole in the plan.
+    """
+    away = np.asarray(points, dtype=np.float64) - position
+    turned = Footstep(standing.side, 0.0, 0.0, -yaw).point(away[:, :2])
+    return np.column_stack([standing.point(turned), away[:, 2] + standing.z])
+
+
+def _shifts(reach: float) -> np.ndarray:
+    """Return shifts from -reach to reach [m], the smallest first."""
+    count = int(reach / _SPACING + 1e-9)
+    shifts = np.arange(-count, count + 1) * _SPACING
+    return shifts[np.argsort(np.abs(shifts), kind="stable")]

@@ -1,0 +1,157 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""IMUs, force and contact sensors that a URDF declares for Gazebo."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import hrpsim
+from hrpsim import ModelError, ModelWarning
+from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+
+LINK = """<link name="{}"><inertial><mass value="2"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><box size="0.4 0.3 0.2"/></geometry></collision></link>"""
+ROBOT = f"""<robot name="r">{LINK.format("body")}{LINK.format("foot")}
+<joint name="ankle" type="{{kind}}"><parent link="body"/><child link="foot"/>
+<origin xyz="0 0 -0.3" rpy="0.2 0 0"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="500" velocity="6"/></joint>{{sensors}}</robot>"""
+
+
+def gazebo(reference, kind, content, name="s"):
+    """Return the <gazebo> element of a sensor."""
+    return (
+        f'<gazebo reference="{reference}"><sensor name="{name}" type="{kind}">{content}'
+        "</sensor></gazebo>"
+    )
+
+
+def load(sensors, kind="revolute"):
+    """Return a model and the text of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        model = hrpsim.load_model(ROBOT.format(sensors=sensors, kind=kind))
+    return model, " ".join(str(one.message) for one in caught)
+
+
+def noise(bias_mean, form):
+    """Return the noise of the first three values in a form of SDF; (new, old) names."""
+    inner = f"<mean>0.0</mean><stddev>0.3</stddev><bias_mean>{bias_mean}</bias_mean>"
+    inner += "<bias_stddev>0.4</bias_stddev>"
+    new, old = form
+    axes = "".join(f'<{a}><noise type="gaussian">{inner}</noise></{a}>' for a in "xyz")
+    return f"<{new}>{axes}</{new}>", f"<noise><type>gaussian</type><{old}>{inner}</{old}></noise>"
+
+
+@pytest.mark.parametrize("form", [0, 1], ids=["SDF 1.6", "SDF 1.4"])
+@pytest.mark.parametrize(
+    "reference, kind, names",
+    [("body", "imu", ("angular_velocity", "rate")), ("ankle", "force_torque", ("force", "force"))],
+)
+def test_noise_rate_topic_and_frame_are_as_declared(reference, kind, names, form):
+    """Laws: the noise's deviation is the declared one; a bias has the declared mean square."""
+    content = "<update_rate>100</update_rate><topic>/a/b_1</topic><gz_frame_id>foot</gz_frame_id>"
+    content += f"<always_on>1</always_on><{kind}>{noise(0.3, names)[form]}</{kind}>"
+    model, warned = load(gazebo(reference, kind, content))
+    (sensor,) = model.sensors
+    assert (sensor.kind, sensor.rate, sensor.topic, sensor.frame) == (kind, 100.0, "a/b_1", "foot")
+    assert not warned
+    drawn = SensorNoise("s", kind, NoiseLevels(), (sensor.noise, sensor.bias))
+    assert drawn.is_on
+    np.testing.assert_allclose(drawn.variances, [0.3**2 + 0.3**2 + 0.4**2] * 3 + [0.0] * 3)
+    values = np.array([drawn.at(k) for k in range(4000)])
+    assert values[:, :3].std(axis=0) == pytest.approx(0.3, rel=0.05)
+    assert not values[:, 3:].any()
+
+
+@pytest.mark.parametrize("frame", ["child", "sensor"])
+def test_a_force_sensor_measures_at_its_joint(frame):
+    """Law: the foot hangs from its joint by its weight; axes as those of <hrpsim> with a turn."""
+    pose = "<pose>5 6 7 0.1 0.2 0.3</pose>"
+    content = f"{pose}<force_torque><frame>{frame}</frame></force_torque>"
+    model, _ = load(gazebo("ankle", "force_torque", content))
+    world = hrpsim.World(gravity=(0, 0, -9.81))
+    robot = world.add_robot(hrpsim.load_model(model.urdf, base="fixed"))
+    robot.lock("ankle", 0.0)
+    world.step(1)
+    wrench = robot.sensors["s"].wrench
+    assert math.sqrt(wrench[:3] @ wrench[:3]) == pytest.approx(2 * 9.81, rel=1e-9)
+    np.testing.assert_allclose(wrench[3:], 0.0, atol=1e-9)
+    turn = "0.1 0.2 0.3" if frame == "sensor" else "0 0 0"
+    own = f'<sensor name="s" type="force_torque"><origin rpy="{turn}"/></sensor>'
+    ours, _ = load(f'<hrpsim reference="foot">{own}</hrpsim>')
+    np.testing.assert_array_equal(ours.sensors[0].R, model.sensors[0].R)
+    np.testing.assert_array_equal(ours.sensors[0].p, model.sensors[0].p)
+
+
+def test_a_contact_sensor_of_gazebo_feels_the_contacts_of_its_link():
+    """Law: what stands on the ground weighs m g; the topic may be in <contact>."""
+    contact = "<contact><collision>foot_collision</collision><topic>/r_foot</topic></contact>"
+    model, warned = load(gazebo("foot", "contact", f"<update_rate>200</update_rate>{contact}"))
+    assert not warned
+    assert (model.sampled_sensors[0].topic, model.sampled_sensors[0].enabled) == ("r_foot", False)
+    world = hrpsim.World()
+    world.add_ground()
+    flat = model.urdf.replace('rpy="0.2 0 0"', "")
+    robot = world.add_robot(hrpsim.load_model(flat))
+    robot.q = np.array([0, 0, 0.4, 0, 0, 0, 1, 0])
+    robot.lock("ankle", 0.0)
+    sole = robot.sensors["s"]
+    assert np.isfinite(sole.wrench).all()
+    world.step(300)
+    assert sole.wrench[2] == pytest.approx(4 * 9.80665, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "sensor, line",
+    [
+        (
+            gazebo("ankle", "force_torque", "<force_torque><frame>parent</frame></force_torque>"),
+            "<sensor> of <gazebo> (1: s)",
+        ),
+        (
+            gazebo(
+                "ankle",
+                "force_torque",
+                "<force_torque><measure_direction>parent_to_child</measure_direction>"
+                "</force_torque>",
+            ),
+            "<sensor> of <gazebo> (1: s)",
+        ),
+        (gazebo("body", "force_torque", ""), "<sensor> of <gazebo> (1: s)"),
+        (gazebo("nobody", "imu", ""), "<sensor> of <gazebo> (1: s)"),
+        (gazebo("body", "imu", "<topic>no topic</topic>"), "<topic> of <sensor>"),
+        (gazebo("body", "imu", "<topic>a__b</topic>"), "<topic> of <sensor>"),
+        (gazebo("body", "imu", "<gz_frame_id>x</gz_frame_id>"), "<gz_frame_id> of <sensor>"),
+        (
+            gazebo("body", "imu", "<imu><noise><rate><mean>1</mean></rate></noise></imu>"),
+            "<mean> of <rate>",
+        ),
+    ],
+)
+def test_what_is_not_simulated_is_listed(sensor, line):
+    """Law: nothing that has no effect passes in silence."""
+    assert line in load(sensor)[1]
+
+
+def test_a_fixed_joint_stays_one_body():
+    """Law: of a fixed joint Gazebo's sensor is listed, and adds no body."""
+    model, warned = load(gazebo("ankle", "force_torque", ""), "fixed")
+    assert model.body_count == 1 and not model.sensors
+    assert "<sensor> of <gazebo> (1: s)" in warned
+
+
+def test_a_sensor_of_hrpsim_has_priority_and_comes_first():
+    """Law: a robot that has sensors of its own keeps them, in the same places."""
+    own = '<hrpsim reference="body"><sensor name="s" type="imu" rate="7"/></hrpsim>'
+    model, _ = load(gazebo("body", "imu", "") + gazebo("body", "imu", "", "t") + own)
+    assert [(s.name, s.rate) for s in model.sensors] == [("s", 7.0), ("t", 0.0)]
+
+
+def test_numbers_that_are_none_are_refused_with_their_place():
+    with pytest.raises(ModelError, match=r"'fast': 1 numbers needed"):
+        load(gazebo("body", "imu", "<update_rate>fast</update_rate>"))
