@@ -22,6 +22,7 @@ _FILES = {
     "trees": "trees",
     "linearization": "linearization",
     "piles": "piles",
+    "heaps": "falling_heaps",
     "convergence": "convergence",
     "everystep": "every_step",
     "oracles": "oracles",
@@ -39,6 +40,7 @@ _FILES = {
 NAMES = tuple(_FILES)
 LONG = (
     "actuators",
+    "heaps",
     "friction",
     "linearization",
     "humanoids",

@@ -55,9 +55,9 @@ def scattered(count: int):
     return positions, np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
 
 
-def our_cubes(positions, quaternions, time_step: float = 1e-3) -> World:
-    """Return our world with the cubes at rest."""
-    world = World(time_step, sleeping=False)
+def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> World:
+    """Return our world with the cubes at rest, with these other options of `World`."""
+    world = World(time_step, sleeping=False, **options)
     world.set_friction("default", "default", static=FRICTION)
     world.add_ground()
     for p, o in zip(positions, quaternions):

@@ -14,7 +14,7 @@ from hrpsim.collision.mesh.polyhedra import Polyhedra
 from hrpsim.collision.mesh.solid_pair import CANDIDATE, CANDIDATE_COUNT, SOLID_PAIR
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS
 from hrpsim.collision.time_of_impact import MOTION, SPECULATIVE
-from hrpsim.jit.fields import Axis, array, constant, part, state
+from hrpsim.jit.fields import Axis, Life, array, constant, part, state
 
 SHAPE = np.dtype(
     [
@@ -120,6 +120,11 @@ def _contacts(text: str, live: str) -> Any:
     return state(text, CONTACT, Axis.CONTACT, refers=_SHAPES_AND_BODIES, live=live)
 
 
+def _cache(text: str, dtype, *shape: Axis | int) -> Any:
+    """Declare an array of the list of candidates, which lasts until shapes have moved away."""
+    return array(text, dtype, *shape, life=Life.CACHE)
+
+
 class Collision(NamedTuple):
     """The shapes of a world and their contacts."""
 
@@ -132,14 +137,14 @@ class Collision(NamedTuple):
     group: np.ndarray = constant(
         "shapes of one group never meet; -1: the fixed world", "i8", Axis.SHAPE
     )
-    lower: np.ndarray = array(
+    lower: np.ndarray = _cache(
         "lower bounds when the candidate list was made [m]", "f8", Axis.SHAPE, 3
     )
-    upper: np.ndarray = array("upper bounds [m]", "f8", Axis.SHAPE, 3)
+    upper: np.ndarray = _cache("upper bounds [m]", "f8", Axis.SHAPE, 3)
     moving: np.ndarray = constant("numbers of the shapes that have a body", "i8", Axis.MOVING)
     body_bounds: np.ndarray = constant("the bodies that have shapes", BODY_BOUNDS, Axis.BODY_BOUNDS)
-    order: np.ndarray = array("kept by the broad phase", "i8", Axis.SHAPE)
-    pairs: np.ndarray = array("candidates", "i8", Axis.PAIR, 2)
+    order: np.ndarray = _cache("kept by the broad phase", "i8", Axis.SHAPE)
+    pairs: np.ndarray = _cache("candidates", "i8", Axis.PAIR, 2)
     manifold: np.ndarray = array("a pair of shapes and its points", MANIFOLD, 1)
     polyhedra: Polyhedra = part(Polyhedra, "solids of the meshes and hulls")
     solid_pair: np.ndarray = array("work for a pair with a mesh", SOLID_PAIR, 1)

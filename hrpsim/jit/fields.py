@@ -26,7 +26,8 @@ class Life(Enum):
     CONSTANT = "constant"  # contents of the world; made with the scene
     STATE = "state"  # input of the next step: part of snapshots
     RESULT = "result"  # output of a step, read until the next one
-    WORK = "work"  # written in every step before it is read
+    WORK = "work"  # written in every step before it is read; worlds may share it
+    CACHE = "cache"  # follows from the state; a step need not write it again
     PROCESS = "process"  # addresses in this process
 
 

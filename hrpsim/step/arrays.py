@@ -55,7 +55,9 @@ class Work(NamedTuple):
     applied: np.ndarray = array("what actuators deliver [N or Nm]", "f8", Axis.DOF)
     joint_inertia: np.ndarray = array("rotors' and implicit gains' [kg or kg m^2]", "f8", Axis.DOF)
     actuator_inertia: np.ndarray = array("the gains' share [kg or kg m^2]", "f8", Axis.DOF)
-    friction: np.ndarray = array("dry friction of joints, by a row or not", FRICTION, Axis.DOF)
+    friction: np.ndarray = array(
+        "dry friction of joints, by a row or not", FRICTION, Axis.DOF, life=Life.CACHE
+    )
     dv: np.ndarray = array("acceleration without constraints", "f8", Axis.DOF)
     constraint_effort: np.ndarray = array("efforts of joint constraints [N or Nm]", "f8", Axis.DOF)
     change: np.ndarray = array("acceleration that constraints add", "f8", Axis.DOF)
@@ -82,7 +84,9 @@ class Scene(NamedTuple):
     counts: np.ndarray = state("how many entries of the arrays are used", COUNTS, 1)
     search: np.ndarray = state("what the search for contacts found", SEARCH, 1)
     failure: np.ndarray = state("why a step cannot be done", FAILURE, 1)
-    worst: np.ndarray = state("the row furthest from its law in a call of `step`", WORST_ROW, 1)
+    worst: np.ndarray = state(
+        "the row furthest from its law, in the last step and in a call of `step`", WORST_ROW, 2
+    )
     start: Start = part(Start)
     forest: Forest = part(Forest)
     q: np.ndarray = state("positions [m, rad, quaternion]", "f8", Axis.POSITION)

@@ -34,7 +34,8 @@ def advance_side_by_side(example, address, turns):
     """Advance scenes, each by its remaining steps, or fewer: the time of a call is bounded.
 
     example: a reference to any of them; address: of `advance` compiled for it; turns (n,): TURN.
-    The wrenches on a scene end with its steps.
+    They may share working memory, so that each begins with the numbering of its own constraint
+    bodies. The wrenches on a scene end with its steps.
     """
     end = monotonic_seconds() + LONGEST_CALL
     for k in range(len(turns)):
@@ -42,6 +43,8 @@ def advance_side_by_side(example, address, turns):
         if turn.left == 0:
             continue
         scene = reference_at(example, turn.scene)
+        if scene.constrained.supports.shape[0] > 0:
+            scene.constrained.supports[0].known_count = 0
         done, status, unmet, by_newton = call_advance(address, (scene, turn.left))
         turn.left -= done
         turn.status, turn.unmet, turn.by_newton = status, unmet, by_newton

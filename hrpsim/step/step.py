@@ -89,7 +89,7 @@ def advance(scene, steps):
             keep_worst(
                 scene.counts[0],
                 scene.step_stats[0],
-                scene.worst[0],
+                scene.worst,
                 scene.collision.contacts,
                 scene.rows,
                 unmet,

@@ -13,13 +13,14 @@ import numpy as np
 
 from hrpsim.errors import WorldError
 from hrpsim.jit.compiled import address_of, entry_point
-from hrpsim.jit.fields import at, replaced
+from hrpsim.jit.fields import Life, at, declared_fields, new_array, replaced
 from hrpsim.jit.reference import Reference
+from hrpsim.step.arrays import Scene
 from hrpsim.step.side_by_side import TURN, advance_side_by_side
 from hrpsim.step.step import advance
 from hrpsim.world.parts.stepping import Stepping
 
-_COMMON = "articulated"  # articulated inertias, which each step computes again
+_WORK = {path: field.fill for path, field in declared_fields(Scene) if field.life is Life.WORK}
 
 
 class Stopped(Exception):
@@ -29,14 +30,15 @@ class Stopped(Exception):
 class Shard:
     """Worlds with numbers, each of which takes the steps that it would take by itself.
 
-    Their steps share the memory of the articulated inertias, the largest array that a step writes,
-    so that it stays in the processor's cache.
+    Their steps share working memory, most of what a step writes, so that it stays in the
+    processor's cache.
     """
 
     def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]):
         self._numbers, self._steppings = tuple(numbers), tuple(steppings)
         self._seen: list[Reference | None] = [None] * len(self._numbers)  # of each world
         self._references = self._seen.copy()  # the same with the shared memory
+        self._work: dict[tuple, np.ndarray] = {}  # shared memory, by path and shape
         self._turns = np.zeros(len(self._numbers), TURN)
         self._example: Reference | None = None  # which the machine code is for, and all like it
         self._address = 0
@@ -123,15 +125,24 @@ class Shard:
 
     def _refer_to(self, index: int, seen: Reference) -> None:
         """Replace a world's scene."""
-        self._seen[index], reference = seen, seen
+        self._seen[index] = seen
         if self._example is None:
             self._example = seen
             self._address = address_of(advance, seen, 1)
             self._run = entry_point(advance_side_by_side, seen, self._address, self._turns)
         elif seen.kind_for_kernels is not self._example.kind_for_kernels:
             raise TypeError("the scenes of a batch's worlds are of several kinds")
-        common = at(self._example.whole, _COMMON)
-        if common.shape == at(seen.whole, _COMMON).shape:
-            reference = Reference(replaced(seen.whole, {_COMMON: common}), seen)
+        reference = Reference(replaced(seen.whole, self._shared_work(seen.whole)), seen)
         self._references[index] = reference
         self._turns["scene"][index] = reference.address
+
+    def _shared_work(self, scene: Scene) -> dict[str, np.ndarray]:
+        """Return the memory of a scene's intermediate results, by path."""
+        shared = {}
+        for path, fill in _WORK.items():
+            own = at(scene, path)
+            key = path, own.shape
+            if key not in self._work:
+                self._work[key] = new_array(own.shape, own.dtype, fill)
+            shared[path] = self._work[key]
+        return shared

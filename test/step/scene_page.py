@@ -25,7 +25,8 @@ LIVES = {
     Life.CONSTANT: "says what is in the world; made with the scene",
     Life.STATE: "what the next step depends on; snapshots have it",
     Life.RESULT: "what a step found; readers ask for it until the next one",
-    Life.WORK: "written in every step before it is read",
+    Life.WORK: "written in every step before it is read; worlds of a batch share it",
+    Life.CACHE: "follows from the state; a step need not write it again",
     Life.PROCESS: "addresses in this process",
 }
 

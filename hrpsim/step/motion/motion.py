@@ -100,11 +100,14 @@ def accelerate(s, horizon):
     """Write work.dv for work.effort, work.joint_inertia and the external forces."""
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)
-    if horizon > 0.0 and s.connections.shape[0] > 0:
+    loaded = horizon > 0.0 and s.connections.shape[0] > 0
+    if loaded:
         add_geometric_stiffness(s, horizon)
     singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
     if singular >= 0:
+        added = work.geometric_stiffness[singular]
         s.failure[0].needed = singular
+        s.failure[0].stiffness = added[0] + added[1] + added[2] if loaded else 0.0
         return SINGULAR if _is_finite(s.kinematics, s.articulated, singular) else DIVERGED
     accelerations(s.forest, s.kinematics, s.settings[0].gravity, s.articulated, work.dv)
     return DONE

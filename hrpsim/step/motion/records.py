@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.dynamics.tree_momentum import SUBTREE
-from hrpsim.jit.fields import Axis, array, state
+from hrpsim.jit.fields import Axis, Life, array, state
 
 # per body: a free body in the midpoint rule of spin
 SPIN = np.dtype(
@@ -63,7 +63,7 @@ class Rk4(NamedTuple):
     rate: np.ndarray = array("of positions, at the stages", "f8", 4, Axis.POSITION)
     acceleration: np.ndarray = array("at the stages", "f8", 4, Axis.DOF)
     held: np.ndarray = array("each body: constraint forces", HELD_FORCE, Axis.RK4_BODY)
-    turns: np.ndarray = array("each body: how it turns", FREE_TURN, Axis.RK4_BODY)
+    turns: np.ndarray = array("each body: how it turns", FREE_TURN, Axis.RK4_BODY, life=Life.CACHE)
     slips: np.ndarray = array("each body: how its contacts slip", BODY_SLIP, Axis.RK4_BODY)
 
 

@@ -193,7 +193,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
         entity.stand_after(last)
     new_indices = {axis: _inverse(indices) for axis, indices in sources.items()}
     for path, field in declared_fields(Scene):
-        if field.life is Life.WORK:
+        if field.life in (Life.WORK, Life.CACHE):
             continue
         array = at(scene, path)
         if field.axis in sources:

@@ -150,12 +150,7 @@ class Naming:
         number = int(scene.step_stats["worst_row"][0])
         if not 0 <= number < int(scene.counts["row_count"][0]):
             return ""
-        kind, source = (int(scene.rows.rows[name][number]) for name in ("kind", "source"))
-        other = -1
-        if kind == CONTACT_ROW:
-            contact = scene.collision.contacts[source]
-            source, other = int(contact["shape_a"]), int(contact["shape_b"])
-        return self.name(kind, source, other)
+        return self.name_of(scene.worst[0])
 
     def name_of(self, record) -> str:
         """Return the constraint that a FAILURE or WORST_ROW names, "" if it is not known."""

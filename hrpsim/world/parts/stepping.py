@@ -196,7 +196,7 @@ class Stepping(Part):
         if by_newton:
             self._convergence.add_newton(by_newton)
         if unmet:
-            worst = self._scenes.present.worst[0]
+            worst = self._scenes.present.worst[1]
             residual, naming = float(worst["residual"]), self._scenes.naming
             self._convergence.add(unmet, residual, lambda: naming().name_of(worst))
         if status != DONE:
