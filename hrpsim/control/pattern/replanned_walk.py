@@ -103,7 +103,7 @@ class ReplannedWalk:
         return round(max(first, last, self.step_time) / self.period) + 1
 
     def reset(self) -> None:
-        """Begin anew, at rest over the world's origin."""
+        """Begin again, at rest over the world's origin."""
         body = self.body
         self.stance = dict(zip(SIDES, body.stance))
         self.is_standing = True
