@@ -214,7 +214,6 @@ class Renderer:
         mujoco, lens = self._mujoco, self.lens
         spec = mujoco.MjSpec()
         spec.stat.extent = 1.0
-        spec.visual.quality.offsamples = 0  # four take three times as long
         spec.visual.map.znear, spec.visual.map.zfar = lens.near, lens.far
         spec.visual.quality.offsamples = lens.samples
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height

@@ -120,13 +120,9 @@ def pixels(
     """
     arrows = contact_arrows(world.contacts, force_scale) if force_scale else ()
     width, height = size
-    fine = world.render(
-        position, target=target, width=2 * width, height=2 * height, fov=fov, arrows=arrows,
-        shadows=True,
-    ).color.astype(np.uint16)  # fmt: skip
-    return ((fine[::2, ::2] + fine[1::2, ::2] + fine[::2, 1::2] + fine[1::2, 1::2]) // 4).astype(
-        np.uint8
-    )
+    return world.render(
+        position, target=target, width=width, height=height, fov=fov, arrows=arrows, shadows=True
+    ).color
 
 
 def make_film(
