@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""FollowJointTrajectory over real DDS, by clients as MoveIt's simple controller manager has them."""
+"""FollowJointTrajectory over real DDS, by clients as those of MoveIt."""
 
 import math
 
