@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rclpy.action import ActionServer
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
@@ -77,6 +78,22 @@ def _is_sent(service: Service, response, header) -> bool:
     return not any(_UNSENT in str(one.message) for one in caught)
 
 
+class DeferringActionServer(ActionServer):
+    """An action server without execute callbacks: `answer` ends the execution of a goal."""
+
+    def __init__(self, node, action_type, action_name, **options):
+        super().__init__(node, action_type, action_name, lambda goal: None, **options)
+
+    def notify_execute(self, goal_handle, execute_callback) -> None:
+        """Start no callback when a goal begins to be executed."""
+        if execute_callback is not None:
+            super().notify_execute(goal_handle, execute_callback)
+
+    def answer(self, goal_handle, result) -> None:
+        """Send the result of a goal that was succeeded, aborted or canceled."""
+        self.notify_execute(goal_handle, lambda goal: result)
+
+
 class GuardedNode(AnsweringNode):
     """Wraps every callback at creation: services, subscriptions, timers.
 
@@ -138,6 +155,12 @@ class NodePart:
         subscription = self._node.create_subscription(*arguments, **options)
         self._undo.append(partial(self._node.destroy_subscription, subscription))
         return subscription
+
+    def create_action_server(self, *arguments, **options) -> DeferringActionServer:
+        """Make a DeferringActionServer on the node; goals that run at its end get no result."""
+        server = DeferringActionServer(self._node, *arguments, **options)
+        self._undo.append(server.destroy)
+        return server
 
     def declare_parameter(self, name: str, *arguments, **options):
         """Declare a parameter of the node; raises what rclpy raises."""

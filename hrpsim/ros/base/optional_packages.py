@@ -18,5 +18,5 @@ def optional_module(name: str, consequence: str, log: Callable[[str], object]) -
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != package:
             raise
-        log(f"{package} is not installed: {consequence}")
+        log(f"{error.name} is not installed: {consequence}")
         return None

@@ -171,6 +171,11 @@ SPECIFICATIONS = dict(
     foot_sensors=Specification(
         ["lfsensor", "rfsensor"], "Force-torque sensors from which zmp is computed"
     ),
+    trajectory_groups=Specification(
+        [""],
+        "Groups of joints with an action GROUP_controller/follow_joint_trajectory of their own, by "
+        "patterns of their names, such as 'left_arm:=LARM_JOINT.*'",
+    ),
     marker_rate=_rate(20.0, "contact_markers"),
     contact_rate=_rate(50.0, "contacts"),
     marker_force_scale=Specification(

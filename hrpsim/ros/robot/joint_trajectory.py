@@ -8,12 +8,14 @@ Needs no ROS.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
+from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 _LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
+    """A motion, and when it is made."""
+
     motion: JointMotion
     start: int  # the step at which it begins
 
@@ -47,36 +51,41 @@ class JointTrajectories(RobotInput):
         self._clock = clock
         self._places = {joint.name: joint.v_index for joint in robot.model.joints}
         self._gains = joints_with_gains(robot)
-        self._run: _Run | None = None
+        self._run: Run | None = None
         self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
+        self.others: Sequence[JointTrajectories] = ()  # they lose the joints of an accepted run
 
-    def validate(self, message: JointTrajectory) -> _Run | None:
-        """Return the trajectory to run, None to stop; WorldError for an invalid one."""
+    def validate(self, message: JointTrajectory) -> Any:
+        """Return the Run of a trajectory, None to stop.
+
+        Raises WorldError for an invalid one: a Refusal INVALID_JOINTS or OLD_HEADER_TIMESTAMP, the
+        names of FollowJointTrajectory, where joints or stamp are the cause.
+        """
         names = list(message.joint_names)
-        for name in names:
-            if name not in self._robot.joint_names:
-                raise WorldError(unknown_name("joint", name, self._robot.joint_names))
-            if name not in self._gains:
-                raise WorldError(f"joint {name!r} has no gains, so it cannot follow positions")
-        if len(set(names)) != len(names):
-            raise WorldError("a joint is named twice")
+        self._check_joints(names)
         if not message.points:
             return None
         if not names:
-            raise WorldError("the message names no joint")
+            raise Refusal("INVALID_JOINTS", "the message names no joint")
         start = self._starting_step(message)
         motion = self._motion_of(message, names)
         if (self._clock.steps - start) * self._clock.time_step >= motion.duration > 0.0:
-            raise WorldError("its stamp has passed so long ago that it would be over by now")
-        return _Run(motion, start)
+            raise Refusal(
+                "OLD_HEADER_TIMESTAMP",
+                "its stamp has passed so long ago that it would be over by now",
+            )
+        return Run(motion, start)
 
-    def accept(self, run: _Run | None) -> None:
+    def accept(self, request: Any) -> None:
         """Stop the running trajectory where it is, and run this one instead."""
+        run: Run | None = request
         self._stop()
         if run is not None and not self.off.isdisjoint(run.motion.names):
             motion = run.motion.without(self.off)
             run = None if motion is None else run._replace(motion=motion)
         self._run = run
+        for other in self.others:
+            other.release(() if run is None else run.motion.names)
 
     def apply(self) -> None:
         """Command the targets of the running trajectory at the end of the next step."""
@@ -104,6 +113,18 @@ class JointTrajectories(RobotInput):
         """Drop the running trajectory and the messages that have arrived."""
         super().reset()
         self._run = None
+
+    def _check_joints(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name not in self._robot.joint_names:
+                raise Refusal(
+                    "INVALID_JOINTS", unknown_name("joint", name, self._robot.joint_names)
+                )
+            if name not in self._gains:
+                text = f"joint {name!r} has no gains, so it cannot follow positions"
+                raise Refusal("INVALID_JOINTS", text)
+        if len(set(names)) != len(names):
+            raise Refusal("INVALID_JOINTS", "a joint is named twice")
 
     def _starting_step(self, message: JointTrajectory) -> int:
         stamp = message.header.stamp

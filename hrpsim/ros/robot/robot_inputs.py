@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from hrpsim.ros.robot.joint_commands import DynamicJointCommands, JointCommands
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories
 from hrpsim.ros.robot.placed_joints import PlacedJoints
 from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.ros.robot.trajectory_goals import TrajectoryGoals
 
 # The topics that command joints: in lockstep a message on any of them answers a tick.
 COMMANDS: dict[str, type[JointCommands]] = {
@@ -48,16 +49,17 @@ class RobotInputs:
         over: float | None,
     ):
         rejections, logger = report
+        self._rejections, self._robot, self._clock = rejections, robot, clock
         interpolation = IntervalInterpolation(robot, clock) if over is None else Interpolation(over)
-        self.trajectories = JointTrajectories(
-            MessageQueue(source("joint_trajectory")), rejections, robot, clock
-        )
+        self._followers = [
+            JointTrajectories(MessageQueue(source("joint_trajectory")), rejections, robot, clock)
+        ]
         self.commands = [
             kind(
                 in_lockstep(topic) if in_lockstep else StampedQueue(topic, clock),
                 rejections,
                 robot,
-                self.trajectories.release,
+                self.release,
                 logger,
                 nan_holds=in_lockstep is None,
                 interpolation=interpolation,
@@ -74,11 +76,26 @@ class RobotInputs:
         if robot.model.base == "free":
             queue = MessageQueue(source("set_base_pose"))
             base = [BasePose(queue, rejections, robot, frames)]
-        self.all = [*self.commands, *base, placed, self.trajectories, self.wrenches]
+        self.all = [*self.commands, *base, placed, *self._followers, self.wrenches]
+
+    def follow_goals(self, source: Any, joints: Collection[str]) -> None:
+        """Follow the goals of an action for these joints; `source` returns them as messages."""
+        goals = TrajectoryGoals(
+            MessageQueue(source), self._rejections, self._robot, self._clock, joints
+        )
+        self._followers.append(goals)
+        for one in self._followers:
+            one.others = [other for other in self._followers if other is not one]
+        self.all.append(goals)
+
+    def release(self, names: Collection[str]) -> None:
+        """Take joints out of all trajectories: they are commanded otherwise."""
+        for one in self._followers:
+            one.release(names)
 
     def leave_off(self, joints: AbstractSet[str]) -> None:
         """Ignore commands to these joints, while they are in the set."""
-        for one in (*self.commands, self.trajectories):
+        for one in (*self.commands, *self._followers):
             one.off = joints
 
 

@@ -44,7 +44,9 @@ _TYPES = {
 
 def _types(log: Callable[[str], object]) -> dict[str, type]:
     """Return the message types of the topics; `log` receives what an absent package means."""
-    control_msgs = optional_module("control_msgs.msg", "no dynamic_joint_commands", log)
+    control_msgs = optional_module(
+        "control_msgs.msg", "no dynamic_joint_commands, no follow_joint_trajectory", log
+    )
     if control_msgs is None:
         return _TYPES
     return _TYPES | {"dynamic_joint_commands": control_msgs.DynamicJointState}
@@ -104,7 +106,7 @@ class RobotInterface:
         self._samples = sample_publishers(part, robot, self.frames, clock, names.topics)
         made = self._make_inputs(part, names.topics, clock, lockstep)
         self.inputs, self.commands, self.wrenches = made.all, made.commands, made.wrenches
-        self.modes = JointModes(part, robot, made.trajectories.release, "modes." + names.parameters)
+        self.modes = JointModes(part, robot, made.release, "modes." + names.parameters)
         made.leave_off(self.modes.off)
 
     def _make_inputs(
@@ -134,6 +136,14 @@ class RobotInterface:
             in_lockstep=self.lockstep and self.lockstep.queue,
             over=over,
         )
+        if "dynamic_joint_commands" in types and optional_module(
+            "control_msgs.action",
+            "no follow_joint_trajectory",
+            lambda text: logger.info(text, once=True),
+        ):
+            from hrpsim.ros.robot.trajectory_actions import offer_trajectory_actions
+
+            offer_trajectory_actions(part, made, self.robot, prefix, clock)
         made.wrenches.duration = parameters.value_of(part, "wrench_duration")
         made.wrenches.ramp = parameters.value_of(part, "wrench_ramp")
         return made
