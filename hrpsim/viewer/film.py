@@ -143,9 +143,9 @@ def make_film(
     Raises:
         HrpsimError: for another suffix, or where MuJoCo, EGL or imageio-ffmpeg is missing.
     """
-    motion = motion or Motion(world.time_step, world.step)
-    end = world.time + duration - 0.5 * motion.period
     with Film(world, file, **options) as film:
+        motion = motion or Motion(world.time_step, world.step)
+        end = world.time + duration - 0.5 * motion.period
         film.look()
         while world.time < end:
             motion.tick()
