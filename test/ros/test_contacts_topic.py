@@ -113,7 +113,7 @@ def test_without_the_types_that_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "ros_gz_interfaces", None)
     log = Log()
     assert offer_contacts(SimpleNamespace(get_logger=lambda: log), World(), "odom") is None
-    assert "ros_gz_interfaces is not installed" in log.lines[0]
+    assert "ros_gz_interfaces.msg is not installed" in log.lines[0]
 
 
 def test_with_the_types_the_node_publishes_them(simulations, listener):

@@ -145,7 +145,7 @@ def test_without_the_types_it_is_said_and_nothing_is_offered(monkeypatch):
     monkeypatch.setitem(sys.modules, "controller_manager_msgs", None)
     node = Node()
     assert offer_manager_services(node, None) is None and not node.services
-    assert "controller_manager_msgs is not installed" in node.log.lines[0]
+    assert "controller_manager_msgs.srv is not installed" in node.log.lines[0]
 
 
 def test_with_the_types_the_node_offers_them(simulations, listener, tmp_path):
