@@ -120,9 +120,12 @@ def pixels(
     """
     arrows = contact_arrows(world.contacts, force_scale) if force_scale else ()
     width, height = size
-    return world.render(
-        position, target=target, width=width, height=height, fov=fov, arrows=arrows, shadows=True
-    ).color
+    fine = world.render(
+        position, target=target, width=2 * width, height=2 * height, fov=fov, arrows=arrows,
+        shadows=True,
+    ).color  # fmt: skip
+    # The mean of four pixels: smooth edges for half the time of the renderer's own samples.
+    return fine.reshape(height, 2, width, 2, 3).mean(axis=(1, 3)).astype(np.uint8)
 
 
 def make_film(

@@ -30,7 +30,6 @@ from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.rays import Rays
 from hrpsim.world.parts.readings import LinkTable
 
-_SMOOTH = 4  # samples of a pixel where a picture is to be looked at
 _MOST_RENDERERS = 8  # of a world: each has a copy of everything that is drawn
 
 
@@ -79,7 +78,7 @@ class Pictures(Rays):
             images: some of "color", "depth" and "segmentation".
             near: nothing nearer is seen [m].
             far: nothing farther is seen [m].
-            shadows: whether there are any, and smooth edges; colour takes several times as long.
+            shadows: whether there are any; colour takes several times as long.
             arrows: starts and tips (k, 2, 3) [m] of arrows, drawn in colour.
 
         Returns:
@@ -125,8 +124,7 @@ class Pictures(Rays):
             arrows: starts and tips [m].
             shadows: whether there are any.
         """
-        optics = camera.width, camera.height, camera.fov, camera.near, camera.far
-        lens = Lens(*optics, _SMOOTH if shadows else 0)
+        lens = Lens(camera.width, camera.height, camera.fov, camera.near, camera.far)
         hidden = () if without is None else (self.reader.table.names.index(without),)
         renderer = self._renderer(lens)
         return renderer.render(*self.link_poses(), at, camera.wanted, hidden, arrows, shadows)
