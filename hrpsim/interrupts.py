@@ -30,10 +30,31 @@ _LONGEST_CALL = 0.15  # of the processor [s], once a signal has come
 _BUSY = 0.1  # least share of a processor of a call that computes; with less it may wait
 _LOOK = 0.02  # [s]
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = tuple(signal.valid_signals())
 
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM has arrived."""
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Delay signal handlers, which Python runs in the main thread only, until the block is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+    ours = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in ours:
+            signal.signal(number, lambda given, frame: waiting.append(given))
+        yield
+    finally:
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for number in waiting:
+            signal.raise_signal(number)
 
 
 @contextmanager

@@ -14,15 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hrpsim import stored_files
 from hrpsim.jit import kernel_files
-from hrpsim.jit.kernel_files import (
-    keep,
-    load_cached,
-    made_by_one,
-    read_whole,
-    remove_abandoned,
-    write_whole,
-)
+from hrpsim.jit.kernel_files import keep, load_cached, made_by_one
+from hrpsim.stored_files import read_whole, remove_abandoned, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
@@ -45,7 +40,7 @@ def twice(x):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_files, "_is_writable", True)
-    monkeypatch.setattr(kernel_files, "_said", set())
+    monkeypatch.setattr(stored_files, "_said", set())
     return tmp_path / "cache"
 
 

@@ -20,9 +20,9 @@ MOST_FILES = 20  # in a room, without __init__.py
 # From the bottom up; a room within another is a room of its own. Those of one row do not import
 # each other. Imports for type checkers count.
 LAYERS = [
-    {"constants", "lazy_names", "limits", "moved", "orphans"},
+    {"constants", "lazy_names", "limits", "moved", "orphans", "stored_files"},
     {"jit"},
-    {"errors", "clock", "resources", "user_modules", "interrupts", "uninterrupted"},
+    {"errors", "clock", "resources", "user_modules", "interrupts"},
     {"text_file", "version"},
     {"values", "yaml_text", "arguments", "figures"},
     {"schema"},

@@ -309,7 +309,8 @@ def _driven_joints(m, k: int) -> list[tuple[str, float]]:
     wraps = range(m.tendon_adr[number], m.tendon_adr[number] + m.tendon_num[number])
     if any(m.wrap_type[w] != mujoco.mjtWrap.mjWRAP_JOINT for w in wraps):
         return []
-    return [(m.joint(int(m.wrap_objid[w])).name, float(m.wrap_prm[w])) for w in wraps]
+    driven = [w for w in wraps if m.wrap_prm[w]]
+    return [(m.joint(int(m.wrap_objid[w])).name, float(m.wrap_prm[w])) for w in driven]
 
 
 def _law(m, k: int, gear: float) -> tuple[int, float, float, float, float]:

@@ -151,22 +151,28 @@ def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import simulate_walk
-    from hrpsim.viewer.film import Film
 
     robot, of_robot = _robot(options)
-    controller, each_tick = Walk(), []
+    controller, shown = Walk(), []
     if sys.stderr.isatty():
-        each_tick.append(_progress(controller))
+        shown.append(_progress(controller))
+
+    def show(simulated: float) -> None:
+        for one in shown:
+            one(simulated)
+
     with contextlib.ExitStack() as stack:
         if options.film and options.film.suffix != ".png":
+            from hrpsim.viewer.film import Film
+
             film = stack.enter_context(Film(robot.world, options.film, follow=robot.name))
-            each_tick.append(lambda _: film.look())
+            shown.append(lambda _: film.look())
         trial = simulate_walk(
             robot,
             controller,
             {**of_robot, **_parameters(options)},
             duration=float("inf") if options.duration is None else options.duration,
-            each_tick=lambda now: [show(now) for show in each_tick],
+            each_tick=show,
         )
     show_line("")
     result = report(trial, robot.model, controller.sequence, _asked_for(options))

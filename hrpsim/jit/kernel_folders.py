@@ -29,7 +29,7 @@ from pathlib import Path
 
 import llvmlite
 
-from hrpsim.jit.kernel_files import cache_home, remove_abandoned
+from hrpsim.stored_files import cache_home, remove_abandoned
 
 PLAIN_COMPILER = os.environ.get("HRPSIM_PLAIN_COMPILER", "0") not in ("", "0")
 HASH_LENGTH = 16

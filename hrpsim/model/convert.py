@@ -15,7 +15,6 @@ from urllib.parse import quote
 from lxml import etree
 
 from hrpsim.errors import ModelError
-from hrpsim.jit.kernel_files import write_at_once
 from hrpsim.model.formats.mesh_store import file_names, stl_of
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, MeshFile, RobotData
 from hrpsim.model.formats.urdf_writer import write_urdf
@@ -23,6 +22,7 @@ from hrpsim.model.load import expand_xacro, load_model, read_foreign, refuse_unr
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resources import PackagePaths, Resources, declared_name
 from hrpsim.model.urdf.source import read_source
+from hrpsim.stored_files import write_at_once
 
 
 class Converted(NamedTuple):

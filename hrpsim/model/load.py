@@ -27,12 +27,12 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
-from hrpsim.jit.kernel_files import read_whole, remove_oldest, write_whole
 from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.urdf.resources import PackagePaths, Resources
 from hrpsim.model.urdf.source import UrdfText, read_source
 from hrpsim.model.urdf.xacro_text import expand, is_xacro
+from hrpsim.stored_files import read_whole, remove_oldest, write_whole
 
 if TYPE_CHECKING:
     from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData

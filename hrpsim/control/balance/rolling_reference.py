@@ -52,7 +52,8 @@ class RollingReference:
         )
 
     def trajectory(self, margin: float) -> ReferenceTrajectory:
-        """Return the arrays that `write` changes."""
+        """Return the arrays that `write` changes; margin: as at the construction [m]."""
+        assert margin == self._margin
         return self._arrays
 
     def write(self, section: WalkSection) -> None:

@@ -4,7 +4,7 @@
 """A walk that is planned again at every touch-down, from wherever the motion then is.
 
 Each plan has the next step, which is made, and three more like it, which preview control looks
-ahead to. Position and velocity of the centre of mass go on from the plan before.
+ahead to. Position and velocity of the centre of mass continue those of the plan before.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class ReplannedWalk:
         return Phase("both", 0.0, self.gait.end, **self.stance)
 
     def _planned(self, footsteps: Sequence[Footstep], phases: list[Phase]) -> WalkSection:
-        """Return the section of a plan up to its first touch-down, and go on to its end."""
+        """Return the section of a plan up to its first touch-down, and continue from there."""
         made = next((p for p in phases[1:] if p.target is not None), None)
         count = round((made or phases[-1]).end / self.period)
         found = self._motion(phases, count)

@@ -36,7 +36,7 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
         if why:
             notes.add(f"actuator, {why}", "not simulated", name)
             continue
-        what, commanded = ("tendon", tendons)
+        what, commanded = "tendon", tendons
         if isinstance(part, JointData):
             what, commanded = ("joint", robot.commanded)
         if part.name in commanded and not _damps_servo(m, k, gear, part, commanded):

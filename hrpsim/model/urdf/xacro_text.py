@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.jit.kernel_files import cache_home, read_whole, remove_oldest, write_whole
 from hrpsim.model.urdf.resources import Resources
+from hrpsim.stored_files import cache_home, read_whole, remove_oldest, write_whole
 
 _STORED = 200  # expansions, the most recently used
 _DEPENDS_ON_MORE = re.compile(r"load_yaml|\$\((env|optenv|cwd|eval)\b|filename\s*=[^>]*[*?[]")

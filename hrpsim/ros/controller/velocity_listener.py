@@ -51,7 +51,7 @@ class VelocityListener:
                     raise HrpsimError("it has values that are not finite")
                 self._controller.command_velocity(velocity, seconds_of(self._time(message, now)))
             except Exception as error:
-                self.rejections.note(error, self._subscription.topic, "the walk goes on as it was")
+                self.rejections.note(error, self._subscription.topic, "the walk continues")
 
     def _time(self, message, now: Stamp) -> int:
         """Return the time from which a message counts [ns]."""

@@ -110,18 +110,18 @@ class ContactSensorPublisher(_SamplePublisher):
     """A contact sensor: geometry_msgs/WrenchStamped, in and about its frame, on its name.
 
     And ros_gz_interfaces/Contacts, in the odom frame, on the topic that it declares for Gazebo, or
-    on NAME/contacts; `types` is their module.
+    on NAME/contacts; `types` is their module, None where it is not installed.
     """
 
-    def __init__(self, node: Node, view: ContactView, frames: RobotFrames, prefix: str, clock):
+    def __init__(
+        self, node: Node, view: ContactView, frames: RobotFrames, prefix: str, clock, types
+    ):
         at, message = view.description, WrenchStamped()
         message.header.frame_id = frames.of_sensor(at.name)
         super().__init__(node, view, message, prefix + at.name, clock)
         topic, self._odom = prefix + (at.topic or f"{at.name}/contacts"), frames.odom
-        self._types = contact_types(node, "contact sensors publish wrenches alone")
-        self._contacts = self._types and node.create_publisher(
-            self._types.Contacts, topic, qos.SCAN
-        )
+        self._types = types
+        self._contacts = types and node.create_publisher(types.Contacts, topic, qos.SCAN)
 
     def _is_heard(self) -> bool:
         there = self._contacts is not None and self._contacts.get_subscription_count() > 0
@@ -151,6 +151,9 @@ def sample_publishers(
     lidar with rings are on TOPIC/points.
     """
     made: list[_SamplePublisher | CameraPublisher] = []
+    types = None
+    if any(isinstance(view, ContactView) for view in robot.samplers):
+        types = contact_types(node, "contact sensors publish wrenches alone")
     for view in robot.samplers:
         name, own, kind = view.description.name, view.description.topic, PointCloudPublisher
         topic, frame = prefix + (own or name), frames.of_sensor(name)
@@ -158,7 +161,7 @@ def sample_publishers(
             made.append(CameraPublisher(node, view, frames.of_optics(name), prefix, clock))
             continue
         if isinstance(view, ContactView):
-            made.append(ContactSensorPublisher(node, view, frames, prefix, clock))
+            made.append(ContactSensorPublisher(node, view, frames, prefix, clock, types))
             continue
         if not isinstance(view.pattern, Lidar):
             frame = frames.odom

@@ -107,7 +107,7 @@ def accelerate(s, horizon):
     if singular >= 0:
         added = work.geometric_stiffness[singular]
         s.failure[0].needed = singular
-        s.failure[0].stiffness = added[0] + added[1] + added[2] if loaded else 0.0
+        s.failure[0].load = added[0] + added[1] + added[2] if loaded else 0.0
         return SINGULAR if _is_finite(s.kinematics, s.articulated, singular) else DIVERGED
     accelerations(s.forest, s.kinematics, s.settings[0].gravity, s.articulated, work.dv)
     return DONE

@@ -99,9 +99,8 @@ FAILURE = np.dtype(
         ("kind", "i8"),  # of the row that is to blame; -1: none
         ("source", "i8"),  # what it belongs to, as in ROW; of a contact, its first shape
         ("other", "i8"),  # of a contact, its second shape
-        # largest (k dt^2 + 2 c dt) / m of penalty contacts that began; or what loaded connections
-        # add to the inertia of the body at fault, xx + yy + zz
-        ("stiffness", "f8"),
+        ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
+        ("load", "f8"),  # xx + yy + zz that connections add to a body's inertia [kg m^2]
         ("contact_stiffness", "f8"),  # of a penalty contact that is to blame [N/m]
         ("due", "i8"),  # status of the last step that requires an action before the next one
     ]

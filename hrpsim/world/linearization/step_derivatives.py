@@ -172,7 +172,7 @@ class StepDerivatives:
         return columns
 
     def contradicting_rows(self) -> np.ndarray:
-        """Return the rows that hold but, being redundant, cannot all go on to do so.
+        """Return the rows that hold but, being redundant, cannot all continue to do so.
 
         A change of the state lets them contradict each other, so that some slide or open.
         """

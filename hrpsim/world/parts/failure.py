@@ -133,7 +133,7 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
     if number in unresisted_bodies(owner.system):
         return f"{what} moves no positive inertia: give it one"
     lost = f"the inertia that {what} moves is lost in rounding"
-    if scene.failure["stiffness"][0] != 0.0:
+    if scene.failure["load"][0] != 0.0:
         return (
             f"{lost} against the load of connections on it, which may contradict each other or "
             "demand too much: give them compliance or force_limit, or take a smaller time_step"

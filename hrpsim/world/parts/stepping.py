@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.errors import WorldError
+from hrpsim.interrupts import uninterrupted
 from hrpsim.jit.announcement import announce_compilation, begin_beside, say_compiled
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.lazy_kernels import KernelsAbsent
@@ -19,7 +20,6 @@ from hrpsim.jit.reference import Reference
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
 from hrpsim.step.step import advance
-from hrpsim.uninterrupted import uninterrupted
 from hrpsim.world.arrays.change import grow
 from hrpsim.world.parts.failure import why_step_failed
 from hrpsim.world.parts.part import Core, Part
