@@ -126,11 +126,11 @@ def _is_lost_in_computing() -> bool:
     to another instruction within _TIMEOUT.
     """
     clock = time.pthread_getcpuclockid(threading.main_thread().ident)
-    begin, used_before, place = time.monotonic(), time.clock_gettime(clock), _place()
+    begin, used_before, instruction = time.monotonic(), time.clock_gettime(clock), _instruction()
     in_one_call = True
     while True:
         time.sleep(_LOOK)
-        in_one_call = in_one_call and _place() == place
+        in_one_call = in_one_call and _instruction() == instruction
         passed, used = time.monotonic() - begin, time.clock_gettime(clock) - used_before
         if passed < _TIMEOUT:
             continue
@@ -152,7 +152,7 @@ def _sleeps() -> bool:
     return status.rpartition(")")[2].split()[0] in "SD"
 
 
-def _place() -> tuple[int, int] | None:
+def _instruction() -> tuple[int, int] | None:
     """Return the main thread's present call and instruction."""
     frame = sys._current_frames().get(threading.main_thread().ident)
     return None if frame is None else (id(frame), frame.f_lasti)

@@ -50,7 +50,7 @@ class YamlText(NamedTuple):
     anchors: Mapping[str, yaml.Node]
     repeats: tuple[str, ...] = ()  # "line 7: mass", keys that are given again in a mapping
 
-    def place(self, path: Sequence[str | int]) -> str:
+    def location(self, path: Sequence[str | int]) -> str:
         """Return "label:line:column" of the entry at a path of keys and indices.
 
         The position is the key's, not the value's. Where there is nothing at the path, it is that
@@ -60,7 +60,7 @@ class YamlText(NamedTuple):
         return self.label if mark is None else f"{self.label}:{mark.line + 1}:{mark.column + 1}"
 
     def line(self, path: Sequence[str | int]) -> int:
-        """Return the line of the entry at a path, as `place` does; 0 in an empty text."""
+        """Return the line of the entry at a path, as `location` does; 0 in an empty text."""
         mark = self._mark(path)
         return 0 if mark is None else mark.line + 1
 

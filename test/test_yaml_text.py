@@ -117,13 +117,13 @@ def test_what_is_refused_is_refused_soon(text, named, events, monkeypatch):
 
 def test_places_are_lines_and_columns():
     text = parse("a: 1\nbodies:\n  - {mass: 2, shape:\n      {box: [1, 2, 3]}}\n")
-    assert text.place(["bodies", 0, "mass"]) == "f.yaml:3:6"
-    assert text.place(["bodies", 0, "shape", "box", 1]) == "f.yaml:4:17"
-    assert text.place(["bodies", 0, "colour"]) == "f.yaml:3:5"
-    assert text.place(["bodies", 7]) == "f.yaml:2:1"
-    assert text.place(["nothing"]) == "f.yaml:1:1"
+    assert text.location(["bodies", 0, "mass"]) == "f.yaml:3:6"
+    assert text.location(["bodies", 0, "shape", "box", 1]) == "f.yaml:4:17"
+    assert text.location(["bodies", 0, "colour"]) == "f.yaml:3:5"
+    assert text.location(["bodies", 7]) == "f.yaml:2:1"
+    assert text.location(["nothing"]) == "f.yaml:1:1"
     merged = parse("a: &x {b: 1, c: 2}\nd: {<<: *x, b: 3}\n")
-    assert [merged.place(["d", key]) for key in "bc"] == ["f.yaml:2:13", "f.yaml:1:14"]
+    assert [merged.location(["d", key]) for key in "bc"] == ["f.yaml:2:13", "f.yaml:1:14"]
 
 
 def test_bytes_that_are_no_text_are_named_with_their_line(tmp_path):

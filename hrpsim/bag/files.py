@@ -105,7 +105,7 @@ class StoredBag:
             raise BagError(f"{bag} is no bag: it holds no file that ends in {' or '.join(_FILES)}")
         self.channels: dict[str, Channel] = {}
         self.counts: dict[str, int] = {}
-        self._places: dict[str, list[tuple[int, set[int]]]] = {}  # topic: file, channels
+        self._channels_in: dict[str, list[tuple[int, set[int]]]] = {}  # topic: file, channels
         for number, file in enumerate(self._files):
             self._look_into(number, file)
         damages += [f"{file.path.name}: {file.damage}" for file in self._files if file.damage]
@@ -123,14 +123,14 @@ class StoredBag:
         found: dict[int, int] = {}
         for stored in file.messages(None):
             found[stored.channel] = found.get(stored.channel, 0) + 1
-        places: dict[str, set[int]] = {}
+        keys_by_topic: dict[str, set[int]] = {}
         for key, channel in file.channels().items():
             self.channels.setdefault(channel.topic, channel)
-            places.setdefault(channel.topic, set()).add(key)
+            keys_by_topic.setdefault(channel.topic, set()).add(key)
             count = self.counts.get(channel.topic, 0) + found.get(key, 0)
             self.counts[channel.topic] = count
-        for topic, keys in places.items():
-            self._places.setdefault(topic, []).append((number, keys))
+        for topic, keys in keys_by_topic.items():
+            self._channels_in.setdefault(topic, []).append((number, keys))
 
     def messages(self, topic: str) -> Iterator[bytes]:
         """Yield the messages of a topic in the order of their reception. Raises ValueError."""
@@ -153,7 +153,7 @@ class StoredBag:
             yield kept[number]
 
     def _stored(self, topic: str) -> Iterator[tuple[int, bytes]]:
-        for number, keys in self._places[topic]:
+        for number, keys in self._channels_in[topic]:
             file = self._files[number]
             unpacking = Unpacking(file.path.stat().st_size)
             for _, time, data in file.messages(keys):

@@ -66,5 +66,5 @@ def style(axes, legend_columns: int = 0) -> None:
     axes.margins(x=0.0)
     figures.style(axes)
     if legend_columns:
-        place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
-        axes.legend(ncol=legend_columns, frameon=False, **place)
+        position = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+        axes.legend(ncol=legend_columns, frameon=False, **position)

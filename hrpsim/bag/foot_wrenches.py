@@ -101,8 +101,8 @@ def read_foot_wrenches(
     zmp = zmp or f"{namespace}/zmp"
     if zmp == f"{namespace}/zmp" and zmp not in topic_types(bag):
         return FootWrenches(left_foot, right_foot, np.zeros(0), np.zeros((0, 3)))
-    time, places = _ascending(*points(bag, zmp))
-    return FootWrenches(left_foot, right_foot, time, places)
+    time, points_of_zmp = _ascending(*points(bag, zmp))
+    return FootWrenches(left_foot, right_foot, time, points_of_zmp)
 
 
 def _foot(bag: Path, topic: str) -> Foot:

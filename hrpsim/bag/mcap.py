@@ -51,13 +51,13 @@ class McapFile:
             if file.read(len(_MAGIC)) != _MAGIC:
                 self.damage = "it does not begin as an MCAP file"
                 return
-            while (place := file.tell()) < size:
+            while (offset := file.tell()) < size:
                 head = file.read(_HEAD.size)
                 if head == _MAGIC:
                     if self.damage == "it was not ended":
                         self.damage = ""
                     return
-                if (length := self._length(head, place, size)) is None:
+                if (length := self._length(head, offset, size)) is None:
                     if head[0] == _CHUNK and len(head) == _HEAD.size:
                         yield from self._read_cut_chunk(file.read(limits.BAG_CHUNK), wanted)
                     return
@@ -67,14 +67,14 @@ class McapFile:
                 try:
                     yield from self._read_record(file, head[0], length, wanted, unpacking)
                 except (ValueError, KeyError, IndexError, struct.error) as error:
-                    self.damage = f"the record at byte {place} is damaged ({error})"
+                    self.damage = f"the record at byte {offset} is damaged ({error})"
 
-    def _length(self, head: bytes, place: int, size: int) -> int | None:
+    def _length(self, head: bytes, offset: int, size: int) -> int | None:
         if len(head) == _HEAD.size:
             length = _HEAD.unpack(head)[1]
-            if length <= size - place - _HEAD.size:
+            if length <= size - offset - _HEAD.size:
                 return length
-        self.damage = f"its last {size - place} bytes are no whole record"
+        self.damage = f"its last {size - offset} bytes are no whole record"
         return None
 
     def _read_record(
@@ -92,23 +92,23 @@ class McapFile:
     def _read_cut_chunk(self, content: bytes, wanted) -> Iterator[Stored]:
         """Yield the messages of an unpacked chunk at the file's cut end."""
         try:
-            compression, place = _text(content, _CHUNK_HEAD.size)
+            compression, offset = _text(content, _CHUNK_HEAD.size)
             if not compression:
-                yield from self._read_records(content[place + 8 :], wanted)
+                yield from self._read_records(content[offset + 8 :], wanted)
         except (ValueError, KeyError, IndexError, struct.error):
             self.damage = "its last chunk is cut short"
 
     def _read_records(self, records: bytes, wanted) -> Iterator[Stored]:
         """Yield the messages of a chunk; ValueError at the first incomplete record."""
-        place = 0
-        while place < len(records):
-            kind, length = _HEAD.unpack_from(records, place)
-            place += _HEAD.size
-            if length > len(records) - place:
+        offset = 0
+        while offset < len(records):
+            kind, length = _HEAD.unpack_from(records, offset)
+            offset += _HEAD.size
+            if length > len(records) - offset:
                 raise ValueError("a record in it is not whole")
             if kind in (_SCHEMA, _CHANNEL, _MESSAGE):  # a chunk within a chunk is invalid
-                yield from self._read(kind, records[place : place + length], wanted)
-            place += length
+                yield from self._read(kind, records[offset : offset + length], wanted)
+            offset += length
 
     def _read(self, kind: int, content: bytes, wanted) -> Iterator[Stored]:
         if kind == _MESSAGE:
@@ -119,32 +119,32 @@ class McapFile:
                 yield Stored(channel, time, content[_MESSAGE_HEAD.size :])
         elif kind == _SCHEMA:
             (number,) = struct.unpack_from("<H", content)
-            name, place = _text(content, 2)
-            encoding, place = _text(content, place)
-            text, _ = _text(content, place)
+            name, offset = _text(content, 2)
+            encoding, offset = _text(content, offset)
+            text, _ = _text(content, offset)
             self._schemas[number] = name, text if encoding == "ros2msg" else None
         else:
             number, schema = struct.unpack_from("<HH", content)
-            topic, place = _text(content, 4)
-            encoding, _ = _text(content, place)
+            topic, offset = _text(content, 4)
+            encoding, _ = _text(content, offset)
             if number not in self._channels:
                 self._channels[number] = Channel(topic, *self._schemas[schema], encoding)
 
 
-def _text(content: bytes, place: int) -> tuple[str, int]:
+def _text(content: bytes, offset: int) -> tuple[str, int]:
     """Return a string of a record, and its end."""
-    (size,) = struct.unpack_from("<I", content, place)
-    end = place + 4 + size
+    (size,) = struct.unpack_from("<I", content, offset)
+    end = offset + 4 + size
     if end > len(content):
         raise ValueError("a text is cut short")
-    return content[place + 4 : end].decode(), end
+    return content[offset + 4 : end].decode(), end
 
 
 def _unpacked(content: bytes, unpacking: Unpacking) -> bytes:
     """Return the records of a chunk; ValueError where the checksum fails."""
     _, _, size, checksum = _CHUNK_HEAD.unpack_from(content)
-    compression, place = _text(content, _CHUNK_HEAD.size)
-    records = content[place + 8 :]
+    compression, offset = _text(content, _CHUNK_HEAD.size)
+    records = content[offset + 8 :]
     if compression:
         records = unpacking.unpack(records, compression, size)
     if len(records) != size or (checksum and zlib.crc32(records) != checksum):

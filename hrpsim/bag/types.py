@@ -160,7 +160,7 @@ class _Decoder:
 
     def __init__(self, types: Types, data: bytes, order: str):
         self._types, self._data, self._order = types, data, order
-        self._place = self._made = 0
+        self._offset = self._made = 0
         self._readers = _READERS[order]
 
     def message(self, name: str) -> SimpleNamespace:
@@ -188,28 +188,28 @@ class _Decoder:
             if not count:
                 return np.zeros(0, self._order + kind)
             size = self._readers[kind].size
-            place = self._place = self._place + -self._place % size
-            self._place += count * size
-            if self._place > len(self._data):
+            offset = self._offset = self._offset + -self._offset % size
+            self._offset += count * size
+            if self._offset > len(self._data):
                 raise ValueError(f"{count} numbers are not there")
-            return np.frombuffer(self._data, self._order + kind, count, place)
-        if count > len(self._data) - self._place:  # none is smaller than a byte
+            return np.frombuffer(self._data, self._order + kind, count, offset)
+        if count > len(self._data) - self._offset:  # none is smaller than a byte
             raise ValueError(f"{count} elements are not there")
         self._count(count)
         return [self._one(kind) for _ in range(count)]
 
     def _number(self, kind: str) -> Any:
         reader = self._readers[kind]
-        place = self._place + -self._place % reader.size
-        self._place = place + reader.size
-        return reader.unpack_from(self._data, place)[0]
+        offset = self._offset + -self._offset % reader.size
+        self._offset = offset + reader.size
+        return reader.unpack_from(self._data, offset)[0]
 
     def _text(self) -> str:
-        end = self._number("I") + self._place
+        end = self._number("I") + self._offset
         if end > len(self._data):
             raise ValueError("a text is cut short")
-        content = self._data[self._place : end]
-        self._place = end
+        content = self._data[self._offset : end]
+        self._offset = end
         return content.removesuffix(b"\0").decode()
 
     def _count(self, more: int) -> None:

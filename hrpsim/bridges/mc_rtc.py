@@ -72,7 +72,7 @@ class McRtc(Controller):
         self._held = state.joint_positions.copy()
         self._set_sensors(state)
         self.controller.init(state.joint_positions[self._at].tolist())
-        self._places = self._joint_places()
+        self._q_indices = self._find_q_indices()
         self._last = self._held.copy()
         self.finished = False
 
@@ -83,7 +83,7 @@ class McRtc(Controller):
             self.finished = True
             return Command(positions=self._last)
         target, q = self._held.copy(), self.controller.robot().mbc.q
-        target[self._at] = [q[place][0] for place in self._places]
+        target[self._at] = [q[index][0] for index in self._q_indices]
         rates = (target - self._last) / self.period
         self._last = target
         return Command(positions=target.copy(), velocities=rates)
@@ -106,7 +106,7 @@ class McRtc(Controller):
             }
         )
 
-    def _joint_places(self) -> list[int]:
+    def _find_q_indices(self) -> list[int]:
         """Return the joints' indices in `mbc.q`: the robot's own, else after the base."""
         robot = self.controller.robot()
         if hasattr(robot, "jointIndexByName"):

@@ -38,9 +38,9 @@ ACTUATOR = np.dtype(
     ]
 )
 # an entry of sensordata or actuator_force: what a joint's actuators deliver, over a gear ratio
-DELIVERED = np.dtype([("place", "i8"), ("qvel", "i8"), ("gear", "f8")])
+DELIVERED = np.dtype([("index", "i8"), ("qvel", "i8"), ("gear", "f8")])
 # three entries of sensordata: `sign` times those of a sensor's reading from `part` on
-READING = np.dtype([("place", "i8"), ("sensor", "i8"), ("part", "i8"), ("sign", "f8")])
+READING = np.dtype([("index", "i8"), ("sensor", "i8"), ("part", "i8"), ("sign", "f8")])
 
 
 class Exchange(NamedTuple):
@@ -164,15 +164,15 @@ def write_results(s):
             s.qfrc_actuator[at] = s.control[s.joint_v[k]].applied - s.qfrc_applied[at]
     for k in range(s.actuator_forces.shape[0]):
         one = s.actuator_forces[k]
-        s.actuator_force[one.place] = s.qfrc_actuator[one.qvel] / one.gear
+        s.actuator_force[one.index] = s.qfrc_actuator[one.qvel] / one.gear
     for k in range(s.force_sensors.shape[0]):
         one = s.force_sensors[k]
-        s.sensordata[one.place] = s.qfrc_actuator[one.qvel] / one.gear
+        s.sensordata[one.index] = s.qfrc_actuator[one.qvel] / one.gear
     for k in range(s.readings.shape[0]):
         reading = s.readings[k]
         for r in range(3):
             value = s.sensors[reading.sensor].reading[reading.part + r]
-            s.sensordata[reading.place + r] = reading.sign * value
+            s.sensordata[reading.index + r] = reading.sign * value
     return 0
 
 

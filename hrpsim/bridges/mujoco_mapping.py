@@ -387,7 +387,7 @@ def _unread(m, robots: list[RobotMapping]) -> np.ndarray:
     """Return the indices in sensordata of sensors of forces that no robot has."""
     import mujoco
 
-    read = {place for robot in robots for place in robot.sensors_read}
+    read = {index for robot in robots for index in robot.sensors_read}
     unread: list[int] = []
     for k in range(m.nsensor):
         at = int(m.sensor_adr[k])

@@ -82,7 +82,7 @@ def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
     if not found:
         raise SequenceError(f"{path}: no component is a {' or '.join(sorted(_POSITIONS))}")
     part = found[0]
-    where = text.place(["components", content["components"].index(part)])
+    where = text.location(["components", content["components"].index(part)])
     rate = part.get("frameRate", content.get("frameRate"))
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0.0 < rate <= 1e6:
         raise SequenceError(f"{where}: frameRate must be a number of Hz, got {rate!r}")

@@ -100,21 +100,21 @@ class PolicyDescription:
 def read_policy(path: Path) -> PolicyDescription:
     """Return a policy's description; ControllerError, with file and line, for a mistake."""
     text = read_yaml(path, ControllerError, "policy description")
-    values, place, mistake = first_mistake(_DESCRIPTION, text.data)
+    values, keys, mistake = first_mistake(_DESCRIPTION, text.data)
     if mistake:
-        where = f"{'.'.join(map(str, place))}: " if place else ""
-        raise ControllerError(f"{text.place(place)}: {where}{mistake}")
+        where = f"{'.'.join(map(str, keys))}: " if keys else ""
+        raise ControllerError(f"{text.location(keys)}: {where}{mistake}")
     joints = tuple(values["joints"])
     if len(set(joints)) != len(joints):
         twice = next(joint for joint in joints if joints.count(joint) > 1)
-        raise ControllerError(f"{text.place(['joints'])}: joint {twice!r} is named twice")
+        raise ControllerError(f"{text.location(['joints'])}: joint {twice!r} is named twice")
 
-    def vector(place: list, given) -> np.ndarray:
+    def vector(keys: list, given) -> np.ndarray:
         if not isinstance(given, list):
             return np.full(len(joints), float(given))
         if len(given) != len(joints):
             raise ControllerError(
-                f"{text.place(place)}: {'.'.join(place)}: {len(given)} numbers for "
+                f"{text.location(keys)}: {'.'.join(keys)}: {len(given)} numbers for "
                 f"{len(joints)} joints"
             )
         return np.array(given, dtype=float)
@@ -122,21 +122,23 @@ def read_policy(path: Path) -> PolicyDescription:
     action, encoder = values.get("action", {}), values.get("encoder")
     by_step = values.get("history_by_step", False)
 
-    def observation(file: str, observed: list[dict], place: list) -> Observation:
+    def observation(file: str, observed: list[dict], keys: list) -> Observation:
         terms = tuple(_term(one) for one in observed)
         if by_step and len({term.history for term in terms}) > 1:
             raise ControllerError(
-                f"{text.place(place)}: history_by_step needs one history for all terms"
+                f"{text.location(keys)}: history_by_step needs one history for all terms"
             )
         network = path.parent / Path(file).expanduser()
         return Observation(network, terms, by_step, values.get("history_from_zero", False))
 
     if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
-        raise ControllerError(f"{text.place(['encoder'])}: an encoder does not observe its output")
+        raise ControllerError(
+            f"{text.location(['encoder'])}: an encoder does not observe its output"
+        )
     actor = observation(values["policy"], values["observations"], ["observations"])
     if actor.has("encoding") != (encoder is not None):
         raise ControllerError(
-            f"{text.place(['observations'])}: an encoder and the term `encoding` need each other"
+            f"{text.location(['observations'])}: an encoder and the term `encoding` need each other"
         )
     return PolicyDescription(
         source=str(path),

@@ -127,8 +127,8 @@ def note_listing(forest, kinematics, shapes, moving, body_bounds):
             for c in range(3):
                 carrying.listed_R[r, c] = here.R[r, c]
     k = 0
-    for place in range(moving.shape[0]):
-        shape = shapes[moving[place]]
+    for index in range(moving.shape[0]):
+        shape = shapes[moving[index]]
         while body_bounds[k].body != shape.body:
             k = k + 1 if k + 1 < body_bounds.shape[0] else 0
         body_bounds[k].slack = min(body_bounds[k].slack, shape.listed_slack)

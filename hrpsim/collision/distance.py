@@ -212,7 +212,7 @@ def _height_over_plane(polyhedra, m, side, best):
     return lowest_along(polyhedra, m.solid[side], x, y, z, m.t[side, 2], best, m.stack)
 
 
-@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and place
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def shape_distance(
     polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
     work, m,
@@ -248,7 +248,7 @@ def shape_distance(
     return max(best - rounding, 0.0) if best < at_most + rounding else at_most
 
 
-@kernel  # many parameters: two shapes, each by kind, size, rotation and place
+@kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def distance(
     polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
     manifold, solid_pair,

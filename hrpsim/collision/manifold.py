@@ -25,7 +25,7 @@ from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 __all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_simple"]
 
 
-@kernel  # many parameters: two shapes, each by kind, size, rotation and place
+@kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def collide(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
@@ -55,7 +55,7 @@ def collide_simple(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
     """Write the contacts of two shapes of which one is a plane or a sphere; return how many."""
-    # many parameters: two shapes, each by kind, size, rotation and place
+    # many parameters: two shapes, each by kind, size, rotation and position
     swapped = kind_a < kind_b
     if swapped:
         kind_a, kind_b = kind_b, kind_a
@@ -84,7 +84,7 @@ def collide_simple(
     return count
 
 
-@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and place
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def collide_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip

@@ -77,8 +77,8 @@ def mark_joint_bodies(
     for k in range(of_dof.shape[0]):
         of_dof[k] = -1
     count = 0
-    for place in range(forest.joints.shape[0]):
-        k = forest.joints[place]
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
         if k >= of_dof.shape[0]:
             break
         dof = forest.dofs[k]
@@ -151,8 +151,8 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
     """
     rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
     number = first
-    for place in range(forest.joints.shape[0]):
-        k = forest.joints[place]
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
         if k >= forest.dofs.shape[0]:
             break
         if constrained.of_dof[k] < 0:
@@ -233,8 +233,8 @@ def write_velocity_limit_rows(
     `joint_forces`, which wrote `actuator_inertia`.
     """
     number = first
-    for place in range(forest.joints.shape[0]):
-        k = forest.joints[place]
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
         if k >= forest.dofs.shape[0]:
             break
         actuator = control[k]
@@ -340,8 +340,8 @@ def _hold(error, rate, lead, settings, own, row):
 @inner_kernel
 def remember_joint_impulses(forest, rows, first, row_count, frictions, impulses_out):
     """Store the impulses of joint constraints: the next step starts from them."""
-    for place in range(forest.joints.shape[0]):
-        k = forest.joints[place]
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
         if k >= impulses_out.shape[0]:
             break
         for kind in range(JOINT_ROW_COUNT):

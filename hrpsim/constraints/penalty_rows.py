@@ -108,7 +108,7 @@ def write_penalty_rows(
 
 @inlined_kernel
 def _end_of_pair(contacts, contact_count, first):
-    """Return the place behind the last contact of the pair of shapes that begins at `first`."""
+    """Return the index after the last contact of the pair of shapes that begins at `first`."""
     c = first
     while (
         c < contact_count

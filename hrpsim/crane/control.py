@@ -73,12 +73,12 @@ class Crane(Controller):
         self.request = Request()
         system = model.system
         self._model = model
-        self._places = [model.joint(name).v_index for name in JOINTS]
-        self._followers = _followers(model, self._places)
+        self._v_indices = [model.joint(name).v_index for name in JOINTS]
+        self._followers = _followers(model, self._v_indices)
         self._damping = model.gains[_KNUCKLE][1]
         self._arm = float(np.linalg.norm(system.placement_p[model.joint(_WRIST).body]))
-        self._lowest = system.lower[self._places[:4]]
-        self._highest = system.upper[self._places[:4]]
+        self._lowest = system.lower[self._v_indices[:4]]
+        self._highest = system.upper[self._v_indices[:4]]
 
     @property
     def range(self) -> tuple[np.ndarray, np.ndarray]:
@@ -166,15 +166,15 @@ def stopping_speed(way, speed, acceleration, period):
     return acceleration * (np.sqrt(period**2 + 2.0 * left / acceleration) - period)
 
 
-def _followers(model: Model, places: list[int]) -> np.ndarray:
-    """Return the joint rates per rate of the commanded ones (nv, len(places))."""
-    rates = np.zeros((model.nv, len(places)))
+def _followers(model: Model, v_indices: list[int]) -> np.ndarray:
+    """Return the joint rates per rate of the commanded ones (nv, len(v_indices))."""
+    rates = np.zeros((model.nv, len(v_indices)))
     for k in range(model.nv):
         leader = model.system.mimic_dof[k]
         if leader >= 0:
-            rates[k, places.index(leader)] = model.system.mimic_ratio[k]
-        elif k in places:
-            rates[k, places.index(k)] = 1.0
+            rates[k, v_indices.index(leader)] = model.system.mimic_ratio[k]
+        elif k in v_indices:
+            rates[k, v_indices.index(k)] = 1.0
     return rates
 
 

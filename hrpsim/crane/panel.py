@@ -100,9 +100,9 @@ class CranePanel:
         for shape in self._world.fixed_shapes:
             if shape.name == GOAL:
                 edge = np.array([0.5 * _length(shape.geometry), 0.0, 0.0])
-                place = shape.p - shape.R @ edge + _BESIDE_GOAL
+                position = shape.p - shape.R @ edge + _BESIDE_GOAL
                 scene.add_label(
-                    "/goal", GOAL, position=place, anchor="center-center", depth_test=True
+                    "/goal", GOAL, position=position, anchor="center-center", depth_test=True
                 )
         self._aimed_at = self._hand()
         self._aim = scene.add_line_segments(

@@ -55,8 +55,8 @@ def advance_targets(forest, velocity, impulses, column, time_step, applied, cont
     A `column` of `impulses` (nv, rows) is that of the velocity limits, which lower the laws'
     efforts: `applied`. Limits that acted, or that `velocity` is beyond, stay marked.
     """
-    for place in range(forest.joints.shape[0]):
-        k = forest.joints[place]
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
         if k >= control.shape[0]:
             break
         actuator, impulse = control[k], impulses[k, column]
@@ -85,8 +85,8 @@ def joint_forces(
     implicitly (see `damping_inertia`, `spring_inertia`), which keeps any stiffness stable. An
     actuator marked `saturated` gives its effort limit instead.
     """
-    for place in range(forest.joints.shape[0]):
-        k = forest.joints[place]
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
         if k >= forest.dofs.shape[0]:
             break
         dof, actuator = forest.dofs[k], control[k]
@@ -158,8 +158,8 @@ def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_
     checked in an `implicit` step; without `may_release` its marks stay.
     """
     changed = False
-    for place in range(forest.joints.shape[0]):
-        k = forest.joints[place]
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
         if k >= forest.dofs.shape[0]:
             break
         dof, actuator = forest.dofs[k], control[k]
@@ -218,8 +218,8 @@ def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
     At the state of `joint_forces` and with the acceleration work.dv + work.change that it led to.
     Entries of free bodies stay as they are.
     """
-    for place in range(forest.joints.shape[0]):
-        k = forest.joints[place]
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
         if k >= forest.dofs.shape[0]:
             break
         dof, actuator = forest.dofs[k], control[k]

@@ -24,13 +24,13 @@ def monotonic_seconds(typing_context):
     def _generate(context, builder, signature, arguments):
         long, integer, real = ir.IntType(64), ir.IntType(32), ir.DoubleType()
         with builder.goto_entry_block():
-            place = builder.alloca(ir.LiteralStructType([long, long]))
+            clock = builder.alloca(ir.LiteralStructType([long, long]))
         function = builder.module.globals.get("clock_gettime")
         if function is None:
-            kind = ir.FunctionType(integer, [integer, place.type])
+            kind = ir.FunctionType(integer, [integer, clock.type])
             function = ir.Function(builder.module, kind, "clock_gettime")
-        builder.call(function, [integer(_CLOCK), place])
-        words = (builder.gep(place, [integer(0), integer(k)], inbounds=True) for k in range(2))
+        builder.call(function, [integer(_CLOCK), clock])
+        words = (builder.gep(clock, [integer(0), integer(k)], inbounds=True) for k in range(2))
         seconds, rest = (builder.sitofp(builder.load(word), real) for word in words)
         return builder.fadd(seconds, builder.fmul(rest, real(1e-9)))
 

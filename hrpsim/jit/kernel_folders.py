@@ -62,11 +62,11 @@ def _numba_version() -> str:
     return version_of("numba")
 
 
-def _sources(*places: str) -> list[str]:
+def _sources(*names: str) -> list[str]:
     """Return the paths of all sources in these files, and below these folders, of the package."""
     found = []
-    for place in places:
-        path = _PACKAGE / place
+    for name in names:
+        path = _PACKAGE / name
         if path.suffix:
             found.append(str(path))
         for folder, _, files in os.walk(path):

@@ -67,8 +67,8 @@ def load(code: MachineCode, name: str) -> Loaded:
     call, address = None, engine.get_function_address(code.function)
     definition = None
     if code.call:
-        place = engine.get_function_address(code.call)
-        definition = _Definition(name.encode(), place, _FASTCALL, None)
+        entry = engine.get_function_address(code.call)
+        definition = _Definition(name.encode(), entry, _FASTCALL, None)
         call = _new_function(ctypes.byref(definition), None, None)
     _kept.append((engine, definition))
     return Loaded(address, call)

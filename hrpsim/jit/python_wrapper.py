@@ -148,8 +148,8 @@ def _text(builder, text: str):
 
 def _read(builder, given, offset: int, kind):
     """Read a value of a kind, so many bytes behind the beginning of an object."""
-    place = builder.gep(given, [_LONG(offset)])
-    return builder.load(builder.bitcast(place, kind.as_pointer()))
+    pointer = builder.gep(given, [_LONG(offset)])
+    return builder.load(builder.bitcast(pointer, kind.as_pointer()))
 
 
 def _call(builder, returned, name: str, *arguments):

@@ -47,13 +47,13 @@ class ReferenceType(types.Type):
         self._hash = hash(whole)  # once: that of a scene reads every field of every record
         digest = hashlib.sha256(str(whole).encode()).hexdigest()[:16]
         super().__init__(name=f"Reference({whole.instance_class.__name__} {digest})")
-        self.types, self.places = {}, {}  # of the fields; [words]
-        place = 0
+        self.types, self.offsets = {}, {}  # of the fields; [words]
+        offset = 0
         for field, kind in zip(whole.fields, whole.types, strict=True):
             is_part = isinstance(kind, types.BaseNamedTuple)
             self.types[field] = ReferenceType(kind) if is_part else kind
-            self.places[field] = place
-            place += _words_in(kind)
+            self.offsets[field] = offset
+            offset += _words_in(kind)
 
     @property
     def key(self):
@@ -105,9 +105,9 @@ class _ReferenceAttribute(AttributeTemplate):
 @lower_getattr_generic(ReferenceType)
 def _read_field(context, builder, reference_type, pointer, field):
     """Emit the reading of a field: the representation of an array, or where a tuple begins."""
-    place = builder.gep(pointer, [_WORD(reference_type.places[field])], inbounds=True)
+    part = builder.gep(pointer, [_WORD(reference_type.offsets[field])], inbounds=True)
     kind = reference_type.types[field]
-    return place if isinstance(kind, ReferenceType) else _read_array(context, builder, kind, place)
+    return part if isinstance(kind, ReferenceType) else _read_array(context, builder, kind, part)
 
 
 def _read_array(context, builder, kind, words):
@@ -127,8 +127,8 @@ def _read_array(context, builder, kind, words):
             continue
         word = follows.get(number)
         if word is None:
-            place = builder.gep(words, [_WORD(k)], inbounds=True)
-            word = builder.load(builder.bitcast(place, word_type.as_pointer()))
+            part = builder.gep(words, [_WORD(k)], inbounds=True)
+            word = builder.load(builder.bitcast(part, word_type.as_pointer()))
             # References never change: they need not be read again after a write.
             word.set_metadata("invariant.load", builder.module.add_metadata([]))
         value = builder.insert_value(value, word, number)

@@ -68,8 +68,8 @@ class Humanoids:
         )
         self.batch = Batch(world, count, threads)
         robot = world.robots[_ROBOT]
-        places = [robot.joint_names.index(name) for name in JOINTS]
-        self._q_at, self._v_at = robot.joint_index.q[places], robot.joint_index.v[places]
+        indices = [robot.joint_names.index(name) for name in JOINTS]
+        self._q_at, self._v_at = robot.joint_index.q[indices], robot.joint_index.v[indices]
         self._posture = robot.q[self._q_at]
         control = robot._control()
         self._targets = control["target_position"][self._v_at].copy()

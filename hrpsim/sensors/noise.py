@@ -76,11 +76,11 @@ class SensorNoise:
     def at(self, step: int) -> np.ndarray:
         """Return the noise of the six values at a step (6,)."""
         self._refresh()
-        number, place = divmod(step, _BLOCK)
+        number, index = divmod(step, _BLOCK)
         if number != self._block_number:
             self._block = self._generator(number + 1).standard_normal((_BLOCK, 6))
             self._block_number = number
-        return self._bias + self._sigma * self._block[place]
+        return self._bias + self._sigma * self._block[index]
 
     def _generator(self, block: int) -> np.random.Generator:
         key = (self._levels.seed, zlib.crc32(self._name.encode()), block)

@@ -45,7 +45,7 @@ BUNDLE = np.dtype(
         ("last", "i8"),
         ("cost", "i8"),  # entries that its elimination couples
         ("touched", "i8"),  # when an end of it last grew: nodes eliminated by then
-        ("place", "i8"),  # in the heap, -1 when eliminated or part of another
+        ("index", "i8"),  # in the heap, -1 when eliminated or part of another
     ]
 )
 
@@ -83,13 +83,13 @@ def order_nodes(nodes, node_count, graph, order_out):
     heap_size = 0
     for b in range(node_count):
         bundle = graph.bundles[b]
-        if bundle.place >= 0:
+        if bundle.index >= 0:
             bundle.cost, bundle.touched = _cost_of(bundle, graph.elements), 0
-            bundle.place = heap_size
+            bundle.index = heap_size
             graph.heap[heap_size] = b
             heap_size += 1
-    for place in range(heap_size // 2 - 1, -1, -1):
-        _sift_down(place, heap_size, graph)
+    for index in range(heap_size // 2 - 1, -1, -1):
+        _sift_down(index, heap_size, graph)
     done = 0
     while heap_size > 0:
         b = graph.heap[0]
@@ -115,7 +115,7 @@ def _start(nodes, node_count, graph):
         node, bundle = nodes[n], graph.bundles[n]
         bundle.size = node.size
         bundle.first = bundle.last = n
-        bundle.place = 0
+        bundle.index = 0
         graph.next_member[n] = -1
         bundle.end_a = node.tree_a if node.tree_a >= 0 else node.tree_b
         bundle.end_b = node.tree_b if node.tree_b >= 0 else node.tree_a
@@ -125,7 +125,7 @@ def _start(nodes, node_count, graph):
             _attach(2 * n + 1, node.size, graph.elements[bundle.end_b], graph.next_end)
     for n in range(node_count):
         bundle = graph.bundles[n]
-        if bundle.place >= 0 and bundle.end_a >= 0:
+        if bundle.index >= 0 and bundle.end_a >= 0:
             for e in (bundle.end_a, bundle.end_b):
                 if not graph.elements[e].is_joined:
                     graph.elements[e].is_joined = 1
@@ -181,7 +181,7 @@ def _contract(b, done, heap_size, graph):
     while end >= 0:
         touched = graph.bundles[end >> 1]
         touched.cost, touched.touched = _cost_of(touched, graph.elements), done
-        _sift_down(_sift_up(touched.place, graph), heap_size, graph)
+        _sift_down(_sift_up(touched.index, graph), heap_size, graph)
         end = graph.next_end[end]
     return heap_size
 
@@ -197,12 +197,12 @@ def _join_parallel(e, heap_size, graph):
     while end >= 0:
         b, following = end >> 1, graph.next_end[end]
         bundle = graph.bundles[b]
-        stays = bundle.place >= 0
+        stays = bundle.index >= 0
         if stays:
             other = graph.elements[bundle.end_a if end & 1 else bundle.end_b]
             c = other.bundle
             twin = graph.bundles[c]
-            stays = c < 0 or c == b or twin.place < 0 or not _parallel(bundle, twin)
+            stays = c < 0 or c == b or twin.index < 0 or not _parallel(bundle, twin)
             if stays:
                 other.bundle = b
             else:
@@ -211,7 +211,7 @@ def _join_parallel(e, heap_size, graph):
                 twin.size += bundle.size
                 if heap_size >= 0:
                     heap_size = _remove(b, heap_size, graph)
-                bundle.place = -1
+                bundle.index = -1
         if stays:
             previous = end
         elif previous < 0:
@@ -240,30 +240,30 @@ def _before(b, c, bundles):
 
 
 @inlined_kernel
-def _put(b, place, graph):
-    graph.heap[place] = b
-    graph.bundles[b].place = place
+def _put(b, index, graph):
+    graph.heap[index] = b
+    graph.bundles[b].index = index
 
 
 @inner_kernel
-def _sift_up(place, graph):
-    """Move a bundle towards the heap's top as far as it belongs; return its place."""
-    b = graph.heap[place]
-    while place > 0:
-        above = (place - 1) >> 1
+def _sift_up(index, graph):
+    """Move a bundle towards the heap's top as far as it belongs; return its index."""
+    b = graph.heap[index]
+    while index > 0:
+        above = (index - 1) >> 1
         if not _before(b, graph.heap[above], graph.bundles):
             break
-        _put(graph.heap[above], place, graph)
-        place = above
-    _put(b, place, graph)
-    return place
+        _put(graph.heap[above], index, graph)
+        index = above
+    _put(b, index, graph)
+    return index
 
 
 @inner_kernel
-def _sift_down(place, heap_size, graph):
+def _sift_down(index, heap_size, graph):
     """Move a bundle away from the heap's top as far as it belongs."""
-    b = graph.heap[place]
-    below = 2 * place + 1
+    b = graph.heap[index]
+    below = 2 * index + 1
     while below < heap_size:
         if below + 1 < heap_size and _before(
             graph.heap[below + 1], graph.heap[below], graph.bundles
@@ -271,19 +271,19 @@ def _sift_down(place, heap_size, graph):
             below += 1
         if not _before(graph.heap[below], b, graph.bundles):
             break
-        _put(graph.heap[below], place, graph)
-        place = below
-        below = 2 * place + 1
-    _put(b, place, graph)
+        _put(graph.heap[below], index, graph)
+        index = below
+        below = 2 * index + 1
+    _put(b, index, graph)
 
 
 @inner_kernel
 def _remove(b, heap_size, graph):
     """Take a bundle out of the heap; return the heap's size."""
-    place = graph.bundles[b].place
-    graph.bundles[b].place = -1
+    index = graph.bundles[b].index
+    graph.bundles[b].index = -1
     heap_size -= 1
-    if place < heap_size:
-        _put(graph.heap[heap_size], place, graph)
-        _sift_down(_sift_up(place, graph), heap_size, graph)
+    if index < heap_size:
+        _put(graph.heap[heap_size], index, graph)
+        _sift_down(_sift_up(index, graph), heap_size, graph)
     return heap_size

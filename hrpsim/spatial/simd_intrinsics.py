@@ -30,7 +30,7 @@ class _LanesModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _VECTOR)
 
 
-def _place(context, builder, array_type, array, at):
+def _pointer_to(context, builder, array_type, array, at):
     """Return the address of eight numbers of a C-contiguous float64 array."""
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [at]), _VECTOR.as_pointer())
@@ -47,8 +47,8 @@ def load(typing_context, array, at):
     """Return the eight numbers of `array` from entry `at` on, counted row by row."""
 
     def generate(context, builder, signature, arguments):
-        place = _place(context, builder, signature.args[0], *arguments)
-        return builder.load(place, align=8)
+        pointer = _pointer_to(context, builder, signature.args[0], *arguments)
+        return builder.load(pointer, align=8)
 
     return _lanes(array, types.intp), generate
 
@@ -58,8 +58,8 @@ def store(typing_context, array, at, a):
     """Write eight numbers to `array` from entry `at` on, counted row by row."""
 
     def generate(context, builder, signature, arguments):
-        place = _place(context, builder, signature.args[0], *arguments[:2])
-        builder.store(arguments[2], place, align=8)
+        pointer = _pointer_to(context, builder, signature.args[0], *arguments[:2])
+        builder.store(arguments[2], pointer, align=8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, _lanes), generate
@@ -216,6 +216,6 @@ def _store_six(context, builder, array_type, array, at, a):
     data = context.make_array(array_type)(context, builder, array).data
     for first, count in ((0, 4), (4, 2)):
         part = _shuffled(builder, a, _NOTHING, list(range(first, first + count)))
-        place = builder.gep(data, [builder.add(at, ir.Constant(at.type, first))])
-        place = builder.bitcast(place, ir.VectorType(ir.DoubleType(), count).as_pointer())
-        builder.store(part, place, align=8)
+        pointer = builder.gep(data, [builder.add(at, ir.Constant(at.type, first))])
+        pointer = builder.bitcast(pointer, ir.VectorType(ir.DoubleType(), count).as_pointer())
+        builder.store(part, pointer, align=8)

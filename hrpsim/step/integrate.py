@@ -141,8 +141,8 @@ def stage_acceleration(s):
         work.joint_inertia,
         work.actuator_inertia,
     )
-    for place in range(s.forest.joints.shape[0]):
-        k = s.forest.joints[place]
+    for index in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[index]
         if k >= work.effort.shape[0]:
             break
         work.effort[k] += work.constraint_effort[k]

@@ -79,11 +79,11 @@ def levels(column: np.ndarray) -> list[tuple[str, np.ndarray]]:
         numbers = column.dtype.kind in "if"
         return [(f"{v:g}" if numbers else str(v), column == v) for v in values]
     edges = np.unique(np.quantile(column, np.linspace(0.0, 1.0, _MOST_LEVELS + 1)))
-    places = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2)
+    bins = np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2)
     digits = max(0, 1 - math.floor(math.log10(np.diff(edges).min())))  # a tenth of a bin, or less
     form = f".{digits}f" if digits < 5 else ".3g"
     shown = [format(edge, form) for edge in np.round(edges, digits) + 0.0]
-    return [(f"{shown[k]} to {shown[k + 1]}", places == k) for k in range(len(edges) - 1)]
+    return [(f"{shown[k]} to {shown[k + 1]}", bins == k) for k in range(len(edges) - 1)]
 
 
 def summary(found: Any) -> list[dict[str, Any]]:
@@ -159,18 +159,20 @@ def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: st
 def _draw_curve(axes, found, x: str, outcome: str, done: np.ndarray) -> None:
     values = found[outcome].values
     parts = [(label, values[chosen & done]) for label, chosen in levels(found[x].values)]
-    places = np.arange(len(parts))
+    positions = np.arange(len(parts))
     if yes_or_no(found, outcome):
         shares = [share(part) for _, part in parts]
         middle = np.array([s.share for s in shares])
         reach = np.abs([[s.low for s in shares], [s.high for s in shares]] - middle)
-        axes.errorbar(places, middle, reach, fmt="o", capsize=4)
+        axes.errorbar(positions, middle, reach, fmt="o", capsize=4)
         axes.set_ylim(-0.02, 1.02)
         axes.set_ylabel(f"probability of {outcome!r}, 95 % interval")
     else:
-        axes.boxplot([part for _, part in parts], positions=places, whis=(5, 95), showfliers=False)
+        axes.boxplot(
+            [part for _, part in parts], positions=positions, whis=(5, 95), showfliers=False
+        )
         axes.set_ylabel(f"{_label(found, outcome)}: median, quartiles, 5 to 95 %")
-    axes.set_xticks(places, [label for label, _ in parts])
+    axes.set_xticks(positions, [label for label, _ in parts])
 
 
 def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: np.ndarray) -> None:

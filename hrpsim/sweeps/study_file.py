@@ -120,8 +120,8 @@ def read_study(path: str | Path) -> Study:
         try:
             designs.append(_design(path, entry))
         except SweepError as error:
-            place = ["design", k] if isinstance(file["design"], list) else ["design"]
-            raise SweepError(f"{text.place(place)}: {dotted(place)}: {error}") from error
+            keys = ["design", k] if isinstance(file["design"], list) else ["design"]
+            raise SweepError(f"{text.location(keys)}: {dotted(keys)}: {error}") from error
         if (looked := file.get("find", {}).get("parameter")) in designs[-1].paths:
             raise SweepError(
                 f"{path}: {looked} has values in the design, and is looked along by find"
@@ -176,8 +176,8 @@ def _design(path: Path, entry: dict[str, Any]) -> Design:
 
 def _called(study: Path, name: str) -> str:
     """Return "module:attribute" as it is, and "file.py:attribute" with the file's whole path."""
-    place, separator, attribute = name.rpartition(":")
-    return f"{_beside(study, place)}:{attribute}" if separator and place.endswith(".py") else name
+    file, separator, attribute = name.rpartition(":")
+    return f"{_beside(study, file)}:{attribute}" if separator and file.endswith(".py") else name
 
 
 def _beside(study: Path, named: str) -> Path:

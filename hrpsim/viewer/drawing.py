@@ -119,9 +119,9 @@ class Drawing:
             self.parts.append((body.name, body.name, node))
 
     def _add_fixed(self, shape, number: int) -> None:
-        place = Placement(shape.R, shape.p)
+        placement = Placement(shape.R, shape.p)
         name = f"/world/{shape.name}_{number}"
-        node = self._add_geometry(name, shape.geometry, place, STATIC_COLOR)
+        node = self._add_geometry(name, shape.geometry, placement, STATIC_COLOR)
         self._roots.append(node)
         self._fixed.append((shape.name, node))
 

@@ -42,7 +42,7 @@ _NONE = np.int64(-1)
 TAKEN_OUT = np.int64(-1)
 # Contacts whose normals differ by less than this angle's cosine make one patch (18 degrees).
 LIKE = 0.95
-# Contacts in one place are one contact if their normals are within this angle's cosine.
+# Contacts at one point are one contact if their normals are within this angle's cosine.
 _SAME = 0.999
 # Of points as deep as each other to this length the first is the deepest [m].
 _EQUALLY_DEEP = 1e-8
@@ -214,12 +214,12 @@ def choose_points(m, candidates, seed, cluster):
             serving = _find_room(m, -math.inf if ring < 0 else away)
             if serving < 0:
                 continue
-            m.chosen[serving].place, m.chosen[serving].load = lowest, -1.0
+            m.chosen[serving].index, m.chosen[serving].load = lowest, -1.0
         m.chosen[serving].needed = 1
     for k in range(m.chosen_count):
         one = m.chosen[k]
-        if one.needed or one.load > 0.0 or m.gap[one.place] <= away:
-            candidates[m.member[one.place]].kept = 1
+        if one.needed or one.load > 0.0 or m.gap[one.index] <= away:
+            candidates[m.member[one.index]].kept = 1
 
 
 @inner_kernel
@@ -267,10 +267,10 @@ def _remember(m, candidates):
         for j in range(m.memory_count):
             if m.chosen_count == MAX_POINTS or (m.memory_load[j] > 0.0) != (bearing == 0):
                 continue
-            for place in range(m.size):
-                if candidates[m.member[place]].feature == m.memory_feature[j]:
+            for index in range(m.size):
+                if candidates[m.member[index]].feature == m.memory_feature[j]:
                     one = m.chosen[m.chosen_count]
-                    one.place, one.load, one.needed = place, m.memory_load[j], 0
+                    one.index, one.load, one.needed = index, m.memory_load[j], 0
                     m.chosen_count += 1
                     break
 
@@ -295,15 +295,15 @@ def _find_lowest(m, tx, ty, steady, alike):
     lowest of all, of others that are chosen if it is within `alike`.
     """
     lowest, least = _NONE, math.inf
-    for place in range(m.size):
-        height = m.gap[place] + tx * m.x[place] + ty * m.y[place]
+    for index in range(m.size):
+        height = m.gap[index] + tx * m.x[index] + ty * m.y[index]
         if height < least:
-            lowest, least = place, height
+            lowest, least = index, height
     known = fresh = _NONE
     least_known = least_fresh = math.inf
     for k in range(m.chosen_count):
-        place = m.chosen[k].place
-        height = m.gap[place] + tx * m.x[place] + ty * m.y[place]
+        index = m.chosen[k].index
+        height = m.gap[index] + tx * m.x[index] + ty * m.y[index]
         if m.chosen[k].load < 0.0:
             if height < least_fresh:
                 fresh, least_fresh = k, height
@@ -337,8 +337,8 @@ def _find_room(m, away):
     worst, largest = _NONE, away
     for k in range(m.chosen_count):
         one = m.chosen[k]
-        if not one.needed and one.load <= 0.0 and m.gap[one.place] > largest:
-            worst, largest = k, m.gap[one.place]
+        if not one.needed and one.load <= 0.0 and m.gap[one.index] > largest:
+            worst, largest = k, m.gap[one.index]
     if worst >= 0 or away > -math.inf:
         return worst
     least = math.inf

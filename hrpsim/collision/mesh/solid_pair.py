@@ -35,7 +35,7 @@ SIDE_A, SIDE_B = np.int64(0), np.int64(1)
 # a chosen contact of a patch
 CHOSEN = np.dtype(
     [
-        ("place", "i8"),  # in the patch
+        ("index", "i8"),  # in the patch
         ("load", "f8"),  # normal impulse of the last step [Ns]; -1: it was not there
         ("needed", "i8"),
     ]
@@ -186,17 +186,17 @@ def add_candidate(
     that of the cores along it [m].
     """
     gap = distance - m.rounding[0] - m.rounding[1]
-    place = m.count
-    if place >= candidates.shape[0]:
+    index = m.count
+    if index >= candidates.shape[0]:
         widest = gap
         for k in range(candidates.shape[0]):
             if candidates[k].gap > widest:
-                place, widest = k, candidates[k].gap
-        if place >= candidates.shape[0]:
+                index, widest = k, candidates[k].gap
+        if index >= candidates.shape[0]:
             return
     else:
         m.count += 1
-    found = candidates[place]
+    found = candidates[index]
     found.how, found.triangle, found.gap = how, triangle, gap
     back = m.rounding[side] + 0.5 * gap
     x, y, z = x - back * nx, y - back * ny, z - back * nz

@@ -193,7 +193,7 @@ def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     for k in range(edges):
         ex, ey, ez, h = _edge(k, size_a, R_a, kind_b, size_b, R_b)
         if abs(nx * ex + ny * ey + nz * ez) <= _RIDGE:
-            place = Gx * ex + Gy * ey + Gz * ez
+            along_second = Gx * ex + Gy * ey + Gz * ez
             if first == 0:
                 # Contact places on both edges at once: where the line between them is along n.
                 fx, fy, fz, h_first = _edge(first, size_a, R_a, kind_b, size_b, R_b)
@@ -202,16 +202,16 @@ def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
                 if across < _PARALLEL:
                     continue
                 slope = Gx * fx + Gy * fy + Gz * fz
-                place_first = (slope - cosine * place) / across
-                if abs(place_first) > h_first:
-                    h_first = math.copysign(h_first, place_first)
+                along_first = (slope - cosine * along_second) / across
+                if abs(along_first) > h_first:
+                    h_first = math.copysign(h_first, along_first)
                     Gx, Gy, Gz = Gx - h_first * fx, Gy - h_first * fy, Gz - h_first * fz
                     first = -1
-                    place = Gx * ex + Gy * ey + Gz * ez
+                    along_second = Gx * ex + Gy * ey + Gz * ez
                 else:
-                    place -= cosine * place_first
-            if abs(place) > h:
-                h = math.copysign(h, place)
+                    along_second -= cosine * along_first
+            if abs(along_second) > h:
+                h = math.copysign(h, along_second)
                 Gx, Gy, Gz = Gx - h * ex, Gy - h * ey, Gz - h * ez
             elif first < 0:
                 first = k

@@ -143,7 +143,7 @@ def _features_along(
     return count, below
 
 
-@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and place
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def convex_on_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip

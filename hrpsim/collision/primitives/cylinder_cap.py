@@ -100,7 +100,7 @@ def line_on_cap(
 
 @inner_kernel
 def _rim_point(k):
-    """Return the cosine and sine of the place on the rim of its fixed point k (0..3)."""
+    """Return the cosine and sine of the point on the rim of its fixed point k (0..3)."""
     sign = 1.0 if k < 2 else -1.0
     if k % 2 == 0:
         return sign, 0.0
@@ -136,7 +136,7 @@ def _rim_points_on_cap(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
-    """Return the cosine and sine of the place on a projected rim that lies on another cap's rim.
+    """Return the cosine and sine of the point on a projected rim that lies on another cap's rim.
 
     The projected rim is the ellipse X + c Xu + s Xv (and the same for Y), the other a circle about
     the origin; the guess is relative to X, Y. Newton's method: a few steps do, as caps that meet

@@ -38,7 +38,7 @@ def _better_axis(
     return best_x, best_y, best_z, best
 
 
-@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and place
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
     """Return (nx, ny, nz, separation): the best guess for the cores of a round shape a and any b.
 

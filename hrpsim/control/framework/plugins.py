@@ -106,9 +106,9 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
             f"{shown or shown_value(content)}"
         )
     if kinds is not None:
-        _, place, mistake = _checked(kinds, content)
+        _, keys, mistake = _checked(kinds, content)
         if mistake:
-            raise ControllerError(f"{text.place(place)}: {mistake}")
+            raise ControllerError(f"{text.location(keys)}: {mistake}")
     return content
 
 
@@ -117,8 +117,8 @@ def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, 
     for name in given:
         if name not in kinds:
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))
-    values, place, mistake = first_mistake(_kind_of(kinds), dict(given))
-    return values, place, f"{'.'.join(map(str, place))}: {mistake}" if mistake else ""
+    values, keys, mistake = first_mistake(_kind_of(kinds), dict(given))
+    return values, keys, f"{'.'.join(map(str, keys))}: {mistake}" if mistake else ""
 
 
 _KEPT = 64  # kinds of mappings, of the controllers that were configured last

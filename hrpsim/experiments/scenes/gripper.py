@@ -141,8 +141,8 @@ def things(count: int = OBJECTS) -> list[Thing]:
         else:
             shape, volume = Sphere(a / 2), math.pi * a**3 / 6
         q = random.normal(size=4)
-        side, place = 1.0 - 2.0 * (k % 2), k // 2
-        column, layer = place % 5, place // 5
+        side, number = 1.0 - 2.0 * (k % 2), k // 2
+        column, layer = number % 5, number // 5
         at = [0.2 * (column - 2), side * HEAP, 0.12 + 0.2 * layer]
         at += np.append(random.uniform(-0.02, 0.02, 2), 0.0)
         found.append(Thing(shape, DENSITY * volume, np.array(at), q / np.linalg.norm(q)))

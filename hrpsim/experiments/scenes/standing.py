@@ -177,8 +177,10 @@ def standing_robot(conditions: Conditions) -> Robot:
     world.add_ground(normal=(normal[0], normal[1], math.cos(slope)), material="floor")
     world.set_friction("sole", "floor", conditions.friction)
     if conditions.plate:
-        place = (conditions.plate_edge + 2.0, 0.0, 0.5 * conditions.plate)
-        world.add_static(Box((4.0, 8.0, conditions.plate)), place, material="floor", name="plate")
+        position = (conditions.plate_edge + 2.0, 0.0, 0.5 * conditions.plate)
+        world.add_static(
+            Box((4.0, 8.0, conditions.plate)), position, material="floor", name="plate"
+        )
     model = _with_mass(described(conditions), conditions.mass_factor)
     robot = world.add_robot(model, q=half_sitting(model))
     world.settle()

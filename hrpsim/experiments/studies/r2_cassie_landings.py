@@ -176,17 +176,17 @@ def draw(result: Result, figure) -> None:
     scale = result.data["plain"]["nothing changes"].mean(0)
     shown = {k: e for k, e in result.data["plain"].items() if not np.isnan(e).all()}
     shown |= {f"fitted, {name}, held out": e for name, e in result.data["judged"].items()}
-    for place, errors in enumerate(shown.values()):
+    for index, errors in enumerate(shown.values()):
         shares = errors / scale
         for kind, what in enumerate(("joints", "base", "turning of the base")):
             left.errorbar(
                 shares[:, kind].mean(),
-                place + 0.2 * (kind - 1),
+                index + 0.2 * (kind - 1),
                 xerr=shares[:, kind].std(ddof=1) / np.sqrt(len(shares)),
                 fmt="o",
                 ms=4,
                 color=f"C{kind}",
-                label=what if place == 0 else None,
+                label=what if index == 0 else None,
             )
     left.set_yticks(range(len(shown)), [name.replace(", ", ",\n", 1) for name in shown], fontsize=7)
     left.invert_yaxis()

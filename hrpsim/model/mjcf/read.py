@@ -67,8 +67,8 @@ class MjcfSource:
                     wrong = next((word for word in words if refused.fullmatch(word)), None)
                     if wrong is None and words:
                         continue
-                    places = [element.getparent(), element][-1 if element is root else 0 :]
-                    where = " / ".join(described(place) for place in places)
+                    path = [element.getparent(), element][-1 if element is root else 0 :]
+                    where = " / ".join(described(part) for part in path)
                     cause = f"{shown_value(wrong)} is not a finite number" if words else "is empty"
                     raise ModelError(f"{label}:{element.sourceline}: {where}: {name}: {cause}")
 

@@ -79,8 +79,8 @@ class YamlFiles:
             element.fail(f"over {limits.YAML_EXPANDED} elements in all files (YAML_EXPANDED)")
 
     def _note_repeats(self, text: YamlText) -> None:
-        for place in text.repeats:
-            self._notes.add(f"{Path(text.label).name}, {place}: given twice", "the last one holds")
+        for line in text.repeats:
+            self._notes.add(f"{Path(text.label).name}, {line}: given twice", "the last one holds")
 
 
 class Elements:

@@ -115,9 +115,9 @@ def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> lis
 def parsed(text: str, path: Path, notes: Notes) -> Vrml:
     """Return a parsed file; note fields that are given twice in a node."""
     file = Vrml(text, path)
-    for places in file.repeated.values():
-        for _ in places:
-            notes.add(f"{places[0]}: given twice", "the last one holds")
+    for lines in file.repeated.values():
+        for _ in lines:
+            notes.add(f"{lines[0]}: given twice", "the last one holds")
     return file
 
 

@@ -291,10 +291,10 @@ class Entities:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
         name = self._free(name or str(entry.pop("name", "")), allow_renaming)
         entry.pop("name", None)
-        place = {"position": pose.p, "orientation": quaternion_of(pose.R), "name": name}
+        pose_and_name = {"position": pose.p, "orientation": quaternion_of(pose.R), "name": name}
         try:
             with reader.at(""):
-                return self.world.add_body(shape, **entry, **place)
+                return self.world.add_body(shape, **entry, **pose_and_name)
         except HrpsimError as error:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
 

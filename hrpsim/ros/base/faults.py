@@ -65,8 +65,8 @@ def fill_result(result, error: Exception, text: str, *where: type) -> None:
     code = error.code if isinstance(error, Refusal) else _FAILED
     kind = type(result)
     number = getattr(kind, f"RESULT_{code}", kind.RESULT_OPERATION_FAILED)
-    for place in where:
-        number = getattr(place, code, number)
+    for message in where:
+        number = getattr(message, code, number)
     result.result, result.error_message = number, text
 
 

@@ -54,8 +54,8 @@ class SerializedTemplate:
         body = storage[2 * _HEADER_LENGTH :]
         self._bytes = memoryview(body)
         self._floats = body[: len(body) // 8 * 8].view(np.float64)
-        self._stamp_places = _places_of_stamps(body[: len(body) // 4 * 4].view(np.uint32))
-        self._number_places = _places_of_numbers(self._floats, marks)
+        self._stamp_offsets = _offsets_of_stamps(body[: len(body) // 4 * 4].view(np.uint32))
+        self._number_indices = _indices_of_numbers(self._floats, marks)
 
     @property
     def is_heard(self) -> bool:
@@ -64,9 +64,9 @@ class SerializedTemplate:
 
     def publish(self, stamp: Stamp) -> None:
         """Publish the message with `stamp` in every header and the present `numbers`."""
-        for place in self._stamp_places:
-            _STAMP.pack_into(self._bytes, place, *stamp)
-        self._floats[self._number_places] = self.numbers
+        for offset in self._stamp_offsets:
+            _STAMP.pack_into(self._bytes, offset, *stamp)
+        self._floats[self._number_indices] = self.numbers
         self._handle.publish_raw(self._buffer.tobytes())
         self._sent[0] += 1
 
@@ -91,19 +91,19 @@ def _is_whole(data: bytes, message_type: type) -> bool:
     return True
 
 
-def _places_of_stamps(words: np.ndarray) -> list[int]:
+def _offsets_of_stamps(words: np.ndarray) -> list[int]:
     found = (words[:-1] == _STAMP_MARK.seconds) & (words[1:] == _STAMP_MARK.nanoseconds)
     return (4 * np.flatnonzero(found)).tolist()
 
 
-def _places_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:
+def _indices_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:
     """Return the first offset of each mark; undefined bytes after the end may repeat one."""
-    places = np.flatnonzero(np.isin(floats, marks))
-    found, first = np.unique(floats[places], return_index=True)
-    places = places[first]
+    indices = np.flatnonzero(np.isin(floats, marks))
+    found, first = np.unique(floats[indices], return_index=True)
+    indices = indices[first]
     if not np.array_equal(found, marks):
         raise RuntimeError(
-            f"{len(places)} of {len(marks)} numbers found in the serialised message: "
+            f"{len(indices)} of {len(marks)} numbers found in the serialised message: "
             "the middleware does not use plain CDR with 8-byte alignment"
         )
-    return places
+    return indices

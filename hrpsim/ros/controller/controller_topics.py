@@ -99,8 +99,8 @@ class StateListener:
             for topic, message_type in types.items()
         }
         self._arrived: dict[str, dict[Stamp, Any]] = {topic: {} for topic in types}
-        self._names: list[str] = []  # of the joint_states that `_places` is for
-        self._places = np.zeros(0, dtype=np.int64)
+        self._names: list[str] = []  # of the joint_states that `_indices` is for
+        self._indices = np.zeros(0, dtype=np.int64)
 
     @property
     def topic(self) -> str:
@@ -167,7 +167,7 @@ class StateListener:
     def _joints(self, message: JointState) -> tuple[np.ndarray, ...]:
         """Return positions, velocities and efforts of the controlled joints (k,) each."""
         if message.name != self._names:
-            self._places, self._names = self._places_in(message), message.name
+            self._indices, self._names = self._indices_in(message), message.name
         found = []
         for field in ("position", "velocity", "effort"):
             values = np.array(getattr(message, field))
@@ -175,7 +175,7 @@ class StateListener:
                 raise HrpsimError(
                     f"{len(values)} values in {field!r} for {len(message.name)} names"
                 )
-            found.append(values[self._places])
+            found.append(values[self._indices])
         return tuple(found)
 
     def _complete(self) -> Stamp | None:
@@ -215,13 +215,13 @@ class StateListener:
         zmp = self._sums.zero_moment_point(pressing) if self._needs.zmp else None
         return state._replace(contacts=self._sums.of_links(pressing), zmp=zmp)
 
-    def _places_in(self, joints: JointState) -> np.ndarray:
+    def _indices_in(self, joints: JointState) -> np.ndarray:
         """Return the indices of the controlled joints in a message."""
-        places = {name: place for place, name in enumerate(joints.name)}
+        indices = {name: index for index, name in enumerate(joints.name)}
         for name in self._joint_names:
-            if name not in places:
+            if name not in indices:
                 raise HrpsimError(unknown_name("joint", name, joints.name))
-        return np.array([places[name] for name in self._joint_names], dtype=np.int64)
+        return np.array([indices[name] for name in self._joint_names], dtype=np.int64)
 
 
 class CommandPublisher:

@@ -132,8 +132,8 @@ class Recording:
             try:
                 return _DESCRIBED(json.loads(message.data))
             except vol.MultipleInvalid as error:
-                place = "".join(f"[{key!r}]" for key in error.errors[0].path)
-                text = f"{self.bag}: {names[0]}: {place or 'it'}: {error.errors[0].error_message}"
+                where = "".join(f"[{key!r}]" for key in error.errors[0].path)
+                text = f"{self.bag}: {names[0]}: {where or 'it'}: {error.errors[0].error_message}"
                 raise BagError(text) from None
             except (ValueError, RecursionError) as error:
                 raise BagError(f"{self.bag}: {names[0]} is not JSON: {error}") from None

@@ -61,8 +61,8 @@ class Comparison:
         for name in recorded.names:
             if name not in robot.joint_names:
                 raise WorldError(unknown_name("recorded joint", name, robot.joint_names))
-        places = [robot.joint_names.index(name) for name in recorded.names]
-        replayed = np.array(present)[:, places]
+        indices = [robot.joint_names.index(name) for name in recorded.names]
+        replayed = np.array(present)[:, indices]
         gaps = np.abs(replayed - recorded.values)
         gaps[np.isnan(gaps)] = np.inf  # a recorded NaN is a difference
         for field, gap in zip(FIELDS, gaps):

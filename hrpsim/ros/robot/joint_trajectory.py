@@ -49,7 +49,7 @@ class JointTrajectories(RobotInput):
         super().__init__(queue, rejections)
         self._robot = robot
         self._clock = clock
-        self._places = {joint.name: joint.v_index for joint in robot.model.joints}
+        self._indices = {joint.name: joint.v_index for joint in robot.model.joints}
         self._gains = joints_with_gains(robot)
         self._run: Run | None = None
         self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
@@ -153,8 +153,8 @@ class JointTrajectories(RobotInput):
 
     def _targets(self, names) -> tuple[np.ndarray, np.ndarray]:
         """Return the position targets of joints, or where they are, and the targets' velocities."""
-        places = [self._robot.first_v + self._places[name] for name in names]
-        control = self._robot.world.scene.control[places]
+        indices = [self._robot.first_v + self._indices[name] for name in names]
+        control = self._robot.world.scene.control[indices]
         positions = dict(zip(self._robot.joint_names, self._robot.joint_positions))
         held = control["kp"] > 0.0
         measured = np.array([positions[name] for name in names])

@@ -21,7 +21,7 @@ class LimitWatch:
 
     def __init__(self, robot, logger, clock=time.monotonic):
         system, joints = robot.system, robot.model.joints
-        self._place = {joint.name: joint.v_index for joint in joints}
+        self._index = {joint.name: joint.v_index for joint in joints}
         self._bounds = {
             "positions": (system.lower, system.upper),
             "velocities": (-system.velocity_limit, system.velocity_limit),
@@ -53,15 +53,15 @@ class LimitWatch:
 
     def _keep_reach(self, names: Sequence[str]) -> None:
         """Store the limits of these joints, widened by a tolerance for rounding."""
-        places = np.array([self._place[name] for name in names])
+        indices = np.array([self._index[name] for name in names])
         self._names = list(names)
         for argument, (lower, upper) in self._bounds.items():
-            low, high = lower[places], upper[places]
+            low, high = lower[indices], upper[indices]
             slack = [_ROUNDING * (1.0 + np.abs(bound)) for bound in (low, high)]
             self._reach[argument] = low - slack[0], high + slack[1]
 
     def _describe(self, argument: str, k: int, numbers: np.ndarray) -> str:
-        lower, upper = (bound[self._place[self._names[k]]] for bound in self._bounds[argument])
+        lower, upper = (bound[self._index[self._names[k]]] for bound in self._bounds[argument])
         return (
             f"{_UNITS[argument]} {numbers[k]:.6g} of {self._names[k]!r} is not within "
             f"{lower:.6g} to {upper:.6g}"

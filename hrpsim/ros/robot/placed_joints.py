@@ -91,8 +91,8 @@ class PlacedJoints(RobotInput):
         q, v = robot.q.copy(), robot.v.copy()
         joints = [self._joints[name] for name in placing.names]
         moved = ~np.isnan(placing.positions)
-        places = np.array([joint.q_index for joint in joints])
-        q[places[moved]] = placing.positions[moved]
+        indices = np.array([joint.q_index for joint in joints])
+        q[indices[moved]] = placing.positions[moved]
         v[[joint.v_index for joint in joints]] = placing.velocities
         robot.q, robot.v = q, v
         control = robot.world.scene.control

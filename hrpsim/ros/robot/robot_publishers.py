@@ -87,11 +87,11 @@ class SensorReadings:
             self._read()
         return self._values
 
-    def orientation(self, place: int) -> np.ndarray:
+    def orientation(self, index: int) -> np.ndarray:
         """Return the orientation of the IMU in a row in the world, a quaternion x y z w (4,)."""
         if self._orientations is None:
             self._read()
-        return self._orientations[self._imus.index(place)]
+        return self._orientations[self._imus.index(index)]
 
     def _read(self) -> None:
         """Read all sensors, bit for bit as a controller in the simulator's process does."""
@@ -176,7 +176,7 @@ class RobotPublishers:
         self._add("joint_states", message, fill, 3 * count, read)
 
     def _add_wrench(self, sensor: Sensor) -> None:
-        readings, place = self._readings, self._readings.index_of(sensor.name)
+        readings, index = self._readings, self._readings.index_of(sensor.name)
 
         def fill(message: WrenchStamped, stamp, numbers) -> None:
             message.header.stamp = stamp
@@ -184,15 +184,15 @@ class RobotPublishers:
             fill_numbers(message.wrench.torque, numbers[3:])
 
         def read(numbers: np.ndarray) -> None:
-            numbers[:] = readings.values[place]
+            numbers[:] = readings.values[index]
 
         message = WrenchStamped()
         message.header.frame_id = self._frames.of_sensor(sensor.name)
         self._add(sensor_topic(sensor), message, fill, 6, read, sensor.name)
 
     def _add_imu(self, sensor: Sensor) -> None:
-        readings, place = self._readings, self._readings.index_of(sensor.name)
-        noise = readings.noises[place]
+        readings, index = self._readings, self._readings.index_of(sensor.name)
+        noise = readings.noises[index]
 
         def fill(message: Imu, stamp, numbers) -> None:
             message.header.stamp = stamp
@@ -203,8 +203,8 @@ class RobotPublishers:
             message.linear_acceleration_covariance[::4] = numbers[13:]
 
         def read(numbers: np.ndarray) -> None:
-            numbers[:4] = readings.orientation(place)
-            numbers[4:10] = readings.values[place]
+            numbers[:4] = readings.orientation(index)
+            numbers[4:10] = readings.values[index]
             numbers[10:] = _SMALL_VARIANCE
             if noise.is_on:
                 numbers[10:] += noise.variances

@@ -39,7 +39,7 @@ class RobotTransforms:
         if self._moving_base:
             rows[0] = self._robot.q[:7]
             rows = rows[1:]
-        hinged = rows[: len(self._tables.places)]
+        hinged = rows[: len(self._tables.indices)]
         self._tables.write(self._robot.joint_positions, hinged)
         for row, edge in zip(rows[len(hinged) :], self._floating):
             row[:] = _relative_pose(*_link_poses(self._robot.model, self._robot.q, edge))
@@ -74,8 +74,8 @@ class _EdgeTables:
 
     def __init__(self, robot, edges: list[Edge]):
         model = robot.model
-        order = {name: place for place, name in enumerate(robot.joint_names)}
-        self.places = np.array([order[edge.joint] for edge in edges], dtype=int)
+        order = {name: index for index, name in enumerate(robot.joint_names)}
+        self.indices = np.array([order[edge.joint] for edge in edges], dtype=int)
         self._p0, self._slide = np.zeros((2, len(edges), 3))
         self._q0, self._q1 = np.zeros((2, len(edges), 4))
         for k, edge in enumerate(edges):
@@ -92,7 +92,7 @@ class _EdgeTables:
         self._turns = np.any(self._q1 != 0.0, axis=1)
 
     def write(self, joint_positions: np.ndarray, rows: np.ndarray) -> None:
-        theta = joint_positions[self.places]
+        theta = joint_positions[self.indices]
         half = np.where(self._turns, 0.5 * theta, 0.0)[:, None]
         rows[:, :3] = self._p0 + self._slide * theta[:, None]
         rows[:, 3:] = np.cos(half) * self._q0 + np.sin(half) * self._q1

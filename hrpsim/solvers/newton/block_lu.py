@@ -269,10 +269,10 @@ def _take_later_six(structure, column, upper, x):
     a = b = c = d = e = f = broadcast(0.0)
     for number in range(column.start, column.end):
         later = structure.columns[structure.entries[number].column]
-        block, place = structure.entries[number].block, later.first_row
-        if later.size != 6 or min(block, place) < 0 or max(block, place) > _LARGEST:
+        block, at = structure.entries[number].block, later.first_row
+        if later.size != 6 or min(block, at) < 0 or max(block, at) > _LARGEST:
             continue
-        row = load(x, place)
+        row = load(x, at)
         a = plus_product(a, load(upper, block), row)
         b = plus_product(b, load(upper, block + 6), row)
         c = plus_product(c, load(upper, block + 12), row)

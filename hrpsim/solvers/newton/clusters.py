@@ -96,8 +96,8 @@ def _mark_cluster(worst, least, system):
     while seen < count <= most:
         tree = trees[members[seen]]
         seen += 1
-        for place in range(tree.constraints_start, tree.constraints_end):
-            k = system.at_trees[place]
+        for index in range(tree.constraints_start, tree.constraints_end):
+            k = system.at_trees[index]
             if system.errors[k] > least:
                 count = _join(system.constraints[k].node_a, count, system)
                 count = _join(system.constraints[k].node_b, count, system)
@@ -123,8 +123,8 @@ def _write_part(core, system, part):
     """
     trees, members, bits = system.trees, system.members, system.found[0]
     clear_set(bits, system.capacity[0].constraints)
-    for place in range(core):
-        add_constraints_at(trees[members[place]], system.at_trees, bits)
+    for index in range(core):
+        add_constraints_at(trees[members[index]], system.at_trees, bits)
     nodes = coordinates = arms = count = 0
     members_count = core
     constraints = system.capacity[0].constraints
@@ -170,11 +170,11 @@ def _write_part(core, system, part):
 
 
 @inlined_kernel
-def _copy_arm(arms, at, size, out, place):
-    """Copy a constraint block's rows; return the place after them."""
+def _copy_arm(arms, at, size, out, index):
+    """Copy a constraint block's rows; return the index after them."""
     for k in range(size):
-        out[place + k] = arms[at + k]
-    return place + size
+        out[index + k] = arms[at + k]
+    return index + size
 
 
 @inner_kernel
@@ -216,8 +216,8 @@ def _take_from_part(count, system, part):
             constraint.multiplier[r] = found.best[r]
         add_push(constraint, system, change, 1.0, system.point)
     bits = system.found[0]
-    for place in range(count):
-        tree = system.trees[system.members[place]]
+    for index in range(count):
+        tree = system.trees[system.members[index]]
         tree.part, tree.is_core = -1, 0
         add_constraints_at(tree, system.at_trees, bits)
     constraints = system.capacity[0].constraints

@@ -51,9 +51,9 @@ def words_of(count):
 
 
 @inlined_kernel
-def bit_of(place):
-    """Return a word with one bit, that of a place in it."""
-    return np.uint64(1) << np.uint64(place)
+def bit_of(index):
+    """Return a word with one bit, that of an index within it."""
+    return np.uint64(1) << np.uint64(index)
 
 
 @inlined_kernel
@@ -66,8 +66,8 @@ def clear_set(bits, count):
 @inlined_kernel
 def add_constraints_at(tree, at_trees, bits):
     """Put the constraint blocks at a tree into a set."""
-    for place in range(tree.constraints_start, tree.constraints_end):
-        k = at_trees[place]
+    for index in range(tree.constraints_start, tree.constraints_end):
+        k = at_trees[index]
         bits[k // WORD] |= bit_of(k % WORD)
 
 

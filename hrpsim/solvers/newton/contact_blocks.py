@@ -51,10 +51,10 @@ def add_free_body_contacts(first, system):
     if count == 0:
         return k
     upper, lower, columns = system.upper, system.lower, system.structure.columns
-    i = system.graph.place[a]
+    i = system.graph.position[a]
     _add_products(notes, count, _A, _DA, upper, columns[i].block)
     if b >= 0:
-        j, block = system.graph.place[b], constraints[first].block
+        j, block = system.graph.position[b], constraints[first].block
         _add_products(notes, count, _B, _DB, upper, columns[j].block)
         # Of the two off-diagonal blocks, that of the earlier column's rows is `upper`.
         if i < j:

@@ -50,8 +50,8 @@ def sweep_what_is_off(sweeps, least, system):
         trees[node].moved = 0
     for turn in range(sweeps):
         found, back = False, turn % 2 == 1
-        for place in range(words):
-            word = words - 1 - place if back else place
+        for step in range(words):
+            word = words - 1 - step if back else step
             left = now[word]
             while left != 0:
                 bit = highest_bit(left) if back else lowest_bit(left)

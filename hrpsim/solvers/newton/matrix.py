@@ -45,14 +45,14 @@ def _add_constraint(constraint, system):
     """Add a constraint block's response to the blocks of its trees, (row of l, column of v)."""
     arms, upper, columns = system.arms, system.upper, system.structure.columns
     a, b, rank_a, rank_b = constraint.arm_a, constraint.arm_b, constraint.rank_a, constraint.rank_b
-    i = system.graph.place[constraint.node_a]
+    i = system.graph.position[constraint.node_a]
     d = constraint.stiffness
     across = d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8]
     down = d[0], d[3], d[6], d[1], d[4], d[7], d[2], d[5], d[8]
     _add_block(constraint, down, arms, a, rank_a, a, rank_a, upper, columns[i].block)
     if constraint.node_b < 0:
         return
-    j = system.graph.place[constraint.node_b]
+    j = system.graph.position[constraint.node_b]
     _add_block(constraint, down, arms, b, rank_b, b, rank_b, upper, columns[j].block)
     if i < j:
         _add_block(constraint, down, arms, a, rank_a, b, rank_b, upper, constraint.block)

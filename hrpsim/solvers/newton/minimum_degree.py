@@ -24,7 +24,7 @@ class NodeGraph(NamedTuple):
     neighbours: np.ndarray  # (node capacity, words) u8; at the end, later neighbours in the factor
     degree: np.ndarray  # (node capacity,)
     order: np.ndarray  # (node capacity,) the node of each column
-    place: np.ndarray  # (node capacity,) the column of each node, -1 while it has none
+    position: np.ndarray  # (node capacity,) the column of each node, -1 while it has none
 
 
 def new_node_graph(node_capacity: int) -> NodeGraph:
@@ -67,20 +67,20 @@ def _bit(v):
 
 @inner_kernel
 def order_by_degree(graph, node_count):
-    """Write order and place of so many nodes: always one with fewest neighbours left, the lowest.
+    """Order so many nodes, write their positions: always one with fewest neighbours left, the lowest.
 
     The cost is that of the structure, bit by bit, and a pass over all nodes for each.
     """
     words = word_count(node_count)
     for v in range(node_count):
-        graph.place[v] = -1
+        graph.position[v] = -1
         graph.degree[v] = _count(graph.neighbours, v, words)
     for k in range(node_count):
         v = -1
         for w in range(node_count):
-            if graph.place[w] < 0 and (v < 0 or graph.degree[w] < graph.degree[v]):
+            if graph.position[w] < 0 and (v < 0 or graph.degree[w] < graph.degree[v]):
                 v = w
-        graph.order[k], graph.place[v] = v, k
+        graph.order[k], graph.position[v] = v, k
         _eliminate(graph, v, words)
 
 

@@ -344,7 +344,7 @@ def write_structure(system):
                 later = 64 * word + lowest_bit(bits)
                 bits &= bits - np.uint64(1)
                 if used < entries.shape[0]:
-                    _insert(entries, column.start, used, graph.place[later])
+                    _insert(entries, column.start, used, graph.position[later])
                 used += 1
         column.end = min(used, entries.shape[0])
         width = 0
@@ -362,26 +362,26 @@ def write_structure(system):
 
 
 @inlined_kernel
-def _insert(entries, start, end, place):
+def _insert(entries, start, end, position):
     """Put a column into the entries from `start` to `end`, which ascend."""
     at = end
-    while at > start and entries[at - 1].column > place:
+    while at > start and entries[at - 1].column > position:
         entries[at].column = entries[at - 1].column
         at -= 1
-    entries[at].column = place
+    entries[at].column = position
 
 
 @inlined_kernel
 def _find_blocks(system):
     """Write where the block of the two trees of every constraint block is."""
-    place, before_a, before_b, block = system.graph.place, -1, -1, -1
+    position, before_a, before_b, block = system.graph.position, -1, -1, -1
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         if constraint.node_b < 0:
             continue
         if constraint.node_a != before_a or constraint.node_b != before_b:
             before_a, before_b = constraint.node_a, constraint.node_b
-            i, j = place[constraint.node_a], place[constraint.node_b]
+            i, j = position[constraint.node_a], position[constraint.node_b]
             column = system.structure.columns[min(i, j)]
             e = column.start
             while system.structure.entries[e].column < max(i, j):

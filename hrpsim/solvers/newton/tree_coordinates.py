@@ -74,9 +74,9 @@ def factorise_response(inverse_inertia, block, width, columns, basis, at, work):
 @inlined_kernel
 def add_arm(J, at, tree, basis, arms, arm):
     """Add J B to an arm; J (6,) acts on the six columns from `at` on."""
-    place = at - tree.start
+    row = at - tree.start
     for c in range(tree.rank):
-        total, here = 0.0, tree.basis + c * tree.columns + place
+        total, here = 0.0, tree.basis + c * tree.columns + row
         for k in range(6):
             if J[k] != 0.0:
                 total += J[k] * basis[here + k]

@@ -62,8 +62,8 @@ def anything_meets(s):
         closes = contact.gap + contact.gap_offset + settings.time_step * approach <= 0.0
         if closes and approach < -settings.restitution_threshold:
             return True
-    for place in range(s.forest.joints.shape[0]):
-        k = s.forest.joints[place]
+    for index in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[index]
         if k >= s.forest.dofs.shape[0]:
             break
         dof, rate = s.forest.dofs[k], s.velocity[k]

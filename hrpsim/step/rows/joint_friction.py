@@ -47,8 +47,8 @@ def predict_frictions(s):
     number of predicted joints.
     """
     settings, frictions, predicted = s.settings[0], s.work.friction, 0
-    for place in range(s.forest.joints.shape[0]):
-        k = s.forest.joints[place]
+    for index in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[index]
         if k >= frictions.shape[0]:
             break
         frictions[k].mark = BY_ROW

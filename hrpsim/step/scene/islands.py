@@ -151,15 +151,15 @@ def _gather(counts, collision, rows, islands, contact_count, entry_count):
             ranges[representative.number].new_count += collision.contacts[entry].is_new
         else:
             ranges[representative.number].end += 1
-    place = 0
+    first = 0
     for k in range(count):
         island = ranges[k]
         contacts, others = island.contact_end, island.end
-        island.first = island.contact_end = place
+        island.first = island.contact_end = first
         island.slips = 0
-        island.end = place + contacts
+        island.end = first + contacts
         island.whole = 1 if count == 1 else 0
-        place += contacts + others
+        first += contacts + others
     for entry in range(entry_count):
         number = 3 * entry if entry < contact_count else entry + 2 * contact_count
         island = ranges[rows.rows[number].island]

@@ -57,8 +57,8 @@ class Levels:
 
     def at(self, quantiles: np.ndarray) -> list[Any]:
         """Return the values at quantiles (n,) in [0, 1)."""
-        places = np.minimum((quantiles * len(self.levels)).astype(int), len(self.levels) - 1)
-        return [self.levels[k] for k in places]
+        indices = np.minimum((quantiles * len(self.levels)).astype(int), len(self.levels) - 1)
+        return [self.levels[k] for k in indices]
 
 
 @dataclass(frozen=True)
@@ -292,13 +292,13 @@ class Product:
             raise SweepError(f"parameter {sorted(twice)[0]!r} is in two of the designs")
         sizes = [len(next(iter(part.values()))) for part in parts]
         _refuse_large(int(np.prod(np.array(sizes, dtype=object))))
-        places = np.indices(sizes).reshape(len(sizes), -1)
+        indices = np.indices(sizes).reshape(len(sizes), -1)
         return {
-            name: [column[i] for i in places[k]]
+            name: [column[i] for i in indices[k]]
             for k, part in enumerate(parts)
             for name, column in part.items()
             if name
-        } or {"": [None] * places.shape[1]}
+        } or {"": [None] * indices.shape[1]}
 
 
 def product(*designs: Design) -> Product:

@@ -195,20 +195,20 @@ def as_scenario(given: Any) -> Scenario:
 @lru_cache
 def function_called(name: str) -> Callable[..., Any]:
     """Import "module:function" or "path/to/file.py:function"; SweepError if there is none."""
-    place, separator, attribute = name.rpartition(":")
-    if not (separator and place and attribute):
+    module_name, separator, attribute = name.rpartition(":")
+    if not (separator and module_name and attribute):
         raise SweepError(f"{name!r}: module:function or path/to/file.py:function is needed")
-    path = Path(place).expanduser() if place.endswith(".py") else None
+    path = Path(module_name).expanduser() if module_name.endswith(".py") else None
     if path is not None and not path.is_file():
-        raise SweepError(f"{name!r}: there is no file {place}")
+        raise SweepError(f"{name!r}: there is no file {module_name}")
     try:
-        module = module_in_file(path) if path else importlib.import_module(place)
+        module = module_in_file(path) if path else importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # raised by the user's module
         raise SweepError(f"{name!r}: {type(error).__name__}: {error}") from error
     found = getattr(module, attribute, None)
     if not callable(found):
         functions = [k for k, v in vars(module).items() if inspect.isfunction(v) and k[0] != "_"]
-        raise SweepError(f"{place}: {unknown_name('function', attribute, functions)}")
+        raise SweepError(f"{module_name}: {unknown_name('function', attribute, functions)}")
     return found
 
 

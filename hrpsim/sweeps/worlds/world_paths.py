@@ -82,13 +82,13 @@ def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any
     return found
 
 
-def changed(data: Any, places: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> Any:
+def changed(data: Any, paths: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> Any:
     """Return a copy of a world file's data with other values; SweepError for invalid ones."""
     new = copy.deepcopy(data)
     for path, value in values.items():
-        if path not in places:
-            raise SweepError(unknown_name("parameter", path, places))
-        *above, last = places[path]
+        if path not in paths:
+            raise SweepError(unknown_name("parameter", path, paths))
+        *above, last = paths[path]
         node = new
         for key in above:
             if isinstance(node, dict) and node.get(key) is None:

@@ -159,7 +159,7 @@ class WorldScenario(Scenario):
         return self._known | parts_parameters(self._base({}).world)
 
     @cached_property
-    def _places(self) -> dict[str, tuple[Any, ...]]:
+    def _keys_of(self) -> dict[str, tuple[Any, ...]]:
         files = described_robots(self._reader)
         return paths_of(self.data, dict(zip(self.robot_names, files)))
 
@@ -167,7 +167,7 @@ class WorldScenario(Scenario):
     def _pairs(self) -> dict[str, Mapping[str, Any]]:
         """Entries of friction by their label in paths."""
         labels = {}
-        for path, keys in self._places.items():
+        for path, keys in self._keys_of.items():
             if keys[0] == "friction" and keys[-1] == "static":
                 labels[path.split(".")[1]] = self.data["friction"][keys[1]]
         return labels
@@ -178,7 +178,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _known(self) -> dict[str, Parameter]:
-        known = {path: Parameter(scalar) for path in self._places} | self._live
+        known = {path: Parameter(scalar) for path in self._keys_of} | self._live
         for k in range(len(self.pushes)):
             known.update({f"pushes.{k}.{name}": parameter for name, parameter in PUSH.items()})
         known["duration"] = Parameter(numeric(POSITIVE), "s")
@@ -224,7 +224,7 @@ class WorldScenario(Scenario):
     def _structural(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return those of the values that require building the world again."""
         settings = {**self._settings, **values}
-        found = {k: v for k, v in values.items() if k in self._places and k not in self._live}
+        found = {k: v for k, v in values.items() if k in self._keys_of and k not in self._live}
         normal = slope_normal(settings)
         if normal is not None:
             found["terrain.normal"] = normal
@@ -232,7 +232,7 @@ class WorldScenario(Scenario):
 
     def _changed_data(self, structural: Mapping[str, Any]) -> Any:
         values = {k: v for k, v in structural.items() if k != "terrain.normal"}
-        data = changed(self.data, self._places, values)
+        data = changed(self.data, self._keys_of, values)
         if "terrain.normal" in structural:
             ground = data["ground"] if isinstance(data["ground"], dict) else {}
             data["ground"] = {**ground, "normal": structural["terrain.normal"]}

@@ -30,9 +30,9 @@ class FileReader:
         """Return the error that names the file, the line, the column and the place."""
         steps = [int(k) if k else word for k, word in _STEP.findall(where)]
         return WorldError(
-            f"{self.content.place(steps)}: {where}: {why}"
+            f"{self.content.location(steps)}: {where}: {why}"
             if where
-            else f"{self.content.place(steps)}: {why}"
+            else f"{self.content.location(steps)}: {why}"
         )
 
     def at(self, where: str) -> _Place:
@@ -50,7 +50,7 @@ def checked_content(content: YamlText, kind: Callable[[Any], Any], error: type[H
 
     data, path, mistake = first_mistake(kind, content.data)
     if mistake:
-        where = f"{content.place(path)}: {dotted(path)}"
+        where = f"{content.location(path)}: {dotted(path)}"
         raise error(f"{where}{': ' if path else ''}{mistake}")
     return data
 

@@ -50,8 +50,8 @@ class Surroundings(Part):
         x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (0.0, 0.0, 1.0), z)
         x /= np.linalg.norm(x)
         R = np.column_stack([x, np.cross(z, x), z])
-        place = np.array([0.0, 0.0, setting("height", height)])
-        self._add_fixed(Plane(), place, R, material, "ground")
+        position = np.array([0.0, 0.0, setting("height", height)])
+        self._add_fixed(Plane(), position, R, material, "ground")
 
     def add_static(
         self,
@@ -89,12 +89,12 @@ class Surroundings(Part):
         check_names(material, name)
         self._sleep.wake()
         self._contents.materials.add(material)
-        place = Placement(R, position)
+        placement = Placement(R, position)
         parts = [(geometry, IDENTITY)]
         if isinstance(geometry, Compound):
             parts = geometry.parts
         for part, at in parts:
-            shape, (R, p) = centered_shape(part, place.then(at))
+            shape, (R, p) = centered_shape(part, placement.then(at))
             self._contents.fixed.append(CollisionShape(name, name, -1, R, p, shape, material))
         self._changed()
 
