@@ -296,44 +296,44 @@ def recall_impulses(previous_count, previous, count, contacts, born):
                 for r in range(3):
                     contact.impulse[r] = previous[j].warm[r]
                 contact.axis_angle = previous[j].axis_angle
-                copy_friction_state(previous[j], contact)
-                copy_slip(previous[j], contact)
+                copy_penalty(previous[j].penalty, contact.penalty)
+                copy_drift(previous[j].drift, contact.gap, contact.drift)
                 contact.slipping, contact.by_newton = previous[j].slipping, previous[j].by_newton
                 is_new = False
                 break
             j += 1
         contact.is_new, contact.forgotten = (1 if is_new else 0), 0
-        contact.held_gap = contact.gap
+        contact.drift.held_gap = contact.gap
         if is_new:
-            contact.missed_gap = math.inf
+            contact.drift.missed_gap = math.inf
             contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
-            contact.phase, contact.softening = 0, 1.0
-            contact.has_slipped = contact.slipping = contact.by_newton = 0
+            contact.penalty.phase, contact.penalty.softening = 0, 1.0
+            contact.drift.has_slipped = contact.slipping = contact.by_newton = 0
             new += 1
     return new
 
 
 @inlined_kernel
-def copy_friction_state(kept, contact_out):
+def copy_penalty(kept, penalty_out):
     """Write whether and where a penalty contact sticks."""
-    contact_out.phase, contact_out.softening = kept.phase, kept.softening
+    penalty_out.phase, penalty_out.softening = kept.phase, kept.softening
     for r in range(3):
-        contact_out.anchor_a[r], contact_out.anchor_b[r] = kept.anchor_a[r], kept.anchor_b[r]
-        contact_out.slip[r] = kept.slip[r]
+        penalty_out.anchor_a[r], penalty_out.anchor_b[r] = kept.anchor_a[r], kept.anchor_b[r]
+        penalty_out.slip[r] = kept.slip[r]
 
 
 @inlined_kernel
-def copy_slip(kept, contact_out):
+def copy_drift(kept, gap, drift_out):
     """Write the gap error of a contact in an rk4 step, and its slip while it stuck."""
-    contact_out.missed_gap = kept.held_gap - contact_out.gap
-    contact_out.has_slipped = kept.has_slipped
+    drift_out.missed_gap = kept.held_gap - gap
+    drift_out.has_slipped = kept.has_slipped
     if kept.has_slipped:
         for r in range(3):
-            contact_out.way[r] = kept.way[r]
-            contact_out.arm_a[r], contact_out.arm_b[r] = kept.arm_a[r], kept.arm_b[r]
+            drift_out.way[r] = kept.way[r]
+            drift_out.arm_a[r], drift_out.arm_b[r] = kept.arm_a[r], kept.arm_b[r]
             for k in range(3):
-                contact_out.shift_a[r, k] = kept.shift_a[r, k]
-                contact_out.shift_b[r, k] = kept.shift_b[r, k]
+                drift_out.shift_a[r, k] = kept.shift_a[r, k]
+                drift_out.shift_b[r, k] = kept.shift_b[r, k]
 
 
 @inner_kernel

@@ -43,6 +43,31 @@ SHAPE = np.dtype(
     ]
 )
 
+# of a penalty contact
+_PENALTY = np.dtype(
+    [
+        ("anchor_a", "f8", (3,)),  # where it began to stick, in the frames of the bodies [m]
+        ("anchor_b", "f8", (3,)),
+        ("phase", "i8"),  # 0 open, or how its friction acts
+        ("slip", "f8", (3,)),  # slip velocity in the last step [m/s]
+        ("softening", "f8"),  # share of the usual stiffness, for stability
+    ]
+)
+
+# what an rk4 step moved a contact, which the next one corrects (hrpsim.step.motion.stick_drift)
+_DRIFT = np.dtype(
+    [
+        ("held_gap", "f8"),  # the gap it was pressed to; inf: it did not press [m]
+        ("missed_gap", "f8"),  # the last step's `held_gap` less what was found; inf: none [m]
+        ("has_slipped", "i8"),  # whether it stuck, and the next fields are known
+        ("way", "f8", (3,)),  # slip of a over b, for constant arms [m]
+        ("arm_a", "f8", (3,)),  # the point from the bodies' centres of mass, world's axes [m]
+        ("arm_b", "f8", (3,)),
+        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: their part of the slip
+        ("shift_b", "f8", (3, 3)),
+    ]
+)
+
 CONTACT = np.dtype(
     [
         ("shape_a", "i8"),
@@ -66,27 +91,12 @@ CONTACT = np.dtype(
         ("impact_impulse", "f8", (3,)),  # the part of it by impacts [Ns]
         ("gap_offset", "f8"),  # change of the gap of its row by impacts within the step [m]
         ("push_out", "f8"),  # displacement to its position of rest within the step [m]
-        ("anchor_a", "f8", (3,)),  # of a penalty contact: where it began to stick,
-        ("anchor_b", "f8", (3,)),  # in the frames of the bodies [m]
-        ("phase", "i8"),  # of a penalty contact: 0 open, or how its friction acts
-        ("slip", "f8", (3,)),  # slip velocity of a penalty contact in its last step [m/s]
-        ("softening", "f8"),  # of a penalty contact: share of the usual stiffness, for stability
+        ("penalty", _PENALTY),
         ("stiffness", "f8"),  # [N/m]
         ("damping", "f8"),  # [Ns/m]
         ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
         ("slipping", "i8"),  # for how many steps it has slipped more slowly
-        ("held_gap", "f8"),  # the gap it was pressed to in an rk4 step; inf: it did not press [m]
-        ("missed_gap", "f8"),  # the last step's `held_gap` less what was found; inf: none [m]
-        ("has_slipped", "i8"),  # whether it stuck in an rk4 step and the next fields are known
-        ("way", "f8", (3,)),  # slip of a over b in it, for constant arms [m]
-        (
-            "arm_a",
-            "f8",
-            (3,),
-        ),  # the point from the bodies' centres of mass, along the world's axes [m]
-        ("arm_b", "f8", (3,)),
-        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: their part of the slip
-        ("shift_b", "f8", (3, 3)),
+        ("drift", _DRIFT),
     ]
 )
 

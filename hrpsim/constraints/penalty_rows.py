@@ -77,11 +77,11 @@ def write_penalty_rows(
         pair = materials[a.material, b.material]
         share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (c - first))
         for number in range(first, c):
-            share = min(share, STIFFNESS_SHARE * contacts[number].softening)
+            share = min(share, STIFFNESS_SHARE * contacts[number].penalty.softening)
         begins = False
         for number in range(first, c):
             contact = contacts[number]
-            was_open = contact.phase == OPEN
+            was_open = contact.penalty.phase == OPEN
             _press(
                 forest,
                 kinematics,
@@ -95,14 +95,16 @@ def write_penalty_rows(
                 rows[3 * number + 1],
                 rows[3 * number + 2],
             )
-            begins = begins or (was_open and contact.phase != OPEN)
+            begins = begins or (was_open and contact.penalty.phase != OPEN)
         if begins:
             found = _stiffness_of_modes(contacts, first, c, time_step, rows, response)
             if pair.stiffness > 0.0 and found > stiffest:
                 stiffest, stiffest_contact = found, first
             elif pair.stiffness == 0.0 and found > _SAFE:
                 for number in range(first, c):
-                    contacts[number].softening = share / STIFFNESS_SHARE * (_SAFE / found) ** 2
+                    contacts[number].penalty.softening = (
+                        share / STIFFNESS_SHARE * (_SAFE / found) ** 2
+                    )
     return stiffest, stiffest_contact
 
 
@@ -137,14 +139,14 @@ def _choose_spring(contact, pair, share, normal, x, time_step):
 def _change_phase(kinematics, contact, settings, directions, force, speed, before):
     """Make a point open, begin to slide, or stick where it is; `before` < 0: its slip reversed."""
     if force == 0.0:
-        contact.phase = OPEN
-    elif contact.phase < STUCK and (
-        speed < settings.slip_threshold or (contact.phase == SLIDING and before < 0.0)
+        contact.penalty.phase = OPEN
+    elif contact.penalty.phase < STUCK and (
+        speed < settings.slip_threshold or (contact.penalty.phase == SLIDING and before < 0.0)
     ):
-        contact.phase = STUCK
+        contact.penalty.phase = STUCK
         _anchor(kinematics, contact, directions, 0.0, 0.0)
-    elif contact.phase == OPEN:
-        contact.phase = SLIDING
+    elif contact.penalty.phase == OPEN:
+        contact.penalty.phase = SLIDING
 
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
@@ -155,10 +157,10 @@ def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y,
     along_x, along_y = -k * stretch_x - c * slip_x, -k * stretch_y - c * slip_y
     load = math.sqrt(along_x * along_x + along_y * along_y)
     kinetic = pair.kinetic * force
-    bound = kinetic if contact.phase == CREEPING else pair.static * force
-    contact.phase = STUCK if load <= bound else SLIDING
+    bound = kinetic if contact.penalty.phase == CREEPING else pair.static * force
+    contact.penalty.phase = STUCK if load <= bound else SLIDING
     if load > bound and k * speed * time_step < _CREEP * kinetic:
-        contact.phase = CREEPING
+        contact.penalty.phase = CREEPING
         along_x, along_y = kinetic / load * along_x, kinetic / load * along_y
         stretch_x, stretch_y = -(along_x + c * slip_x) / k, -(along_y + c * slip_y) / k
     _anchor(kinematics, contact, directions, stretch_x, stretch_y)
@@ -172,7 +174,7 @@ def _press(forest, kinematics, contact, pair, share, settings, directions, veloc
     contact.stiffness = contact.damping = 0.0
     normal.solver = x.solver = y.solver = ITERATIVE
     if normal.inverse_mass <= 0.0:
-        contact.phase = OPEN
+        contact.penalty.phase = OPEN
         normal.lower = normal.upper = normal.impulse = 0.0
         return
     w = _choose_spring(contact, pair, share, normal, x, time_step)
@@ -194,19 +196,19 @@ def _press(forest, kinematics, contact, pair, share, settings, directions, veloc
     before = 0.0
     for r in range(3):
         slip = slip_x * directions[1, r] + slip_y * directions[2, r]
-        before += slip * contact.slip[r]
-        contact.slip[r] = slip
+        before += slip * contact.penalty.slip[r]
+        contact.penalty.slip[r] = slip
     speed = max(math.sqrt(slip_x * slip_x + slip_y * slip_y), _LEAST_SPEED)
     if left + time_step * approach <= 0.0:
-        contact.phase = SLIDING  # deep: friction is the constraint's
+        contact.penalty.phase = SLIDING  # deep: friction is the constraint's
         return
     _change_phase(kinematics, contact, settings, directions, force, speed, before)
     along_x = along_y = 0.0
-    if contact.phase >= STUCK:
+    if contact.penalty.phase >= STUCK:
         along_x, along_y = _stick(
             forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step
         )
-    if contact.phase == SLIDING:
+    if contact.penalty.phase == SLIDING:
         along_x = -pair.kinetic * force * slip_x / speed
         along_y = -pair.kinetic * force * slip_y / speed
     x.impulse, y.impulse = along_x * time_step, along_y * time_step
@@ -233,7 +235,7 @@ def _stretch(forest, kinematics, contact, directions):
     along_x = along_y = 0.0
     for end in range(2):
         body = contact.body_a if end == 0 else contact.body_b
-        held = contact.anchor_a if end == 0 else contact.anchor_b
+        held = contact.penalty.anchor_a if end == 0 else contact.penalty.anchor_b
         sign = 1.0 if end == 0 else -1.0
         for r in range(3):
             at = held[r]
@@ -253,12 +255,12 @@ def _anchor(kinematics, contact, directions, stretch_x, stretch_y):
 
     So the anchors follow a rolling point, and its slip stays.
     """
-    point = contact.anchor_b
+    point = contact.penalty.anchor_b
     for r in range(3):
         stretch = stretch_x * directions[1, r] + stretch_y * directions[2, r]
         point[r] = contact.point_b[r] - stretch
-    _to_body(kinematics, contact.body_b, point, contact.anchor_b)
-    _to_body(kinematics, contact.body_a, contact.point_a, contact.anchor_a)
+    _to_body(kinematics, contact.body_b, point, contact.penalty.anchor_b)
+    _to_body(kinematics, contact.body_a, contact.point_a, contact.penalty.anchor_a)
 
 
 @inner_kernel
@@ -276,14 +278,14 @@ def _stiffness_of_modes(contacts, first, end, time_step, rows, response):
             total = 0.0
             for other in range(3 * first, 3 * end):
                 spring = contacts[other // 3]
-                if spring.phase != OPEN:
+                if spring.penalty.phase != OPEN:
                     k = time_step * (spring.stiffness * time_step + 2.0 * spring.damping)
                     pull = k * rows[other].saved_impulse
                     total += coupling(rows[number], rows[other], response) * pull
             rows[number].feedback = total
             spring = contacts[number // 3]
             k = time_step * (spring.stiffness * time_step + 2.0 * spring.damping)
-            if spring.phase != OPEN:
+            if spring.penalty.phase != OPEN:
                 size += k * rows[number].saved_impulse * rows[number].saved_impulse
                 product += k * rows[number].saved_impulse * total
         if size <= 0.0 or product <= 0.0:

@@ -67,7 +67,7 @@ def _bit(v):
 
 @inner_kernel
 def order_by_degree(graph, node_count):
-    """Order so many nodes, write their positions: always one with fewest neighbours left, the lowest.
+    """Order the nodes, writing their positions: always one with fewest neighbours left, the lowest.
 
     The cost is that of the structure, bit by bit, and a pass over all nodes for each.
     """

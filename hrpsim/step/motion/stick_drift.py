@@ -50,8 +50,8 @@ def start_slip(s):
     for c in range(s.counts[0].contact_count):
         contact = contacts[c]
         rate = row_velocity(s.rows.rows[3 * c], s.constrained.velocity)
-        contact.held_gap += s.settings[0].time_step * rate
-        if not contact.has_slipped:
+        contact.drift.held_gap += s.settings[0].time_step * rate
+        if not contact.drift.has_slipped:
             clear_slip(contact)
         _renew_arm(
             s.forest.bodies,
@@ -59,9 +59,9 @@ def start_slip(s):
             s.work.directions,
             contact.body_a,
             contact.point_a,
-            contact.shift_a,
-            contact.arm_a,
-            contact.way,
+            contact.drift.shift_a,
+            contact.drift.arm_a,
+            contact.drift.way,
         )
         _renew_arm(
             s.forest.bodies,
@@ -69,9 +69,9 @@ def start_slip(s):
             s.work.directions,
             contact.body_b,
             contact.point_b,
-            contact.shift_b,
-            contact.arm_b,
-            contact.way,
+            contact.drift.shift_b,
+            contact.drift.arm_b,
+            contact.drift.way,
         )
     for i in range(s.forest.bodies.shape[0]):
         slip = s.rk4.slips[i]
@@ -87,9 +87,9 @@ def start_slip(s):
 def clear_slip(contact):
     """Mark a contact as not slipped."""
     for r in range(3):
-        contact.way[r] = 0.0
+        contact.drift.way[r] = 0.0
         for k in range(3):
-            contact.shift_a[r, k] = contact.shift_b[r, k] = 0.0
+            contact.drift.shift_a[r, k] = contact.drift.shift_b[r, k] = 0.0
 
 
 @inner_kernel
@@ -142,12 +142,15 @@ def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4)
             collision.shapes, contact.shape_b
         )
         if predicted or not rolls or not _holds_gap(contact, normal):
-            contact.held_gap = math.inf
-        elif contact.missed_gap < math.inf:
+            contact.drift.held_gap = math.inf
+        elif contact.drift.missed_gap < math.inf:
             _start_from_closed(normal)
-            normal.correction_velocity += min(max(contact.missed_gap / dt, -speed), speed)
-        known, sticks = contact.has_slipped, friction_holds(normal, x, y, 0.999) and not predicted
-        contact.has_slipped = 1 if sticks else 0
+            normal.correction_velocity += min(max(contact.drift.missed_gap / dt, -speed), speed)
+        known, sticks = (
+            contact.drift.has_slipped,
+            friction_holds(normal, x, y, 0.999) and not predicted,
+        )
+        contact.drift.has_slipped = 1 if sticks else 0
         if not sticks:
             continue
         if known:
@@ -162,20 +165,20 @@ def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4)
             kinematics,
             rk4,
             contact.body_a,
-            contact.arm_a,
+            contact.drift.arm_a,
             1.0,
-            contact.way,
-            contact.shift_a,
+            contact.drift.way,
+            contact.drift.shift_a,
         )
         _add_slip(
             forest.bodies,
             kinematics,
             rk4,
             contact.body_b,
-            contact.arm_b,
+            contact.drift.arm_b,
             -1.0,
-            contact.way,
-            contact.shift_b,
+            contact.drift.way,
+            contact.drift.shift_b,
         )
         _leave_approach(contact, normal, dt)
 
@@ -197,7 +200,7 @@ def _start_from_closed(normal):
 @inlined_kernel
 def _leave_approach(contact, normal, time_step):
     """Subtract from the displacement the normal row's target and a soft contact's compression."""
-    n, way = contact.normal, contact.way
+    n, way = contact.normal, contact.drift.way
     asked = time_step * normal.target
     if normal.compliance > 0.0:
         asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
@@ -215,7 +218,7 @@ def _holds_gap(contact, normal):
 @inlined_kernel
 def _ask_back(contact, row, time_step):
     """Make a row correct the slip of its contact."""
-    J, way = row.J_a, contact.way
+    J, way = row.J_a, contact.drift.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
     row.bilateral = 1
     row.correction_velocity -= (slip if contact.body_a >= 0 else -slip) / time_step
@@ -226,7 +229,7 @@ def remember_gaps(settings, counts, contacts, constrained, rows):
     """Add to the gaps that contacts hold what the displacement of this step adds."""
     for c in range(counts.contact_count):
         rate = row_velocity(rows.rows[3 * c], constrained.velocity)
-        contacts[c].held_gap += settings.time_step * rate
+        contacts[c].drift.held_gap += settings.time_step * rate
 
 
 @inlined_kernel
