@@ -10,7 +10,7 @@ import io
 from collections.abc import Sequence
 from html import escape
 
-from hrpsim.analysis.figures import overview
+from hrpsim.analysis.motion_figures import overview
 from hrpsim.analysis.summary import AnalysedMotion, as_data, phase_spans
 from hrpsim.errors import HrpsimError
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim import limits
-from hrpsim.bag.contents import ZSTD, Channel, Unpacking
+from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
 from hrpsim.bag.mcap import McapFile
 from hrpsim.bag.sqlite import SqliteFile
 from hrpsim.errors import HrpsimError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hrpsim import limits
-from hrpsim.bag.contents import Channel, Stored, Unpacking
+from hrpsim.bag.bag_contents import Channel, Stored, Unpacking
 
 _MAGIC = b"\x89MCAP0\r\n"
 _HEADER = 0x01  # the kind of the first record

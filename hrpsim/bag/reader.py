@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rosbags.typesys import Stores, TypesysError, get_typestore
 
-from hrpsim.bag.contents import Channel
+from hrpsim.bag.bag_contents import Channel
 from hrpsim.bag.files import BagError, Metadata, StoredBag, one_line, stored_bag
 from hrpsim.bag.types import Types, decode, read_types
 

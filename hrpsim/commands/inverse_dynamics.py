@@ -170,7 +170,7 @@ def _soles(model, texts: Sequence[str], named: Sequence[str]):
 
 
 def _draw(result, path: Path) -> None:
-    from hrpsim.analysis.figures import overview
+    from hrpsim.analysis.motion_figures import overview
 
     figure = overview(result)
     figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else None)

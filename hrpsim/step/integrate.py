@@ -30,9 +30,9 @@ from hrpsim.step.motion.rk4_actuators import (
 )
 from hrpsim.step.motion.rk4_connections import begin_stages, end_stages, solve_stage
 from hrpsim.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
-from hrpsim.step.scene.contents import is_rk4
-from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.step.scene.records import SEMI_IMPLICIT
+from hrpsim.step.scene.scene_contents import is_rk4
+from hrpsim.step.scene.state_limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.step.scene.status import DIVERGED, DONE, NEEDS_KERNEL
 
 # These factors make values beyond a limit infinite.

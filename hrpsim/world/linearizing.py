@@ -27,10 +27,10 @@ from hrpsim.world.linearization.step_derivatives import (
     StepDerivatives,
 )
 from hrpsim.world.linearization.taken_step import TakenStep
-from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping
+from hrpsim.world.parts.world_contents import Contents
 
 _TOLERANCE = 1e-9  # of the step that is differentiated, see SETTINGS
 _CONVERGED = 1e-9  # residual with which it may end [m/s]

@@ -24,7 +24,6 @@ from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
-from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.pictures import Pictures
 from hrpsim.world.parts.population import Population
@@ -35,6 +34,7 @@ from hrpsim.world.parts.snapshots import Snapshots, refuse_other_format, saved_f
 from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
+from hrpsim.world.parts.world_contents import Contents
 from hrpsim.world.settings import new_settings
 from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
 

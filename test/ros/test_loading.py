@@ -13,8 +13,13 @@ from ros.stand_ins import ARM, Rig
 from hrpsim import World, WorldError, load_model, share_path
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.core.contents import LoadedWorld, find_spawnables, find_worlds, load_source
 from hrpsim.ros.core.entity_bounds import meets_hull
+from hrpsim.ros.core.simulation_contents import (
+    LoadedWorld,
+    find_spawnables,
+    find_worlds,
+    load_source,
+)
 from hrpsim.world.file.about import EntityNotes, WorldNotes, read_notes
 from hrpsim.world.file.load import build_world, open_world, open_world_text
 

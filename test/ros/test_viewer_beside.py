@@ -11,7 +11,7 @@ import pytest
 from ros.conftest import LIMIT
 
 from hrpsim import load_world, share_path
-from hrpsim.ros.core.contents import LoadedWorld
+from hrpsim.ros.core.simulation_contents import LoadedWorld
 from hrpsim.ros.simulation.simulation_node import SimulationNode
 
 pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")

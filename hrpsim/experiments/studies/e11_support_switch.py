@@ -12,8 +12,8 @@ import numpy as np
 
 from hrpsim import Model, center_of_mass, link_pose
 from hrpsim.analysis.analyser import Analyser, Trajectory
-from hrpsim.analysis.figures import draw_course
 from hrpsim.analysis.motion import Motion, motion_of
+from hrpsim.analysis.motion_figures import draw_course
 from hrpsim.analysis.summary import analyse_motion
 from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance

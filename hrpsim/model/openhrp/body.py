@@ -17,8 +17,8 @@ from hrpsim.errors import ModelError, shown_value, unknown_name
 from hrpsim.model.formats.robot_data import LoopData, Notes, RobotData
 from hrpsim.model.openhrp.assembly import Part, assembled, copied
 from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
+from hrpsim.model.openhrp.body_values import Values
 from hrpsim.model.openhrp.geometry import affine
-from hrpsim.model.openhrp.values import Values
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.text_file import read_text

@@ -14,6 +14,7 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import Notes, ShapeData
 from hrpsim.model.openhrp.assembly import Part, placed_mass, placement_of
+from hrpsim.model.openhrp.body_values import Values
 from hrpsim.model.openhrp.geometry import (
     MESH_SUFFIXES,
     Color,
@@ -25,7 +26,6 @@ from hrpsim.model.openhrp.geometry import (
     swept,
     triangles_of,
 )
-from hrpsim.model.openhrp.values import Values
 from hrpsim.model.openhrp.vrml_shapes import named_vrml_shapes, read_vrml_file
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.text_file import read_text

@@ -18,7 +18,7 @@ from hrpsim.jit.lazy_kernels import KernelsAbsent
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.core.contents import Contents, LoadedWorld, SavedStates
+from hrpsim.ros.core.simulation_contents import Contents, LoadedWorld, SavedStates
 from hrpsim.ros.core.step_account import SolverSettings, StepAccount
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.world.world import World

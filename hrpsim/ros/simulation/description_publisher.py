@@ -14,8 +14,8 @@ from std_msgs.msg import String
 
 from hrpsim.model.system import PRISMATIC
 from hrpsim.ros.base import parameters, qos
-from hrpsim.ros.core.contents import DESCRIPTION_VERSION, LoadedWorld
 from hrpsim.ros.core.simulation import Simulation
+from hrpsim.ros.core.simulation_contents import DESCRIPTION_VERSION, LoadedWorld
 
 _SETTINGS = (
     *("lockstep", "control_period", "interpolate_commands", "wrench_duration", "wrench_ramp"),

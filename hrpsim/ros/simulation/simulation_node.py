@@ -21,8 +21,8 @@ from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.core.contents import LoadedWorld
 from hrpsim.ros.core.simulation import Simulation, compile_step
+from hrpsim.ros.core.simulation_contents import LoadedWorld
 from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces

@@ -12,8 +12,13 @@ from simulation_interfaces.msg import Bounds
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import resource_of
 from hrpsim.ros.base.geometry_values import fill, vector_of
-from hrpsim.ros.core.contents import LoadedWorld, find_spawnables, find_worlds, load_source
 from hrpsim.ros.core.simulation import Simulation
+from hrpsim.ros.core.simulation_contents import (
+    LoadedWorld,
+    find_spawnables,
+    find_worlds,
+    load_source,
+)
 from hrpsim.ros.core.turns import when_compiled
 from hrpsim.ros.simulation.entity_services import offer, tag_filter
 from hrpsim.ros.simulation.world_setup import world_of

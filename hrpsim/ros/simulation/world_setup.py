@@ -12,7 +12,7 @@ from rclpy.node import Node
 
 from hrpsim.resources import share_path
 from hrpsim.ros.base import parameters
-from hrpsim.ros.core.contents import LoadedWorld
+from hrpsim.ros.core.simulation_contents import LoadedWorld
 from hrpsim.world.file.about import WorldNotes, read_notes
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load import build_world, load_world, open_world

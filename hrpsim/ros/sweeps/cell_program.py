@@ -110,7 +110,7 @@ def _run_controller(folder: CellFolder, stop: StopSignal) -> int:
 
 def _run_node(folder: CellFolder, stop: StopSignal) -> int:
     """Run a cell, destroy its ROS node, and write the results."""
-    from hrpsim.ros.core.contents import LoadedWorld
+    from hrpsim.ros.core.simulation_contents import LoadedWorld
     from hrpsim.ros.simulation.simulation_node import SimulationNode
     from hrpsim.ros.sweeps.cell_processes import START_LIMIT
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.step.continuous.sweep import (
+from hrpsim.step.continuous.swept_motion import (
     LOOKS,
     MORE_LOOKS,
     are_looked_at,

@@ -26,7 +26,7 @@ from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.continuous.drift import hold_back
 from hrpsim.step.continuous.speculative_contacts import list_speculative_contacts
 from hrpsim.step.continuous.standstill import carry
-from hrpsim.step.continuous.sweep import LOOKS, MORE_LOOKS, find_sweeps, is_fast
+from hrpsim.step.continuous.swept_motion import LOOKS, MORE_LOOKS, find_sweeps, is_fast
 from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, RESOLVED
 

@@ -19,7 +19,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE
 from hrpsim.spatial.vector import speed_along
-from hrpsim.step.continuous.sweep import (
+from hrpsim.step.continuous.swept_motion import (
     FAR,
     are_looked_at,
     both_fly,

@@ -19,7 +19,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotated
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.continuous.sweep import are_looked_at, both_fly, find_sweeps, meeting_of
+from hrpsim.step.continuous.swept_motion import are_looked_at, both_fly, find_sweeps, meeting_of
 from hrpsim.step.motion.motion import carry_body
 
 _WORLD = -1

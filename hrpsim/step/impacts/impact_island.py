@@ -10,7 +10,7 @@ from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_
 from hrpsim.constraints.solver_table import ITERATIVE, PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
-from hrpsim.step.continuous.sweep import FAR
+from hrpsim.step.continuous.swept_motion import FAR
 from hrpsim.step.impacts.impact_place import NEVER, drifted
 from hrpsim.step.impacts.impact_round import begin_choice, choose, leave_out_rest, solve_chosen
 from hrpsim.step.rows.direct_island import solve_direct_island

@@ -21,7 +21,7 @@ from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 from hrpsim.step.continuous.drift import takes_start_force
-from hrpsim.step.continuous.sweep import is_ballistic
+from hrpsim.step.continuous.swept_motion import is_ballistic
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 # Time of a contact that was found with the poses in the middle of the step.

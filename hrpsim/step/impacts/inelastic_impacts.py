@@ -22,8 +22,8 @@ from hrpsim.spatial.vector import speed_along
 from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches
-from hrpsim.step.scene.contents import is_rk4
-from hrpsim.step.scene.limits import LARGEST_SPEED
+from hrpsim.step.scene.scene_contents import is_rk4
+from hrpsim.step.scene.state_limits import LARGEST_SPEED
 from hrpsim.step.scene.status import DONE, RESOLVED
 
 

@@ -23,7 +23,7 @@ from hrpsim.dynamics.articulated import spread_inertia
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
-from hrpsim.step.scene.contents import has_connections
+from hrpsim.step.scene.scene_contents import has_connections
 from hrpsim.step.scene.status import DONE
 
 

@@ -16,8 +16,8 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.cone_projection import has_free_cone, solve_cones
 from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS
 from hrpsim.step.rows.direct_island import solve_direct_island
+from hrpsim.step.rows.row_sweeps import sweep
 from hrpsim.step.rows.saved_impulses import keep_impulses, restore_impulses
-from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.islands import allowed_sweeps, summarise, sweeps_in_time
 from hrpsim.step.scene.status import DONE
 

@@ -25,8 +25,8 @@ from hrpsim.step.rows.newton_island import (
     solve_by_newton_method,
     steps_by_newton,
 )
+from hrpsim.step.rows.row_sweeps import sweep
 from hrpsim.step.rows.saved_impulses import restore_impulses
-from hrpsim.step.rows.sweep import sweep
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER
 from hrpsim.step.scene.status import DONE, TOO_LARGE

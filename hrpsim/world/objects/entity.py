@@ -19,7 +19,7 @@ from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.system import FREE, System
-from hrpsim.step.scene.limits import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.step.scene.state_limits import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.values import finite_vector
 
 if TYPE_CHECKING:

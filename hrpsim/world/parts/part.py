@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.results import ConvergenceRecord
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
+from hrpsim.world.parts.world_contents import Contents
 
 
 class Core(NamedTuple):

@@ -18,8 +18,8 @@ from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import assemble
 from hrpsim.world.arrays.change import Indices, carry, indices_with_more, with_room
 from hrpsim.world.objects.entity import Entity
-from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.results import Naming
+from hrpsim.world.parts.world_contents import Contents
 
 _LASTING = attrgetter(*(path for path, field in declared_fields(Scene) if field.life is Life.STATE))
 

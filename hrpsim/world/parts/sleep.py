@@ -22,8 +22,8 @@ from hrpsim.step.arrays import Scene
 from hrpsim.step.sleep_detection import REST_TIME
 from hrpsim.world.arrays.change import front, rearrange, with_room
 from hrpsim.world.objects.entity import Entity
-from hrpsim.world.parts.contents import Contents
 from hrpsim.world.parts.scenes import Scenes
+from hrpsim.world.parts.world_contents import Contents
 
 
 class Sleep:
