@@ -65,7 +65,7 @@ def apart(actuator, ctrl, command, time_step, duration=0.2):
 def test_pid_servos_and_dc_motors_move_as_in_mujoco(actuator, ctrl, command):
     """Law: of second order in the step; the motor at -9 is at its voltage, or torque, limit."""
     errors = [apart(actuator, ctrl, command, dt) for dt in (1e-3, 5e-4)]
-    assert errors[0] < 2e-5
+    assert errors[0] < 5e-5
     assert errors[1] < 0.35 * errors[0]
 
 
@@ -81,7 +81,7 @@ def test_a_dc_motor_turns_against_the_friction_of_lugre():
     world.step(3000)
     for _ in range(30000):
         mujoco.mj_step(model, data)
-    assert robot.v[0] == pytest.approx(data.qvel[0], rel=1e-6)
+    assert robot.v[0] == pytest.approx(data.qvel[0], rel=1e-5)
     assert robot.v[0] > 1.0
 
 
