@@ -23,7 +23,8 @@ def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...
     Args:
         kind: name of the gain's type.
         spec: actuator_ctrlspec.
-        gain, bias: actuator_gainprm and actuator_biasprm.
+        gain: actuator_gainprm.
+        bias: actuator_biasprm.
     """
     if kind not in KINDS:
         return (), 0.0, 0.0
@@ -48,9 +49,7 @@ def why_not_servo(m: MjcfModel, k: int) -> str:
             "a dcmotor without input": spec & _NO_INPUT,
             "a dcmotor whose resistance changes with its heat": dynamics[2] and gain[2],
         }
-    if inputs and (
-        (kp > 0.0 and "position" not in inputs) or (kd > 0.0 and inputs == ("effort",))
-    ):
+    if inputs and ((kp > 0.0 and "position" not in inputs) or (kd > 0.0 and inputs == ("effort",))):
         return "with gains but without their input"
     if kp < 0.0 or kd < 0.0:
         return "that pushes away from its target"
