@@ -15,6 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.bridges.mujoco_actuators import (
+    COMMANDS,
+    alone_on_joint,
+    joint_actuators,
+    tendon_actuators,
+)
 from hrpsim.bridges.mujoco_exchange import (
     ACTUATOR,
     BASE,
@@ -86,14 +92,14 @@ class RobotMapping:
             if m.body(body).name in robot.model.frames
         ]
         actuator_forces, force_sensors = _delivered(m, set(joint_qvel))
-        self._tendons = _tendon_actuators(m, robot)
+        self._tendons = tendon_actuators(m, robot)
         readings = _readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         self._maps = {
             "joint_qvel": joint_qvel,
             "coordinates": np.array(coordinates, dtype=COORDINATE),
             "bases": np.array([base.record() for base in self._bases], dtype=BASE),
-            "actuators": np.array(_actuators(m, robot), dtype=ACTUATOR),
+            "actuators": np.array(joint_actuators(m, robot), dtype=ACTUATOR),
             "bodies": np.array([number for number, *_ in self._bodies], dtype=int),
             "readings": np.array(readings, dtype=READING),
             "actuator_forces": np.array(actuator_forces, dtype=DELIVERED),
@@ -140,9 +146,13 @@ class RobotMapping:
 
     def command_tendons(self) -> None:
         """Command the actuators of tendons by ctrl."""
-        for k, tendon, _, (field, scale, offset, low, high) in self._tendons:
-            target = scale * min(max(float(self._data.ctrl[k]), low), high) + offset
-            tendon.command(**{("position", "velocity", "effort")[field]: target})
+        ctrl = self._data.ctrl
+        for _, tendon, _, inputs in self._tendons:
+            values = {
+                COMMANDS[field]: scale * min(max(float(ctrl[k]), low), high) + offset
+                for k, field, scale, offset, low, high in inputs
+            }
+            tendon.command(**values)
 
     def read_tendons(self) -> None:
         """Write the forces of the actuators of tendons."""
@@ -274,63 +284,6 @@ def _joints_of(m, body: int) -> range:
     return range(int(m.body_jntadr[body]), int(m.body_jntadr[body] + m.body_jntnum[body]))
 
 
-def _actuators(m, robot: Robot) -> list[tuple]:
-    """Return ACTUATOR values of a robot's joints as hrpsim has them: servos, dampers, motors."""
-    found, names = [], robot.joint_names
-    for k in range(m.nu):
-        joints = _driven_joints(m, k)
-        if len(joints) == 1 and joints[0][0] in robot.model.command_interfaces:
-            law = _law(m, k, float(m.actuator_gear[k][0]) * joints[0][1])
-            found.append((k, names.index(joints[0][0]), *law))
-    return found
-
-
-def _tendon_actuators(m, robot: Robot) -> list[tuple]:
-    """Return (number, tendon, gear, law) of each actuator on a tendon of two joints."""
-    found = []
-    for k in range(m.nu):
-        if len(_driven_joints(m, k)) == 2:
-            name, gear = m.tendon(int(m.actuator_trnid[k][0])).name, float(m.actuator_gear[k][0])
-            tendon = robot.tendons.get(name or m.actuator(k).name)
-            if tendon is not None and gear:
-                found.append((k, tendon, gear, _law(m, k, gear)))
-    return found
-
-
-def _driven_joints(m, k: int) -> list[tuple[str, float]]:
-    """Return (name, coefficient) of the joints of an actuator, by a fixed tendon or without."""
-    import mujoco
-
-    number, kind = int(m.actuator_trnid[k][0]), m.actuator_trntype[k]
-    if kind == mujoco.mjtTrn.mjTRN_JOINT:
-        return [(m.joint(number).name, 1.0)]
-    if kind != mujoco.mjtTrn.mjTRN_TENDON:
-        return []
-    wraps = range(m.tendon_adr[number], m.tendon_adr[number] + m.tendon_num[number])
-    if any(m.wrap_type[w] != mujoco.mjtWrap.mjWRAP_JOINT for w in wraps):
-        return []
-    driven = [w for w in wraps if m.wrap_prm[w]]
-    return [(m.joint(int(m.wrap_objid[w])).name, float(m.wrap_prm[w])) for w in driven]
-
-
-def _law(m, k: int, gear: float) -> tuple[int, float, float, float, float]:
-    """Return field, scale and offset of an affine actuator's command, and the bounds of ctrl."""
-    gain = float(m.actuator_gainprm[k][0])
-    b0, b1, b2 = (float(b) for b in m.actuator_biasprm[k][:3])
-    if m.actuator_biastype[k] == 0:
-        b0 = b1 = b2 = 0.0
-    kp, kd = -b1 * gear * gear, -b2 * gear * gear
-    if kp > 0.0:
-        field, unit = 0, kp
-    elif kd > 0.0 and np.isclose(gain, -b2):
-        field, unit = 1, kd
-    else:
-        field, unit = 2, 1.0
-    bounded = bool(m.actuator_ctrllimited[k])
-    low, high = m.actuator_ctrlrange[k] if bounded else (-np.inf, np.inf)
-    return field, gain * gear / unit, b0 * gear / unit, float(low), float(high)
-
-
 def _readings(m, robot: Robot) -> list[tuple]:
     """Return READING values of MuJoCo's sensors at sites of which hrpsim has a sensor.
 
@@ -355,23 +308,11 @@ def _readings(m, robot: Robot) -> list[tuple]:
     return found
 
 
-def _alone_on_joint(m) -> dict[int, tuple[int, float]]:
-    """Return the index in qvel and gear ratio of actuators that share their joint with no other."""
-    joints = [
-        int(m.actuator_trnid[k][0]) if m.actuator_trntype[k] == 0 else -1 for k in range(m.nu)
-    ]
-    return {
-        k: (int(m.jnt_dofadr[joint]), float(m.actuator_gear[k][0]))
-        for k, joint in enumerate(joints)
-        if joint >= 0 and joints.count(joint) == 1 and m.actuator_gear[k][0]
-    }
-
-
 def _delivered(m, dofs: set[int]) -> tuple[list[tuple], list[tuple]]:
     """Return DELIVERED values of the actuators, and of the sensors, of joints with these dofs."""
     import mujoco
 
-    sorts, alone = mujoco.mjtSensor, _alone_on_joint(m)
+    sorts, alone = mujoco.mjtSensor, alone_on_joint(m)
     forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
     sensors = []
     for k in range(m.nsensor):

@@ -11,9 +11,12 @@ import hrpsim
 
 @pytest.mark.parametrize("name", hrpsim.ACTUATOR_PRESETS)
 def test_a_preset_has_the_friction_that_its_source_measured(name):
-    """Law: turning slowly, motor = load + f0 + f (motor + load) + viscous v (arXiv:2410.08650)."""
+    """Law: turning slowly, motor = load + f0 + f (motor + load) + viscous v (arXiv:2410.08650).
+
+    f is 0 for motors whose source states no loss by load.
+    """
     actuator, inertia, source = hrpsim.ACTUATOR_PRESETS[name]
-    assert "arXiv" in source
+    assert "github.com" in source
     world, robot = arm(kd=50)
     robot.set_actuator(name)
     load, speed = 0.05, 0.5

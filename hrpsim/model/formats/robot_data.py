@@ -83,7 +83,7 @@ class JointData:
     stiffness: float = 0.0
     rest: float = 0.0
     gains: tuple[float, float] | None = None
-    delay: float = 0.0  # of commands [s]
+    actuator: dict[str, float] = field(default_factory=dict)  # properties of hrpsim.Actuator
     mimic: tuple[str, float, float] | None = None  # leader, ratio, offset
 
 
@@ -98,7 +98,7 @@ class TendonData:
     gains: tuple[float, float] | None = None
     damping: float = 0.0
     rotor_inertia: float = 0.0
-    delay: float = 0.0
+    actuator: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -185,8 +185,9 @@ def _joint_extension(root, joint: JointData) -> None:
     if joint.gains is not None:
         kp, kd = (exact_text([gain]) for gain in joint.gains)
         _extension(root, joint.name, "gains", kp=kp, kd=kd)
-    if joint.delay:
-        _extension(root, joint.name, "actuator", delay=exact_text([joint.delay]))
+    if joint.actuator:
+        texts = {name: exact_text([value]) for name, value in joint.actuator.items()}
+        _extension(root, joint.name, "actuator", **texts)
 
 
 def _tendon(root, tendon: TendonData) -> None:

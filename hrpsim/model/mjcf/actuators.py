@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from hrpsim.model.formats.robot_data import LONGEST_DELAY, JointData, Notes, RobotData, TendonData
+from hrpsim.model.mjcf.motors import KINDS, motor_properties, servo_of, why_not_servo
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tendons import joints_of_tendon
 from hrpsim.model.mjcf.tree import BodyTree
@@ -23,7 +24,8 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
     """Map each actuator that is affine in its joint's position and velocity to that joint.
 
     Its torque g (gain u + b0 + b1 g q + b2 g v) is that of a servo with kp = -b1 g^2 and
-    kd = -b2 g^2, of a brake where it has no kp, or of a motor.
+    kd = -b2 g^2, of a brake where it has no kp, or of a motor. PID servos and DC motors with a
+    controller have several inputs.
     """
     tendons: dict[str, tuple[str, ...]] = {}  # as `robot.commanded`
     for k in range(m.nu if m.count("nactuator") == 0 else m.nactuator):
@@ -45,10 +47,9 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
             _describe(m, k, gear, part, commanded, notes)
             if isinstance(part, TendonData):
                 robot.tendons.append(part)
-                for left_out in ("damping", "rotor_inertia", "delay"):
-                    if getattr(part, left_out):
-                        why = f"without its {left_out.replace('_', ' ')}"
-                        notes.add("actuator on a tendon", why, name)
+                left_out = [one for one in ("damping", "rotor_inertia") if getattr(part, one)]
+                for one in (*left_out, *part.actuator):
+                    notes.add("actuator on a tendon", f"without its {one.replace('_', ' ')}", name)
 
 
 def _driven(
@@ -87,8 +88,8 @@ def _driven(
 
 def _why_not_affine(m: MjcfModel, k: int) -> str:
     """Return the reason why an actuator is no servo or motor, or ""."""
-    if _is_plain_dc_motor(m, k):
-        return ""
+    if m.kind("mjtGain", m.actuator_gaintype[k]) in KINDS:
+        return why_not_servo(m, k)
     if m.kind("mjtDyn", m.actuator_dyntype[k]) != "NONE":
         return "with a state of its own"
     gain, bias = (m.actuator_gaintype[k], m.actuator_biastype[k])
@@ -99,16 +100,17 @@ def _why_not_affine(m: MjcfModel, k: int) -> str:
     return ""
 
 
-def _is_plain_dc_motor(m: MjcfModel, k: int) -> bool:
-    """Return whether an actuator is a DC motor of resistance and motor constant alone."""
-    if m.kind("mjtGain", m.actuator_gaintype[k]) != "DCMOTOR":
-        return False
-    more = m.actuator_gainprm[k][2:], m.actuator_biasprm[k], m.actuator_dynprm[k]
-    return m.actuator_actnum[k] == 0 and not any(np.any(part) for part in more)
+def _servo(m: MjcfModel, k: int) -> tuple[tuple[str, ...], float, float]:
+    kind = m.kind("mjtGain", m.actuator_gaintype[k])
+    spec = 0 if m.actuator_ctrlspec is None else int(m.actuator_ctrlspec[k])
+    return servo_of(kind, spec, m.actuator_gainprm[k], m.actuator_biasprm[k])
 
 
 def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
     """Return gain, b0, b1 and b2 of an actuator; ctrl of a DC motor is its voltage."""
+    inputs, kp, kd = _servo(m, k)
+    if inputs:
+        return kp if "position" in inputs else 1.0, 0.0, -kp, -kd
     gain = float(m.actuator_gainprm[k][0])
     if m.kind("mjtGain", m.actuator_gaintype[k]) == "DCMOTOR":
         constant = float(m.actuator_gainprm[k][1])
@@ -144,7 +146,14 @@ def _describe(
 ) -> None:
     name, (gain, b0, b1, b2) = m.names["actuator"][k], _affine(m, k)
     kp, kd = -b1 * gear * gear, -b2 * gear * gear
-    if kp > 0.0:
+    inputs, *_ = _servo(m, k)
+    if inputs and (kp > 0.0 or kd > 0.0):
+        joint.gains = (kp, kd)
+        commanded[joint.name] = inputs
+        if gear != 1.0:
+            why = f"targets are ctrl / {gear:.6g}, an effort is {gear:.6g} ctrl"
+            notes.add("actuator, a servo with a gear", why, name)
+    elif kp > 0.0:
         joint.gains = (kp, kd)
         commanded[joint.name] = ("position",)
         if not (math.isclose(gain, -b1) and gear == 1.0) or b0:
@@ -164,6 +173,9 @@ def _describe(
         if b0:
             notes.add("actuator, a motor with a constant force", "without it", name)
     _limit(m, k, joint, notes, name, abs(gear), abs(gain * gear))
+    joint.actuator |= motor_properties(m, k, abs(gear))
+    if "coulomb_friction" in joint.actuator:
+        notes.add("actuator, a dcmotor with lugre", "dry friction without bristles", name)
     _delay(m, k, joint, notes, name)
     for array in ("actuator_armature", "actuator_damping"):
         values = getattr(m, array)
@@ -179,10 +191,10 @@ def _delay(m: MjcfModel, k: int, joint: JointData | TendonData, notes: Notes, na
     """Delay the joint's commands as the actuator's."""
     if m.actuator_delay is None or not m.actuator_delay[k]:
         return
-    joint.delay = float(m.actuator_delay[k])
-    if joint.delay > LONGEST_DELAY:
+    delay = float(m.actuator_delay[k])
+    if delay > LONGEST_DELAY:
         notes.add("actuator delay", f"of {LONGEST_DELAY:g} s at most", name)
-        joint.delay = LONGEST_DELAY
+    joint.actuator["delay"] = min(delay, LONGEST_DELAY)
 
 
 def _target(gain: float, b0: float, kp: float, gear: float) -> str:
@@ -204,6 +216,8 @@ def _limit(
     bounds = []
     if m.actuator_forcelimited[k]:
         bounds.append(gear * m.actuator_forcerange[k])
+        if is_motor and joint.damping:
+            notes.add("actuator forcerange of a motor", "its damping is not bounded", name)
     if 0 <= at < len(m.actuator_ctrllimited) and m.actuator_ctrllimited[at]:
         if is_motor:
             bounds.append(scale * m.actuator_ctrlrange[at])

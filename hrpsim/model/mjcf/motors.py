@@ -1,0 +1,76 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""PID servos and DC motors of MuJoCo 4: their inputs and gains, and the model of the motor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hrpsim.model.mjcf.read import MjcfModel
+
+_INPUTS = {1: "position", 2: "velocity", 4: "effort"}  # bits of actuator_ctrlspec
+_NO_INPUT = 16
+KINDS = ("PID", "DCMOTOR")
+
+
+def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...], float, float]:
+    """Return the inputs, kp and kd of a PID servo or a DC motor with a controller.
+
+    Its force is kp (position - length) + kd (velocity - rate) + effort, an input that it has not
+    being 0. Other actuators, and a DC motor that takes a voltage, have no such inputs.
+
+    Args:
+        kind: name of the gain's type.
+        spec: actuator_ctrlspec.
+        gain: actuator_gainprm.
+        bias: actuator_biasprm.
+    """
+    if kind not in KINDS:
+        return (), 0.0, 0.0
+    inputs = tuple(name for bit, name in _INPUTS.items() if spec & bit)
+    kp, kd = (-bias[1], -bias[2]) if kind == "PID" else (gain[4], gain[6])
+    return inputs, float(kp), float(kd)
+
+
+def why_not_servo(m: MjcfModel, k: int) -> str:
+    """Return what a PID servo or a DC motor has that is not simulated, or ""."""
+    kind, spec = m.kind("mjtGain", m.actuator_gaintype[k]), int(m.actuator_ctrlspec[k])
+    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    inputs, kp, kd = servo_of(kind, spec, gain, bias)
+    if kind == "PID":
+        states = {"a pid with ki": gain[0], "a pid with slewmax": dynamics[1]}
+    else:
+        states = {
+            "a dcmotor with inductance": dynamics[0],
+            "a dcmotor with cogging": bias[0],
+            "a dcmotor with an integral": gain[5],
+            "a dcmotor with a slew rate": dynamics[7],
+            "a dcmotor without input": spec & _NO_INPUT,
+            "a dcmotor whose resistance changes with its heat": dynamics[2] and gain[2],
+        }
+    if inputs and ((kp > 0.0 and "position" not in inputs) or (kd > 0.0 and inputs == ("effort",))):
+        return "with gains but without their input"
+    if kp < 0.0 or kd < 0.0:
+        return "that pushes away from its target"
+    return next((what for what, value in states.items() if value), "")
+
+
+def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
+    """Return the properties of `hrpsim.Actuator` that a DC motor has, at a joint behind a gear.
+
+    LuGre friction is dry friction with Stribeck's curve: the same in steady sliding, without the
+    deflection of the bristles.
+    """
+    if m.kind("mjtGain", m.actuator_gaintype[k]) != "DCMOTOR":
+        return {}
+    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    found: dict[str, float] = {}
+    if gain[7] > 0.0:
+        found |= {"voltage": gain[7], "resistance": gain[0], "torque_constant": gain[1]}
+        found["gear_ratio"] = gear
+    if dynamics[5] > 0.0:
+        found |= {"coulomb_friction": bias[3] * gear, "static_friction": bias[4] * gear}
+        if bias[5] > 0.0:
+            found["stribeck_velocity"] = bias[5] / gear
+    return {name: float(value) for name, value in found.items()}
