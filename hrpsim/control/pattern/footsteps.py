@@ -42,6 +42,7 @@ class Footstep(NamedTuple):
     y: float  # [m]
     yaw: float  # [rad]
     z: float = 0.0  # [m]
+    obstacle: float = 0.0  # height above z of what the foot passes on its way [m]
 
     def point(self, at) -> np.ndarray:
         """Return points `at` (..., 2) of the sole's frame in the world (..., 2) [m]."""
