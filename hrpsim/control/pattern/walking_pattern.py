@@ -225,7 +225,7 @@ def _check_limits(model: Model, sequence: MotionSequence, period: float) -> None
 # move; on a level, up and down. On stairs it is above the higher tread meanwhile, and over an
 # obstacle above that.
 _TRAVEL = {0: (0.08, 0.42, 0.80), 1: (0.28, 0.42, 0.82), -1: (0.08, 0.42, 0.62)}
-_OVER = (0.30, 0.50, 0.70)
+_OVER = (0.34, 0.50, 0.66)
 _FLAT = 0.01  # smaller differences of height count as level ground [m]
 
 
@@ -234,8 +234,8 @@ def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
 
     Position, velocity and acceleration are continuous, and zero velocity and acceleration are
     reached at lift-off and at touch-down. The foot travels while it is off the floor: it stops
-    above its target and comes straight down. It rises `step_height` [m] above the highest of its
-    footholds and the obstacle between them.
+    above its target and comes straight down. It rises `step_height` [m], or the part of it that the
+    target says, above the highest of its footholds and the obstacle between them.
     """
     courses = np.empty((len(times), 2, 4))
     for foot, side in enumerate(SIDES):
@@ -253,7 +253,7 @@ def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
             begin, top, end = _OVER if passes else usual
             travelled = smooth_step((part - begin) / (end - begin))
             courses[now, foot] = start + travelled[:, None] * (goal - start)
-            apex = highest + step_height
+            apex = highest + phase.target.clearance * step_height
             rising = start[2] + (apex - start[2]) * smooth_step(part / top)
             falling = goal[2] + (apex - goal[2]) * smooth_step((1.0 - part) / (1.0 - top))
             courses[now, foot, 2] = np.where(part < top, rising, falling)
