@@ -11,7 +11,6 @@ from hrpsim.control.pattern.footsteps import Footstep
 
 _SPACING = 0.02  # of the footholds that are compared [m]
 _PER_DISTANCE = 0.05  # gap beneath the sole that outweighs a foothold so much farther [m/m]
-_CLEARANCE = 0.6  # of a step height: ground that is seen needs less than ground that is not
 _FEWEST = 4  # points beneath a sole that say how high the ground is
 
 
@@ -23,6 +22,7 @@ def flattest_foothold(
     *,
     reach=(0.08, 0.02),
     margin: float = 0.01,
+    clearance: float = 1.0,
 ) -> Footstep:
     """Return the foothold near `nominal` whose ground is flattest, at the height of the ground.
 
@@ -35,11 +35,11 @@ def flattest_foothold(
         points: of the ground, of a height scan for instance (n, 3) [m]; those that are not finite
             are left out.
         outline: corners of the sole in its frame (k, 2) [m]; the rectangle about them counts.
-        standing: the foot that stands; the other one then passes just above the ground that is seen
-            on its way, from as far behind this one as it goes ahead. None: it rises as it would
-            where nothing is seen.
+        standing: the foot that stands; the other one then passes above the ground that is seen on
+            its way, from as far behind this one as it goes ahead. None: it looks at footholds only.
         reach: how far the foothold may move along and across the sole [m].
         margin: how much larger the rectangle is on each side [m].
+        clearance: above what it passes, in parts of the gait's step height; with `standing`.
     """
     points = np.asarray(points, dtype=np.float64)
     points = points[np.isfinite(points).all(axis=1)]
@@ -64,7 +64,7 @@ def flattest_foothold(
     x, y = _seen_from(best, points[:, :2])
     passed = points[(x >= low[0]) & (x <= high[0]) & (y >= low[1]) & (y <= high[1]), 2]
     obstacle = float(passed.max(initial=best.z) - best.z)
-    return best._replace(obstacle=obstacle, clearance=_CLEARANCE)
+    return best._replace(obstacle=obstacle, clearance=clearance)
 
 
 def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarray:
