@@ -35,7 +35,8 @@ class Eyes:
             )
             seen = self.robot.sensors["ground"].points_in_world
             self.ground = ground_in_plan(seen, p, 2.0 * np.arctan2(z, w), standing)
-        return flattest_foothold(nominal, self.ground, self.outline)
+        outline = self.outline
+        return flattest_foothold(nominal, self.ground, outline, standing, clearance=0.6)
 
 
 def climb(sees, duration):

@@ -67,8 +67,7 @@ def is_read(sensor) -> bool:
     """Return whether a <sensor> of <gazebo> is simulated.
 
     That of a force_torque sensor is the wrench of the child on the parent, along the child's axes
-    or the sensor's, in a joint that moves: a fixed one would have to divide a body in two, which is
-    left to <hrpsim>.
+    or the sensor's.
     """
     kind = sensor.get("type")
     if kind == "force_torque":
@@ -89,7 +88,7 @@ def _link_of(sensor) -> str:
     for joint in root.iterchildren("joint"):
         child = joint.find("child").get("link")
         if reference in (joint.get("name"), child):
-            return child if joint.get("type") != "fixed" else ""
+            return child
     return ""
 
 

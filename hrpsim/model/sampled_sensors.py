@@ -23,6 +23,7 @@ ALIGNMENTS = ("yaw", "base", "world")
 PATTERNS = ("grid", "rosette")
 GEOMETRIES = ("collision", "visual")  # that rays meet
 IMAGES = ("color", "depth", "segmentation")
+DEPTH_ENCODINGS = ("32FC1", "16UC1")  # metres, millimetres (REP 118)
 
 _FULL_TURN = 2.0 * math.pi + 1e-6
 _WIDEST_LENS = math.radians(175.0)
@@ -209,6 +210,7 @@ class Camera:
     near: float = 0.05  # nothing nearer is seen [m]
     far: float = 100.0  # nothing farther is seen [m]
     images: str = "color"  # some of IMAGES, with spaces between
+    depth_encoding: str = "32FC1"  # of depth in ROS: one of DEPTH_ENCODINGS
 
     def __post_init__(self):
         _require(min(self.shape) > 0, "width and height must be positive")
@@ -225,6 +227,8 @@ class Camera:
         _require(bool(self.wanted), f"images: at least one of {', '.join(IMAGES)}")
         for image in self.wanted:
             _require(image in IMAGES, unknown_name("image", image, IMAGES))
+        known = self.depth_encoding in DEPTH_ENCODINGS
+        _require(known, unknown_name("depth_encoding", self.depth_encoding, DEPTH_ENCODINGS))
 
     @property
     def shape(self) -> tuple[int, int]:

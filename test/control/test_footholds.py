@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from hrpsim.control import flattest_foothold, ground_in_plan
 from hrpsim.control.pattern.footsteps import Footstep
+from hrpsim.control.pattern.gait import Phase
+from hrpsim.control.pattern.walking_pattern import sole_courses
 
 OUTLINE = np.array([[-0.1, -0.07], [0.14, -0.07], [0.14, 0.07], [-0.1, 0.07]])
 COORDINATE = st.floats(-2.0, 2.0)
@@ -66,3 +68,21 @@ def test_of_equal_footholds_the_nearest_counts():
     points = ground(lambda x, y: np.where(x > 0.12, -0.2, 0.0))
     found = flattest_foothold(Footstep("left", 0.0, 0.0, 0.0), points, OUTLINE, margin=0.0)
     assert (found.x, found.y, found.z) == pytest.approx((-0.02, 0.0, 0.0), abs=0.0201)
+
+
+@given(st.floats(0.0, 0.1), st.floats(-0.05, 0.05), st.floats(0.3, 0.5))
+def test_a_swing_clears_the_ground_that_is_seen_between_footholds(height, rise, stride):
+    """Law: no point of the sole is below the ground while it passes, and its apex is above all."""
+    edges = -0.5 * stride + 0.14, 0.5 * stride - 0.1  # of the soles, between which a bar lies
+    middle, half = 0.5 * sum(edges), 0.5 * (edges[1] - edges[0]) - 0.02
+    points = ground(lambda x, y: np.where(x > middle, rise, 0.0))
+    points[np.abs(points[:, 0] - middle) < half, 2] = height
+    start, standing = Footstep("left", -0.5 * stride, 0.1, 0.0), Footstep("right", 0.0, -0.1, 0.0)
+    nominal = Footstep("left", 0.5 * stride, 0.1, 0.0)
+    goal = flattest_foothold(nominal, points, OUTLINE, standing, reach=(0, 0), margin=0.0)
+    assert goal.z == rise
+    assert goal.obstacle == pytest.approx(max(height, 0.0, rise) - rise, abs=1e-12)
+    phase = Phase("right", 0.0, 0.6, start, standing, goal)
+    for x, _, z, _ in sole_courses([phase], 0.05, np.linspace(0.0, 0.6, 61))[:, 0]:
+        beneath = points[(points[:, 0] > x - 0.1) & (points[:, 0] < x + 0.14), 2]
+        assert z >= beneath.max() - 1e-9

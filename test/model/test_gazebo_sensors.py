@@ -138,11 +138,47 @@ def test_what_is_not_simulated_is_listed(sensor, line):
     assert line in load(sensor)[1]
 
 
-def test_a_fixed_joint_stays_one_body():
-    """Law: of a fixed joint Gazebo's sensor is listed, and adds no body."""
-    model, warned = load(gazebo("ankle", "force_torque", ""), "fixed")
-    assert model.body_count == 1 and not model.sensors
-    assert "<sensor> of <gazebo> (1: s)" in warned
+def test_a_force_sensor_in_a_fixed_joint_feels_the_contacts_beyond_it():
+    """Law: a welded foot carries the body's weight and what pushes it, about the joint."""
+    flat = load(gazebo("ankle", "force_torque", ""), "fixed")[0].urdf.replace('rpy="0.2 0 0"', "")
+    model = hrpsim.load_model(flat)
+    assert (model.nv, model.body_count, len(model.joints)) == (6, 2, 1)
+    world = hrpsim.World()
+    world.add_ground()
+    robot = world.add_robot(model, q=[0, 0, 0.4, 0, 0, 0, 1])
+    push = np.array([1.0, -2.0, 5.0])
+    for _ in range(400):
+        robot.apply_wrench("body", push)
+        world.step()
+    ground = np.array([0.0, 0.0, 2 * 9.80665]) - push
+    expected = np.concatenate([ground, np.cross((0, 0, 0.3), ground)])
+    np.testing.assert_allclose(robot.sensors["s"].wrench, expected, atol=1e-4)
+
+
+BOB = f"""<robot name="r"><link name="base"/>{LINK.format("rod")}{LINK.format("bob")}
+<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
+</joint><joint name="weld" type="fixed"><parent link="rod"/><child link="bob"/>
+<origin xyz="0 0 -0.5"/></joint>{gazebo("weld", "force_torque", "")}</robot>"""
+
+
+@pytest.mark.parametrize("angle, rate", [(0.0, 2.0), (0.8, 0.0), (-1.3, 3.0)])
+def test_a_force_sensor_in_a_fixed_joint_feels_the_inertia_beyond_it(angle, rate):
+    """Law: the bob of a pendulum pulls by m (g - a), and turns its weld by -I times its angular
+    acceleration; the pendulum's is -m g l sin q / (I + m l^2), with I of rod and bob.
+
+    A semi-implicit step finds its forces at its middle.
+    """
+    world = hrpsim.World(gravity=(0, 0, -9.81))
+    start = angle - 0.5 * world.time_step * rate
+    robot = world.add_robot(hrpsim.load_model(BOB, base="fixed"), q=[start], v=[rate])
+    robot.tau = [0.0]
+    world.step()
+    m, inertia, length = 2.0, 0.1, 0.5
+    turning = -m * 9.81 * length * math.sin(angle) / (2 * inertia + m * length**2)
+    across, inward = -length * turning, length * rate**2  # along x and z of the rod
+    force = m * (9.81 * math.sin(angle) - across), 0.0, m * (-9.81 * math.cos(angle) - inward)
+    wrench = robot.sensors["s"].wrench
+    np.testing.assert_allclose(wrench, [*force, 0.0, -inertia * turning, 0.0], atol=1e-9)
 
 
 def test_a_sensor_of_hrpsim_has_priority_and_comes_first():

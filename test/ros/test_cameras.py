@@ -19,6 +19,8 @@ ROBOT = """<robot name="r"><link name="body"><inertial><mass value="2"/>
 <hrpsim reference="body">
 <sensor name="eye" type="camera" width="320" height="240" fov="1.2" rate="50"
  images="color depth segmentation"><origin xyz="0.1 0 0.9" rpy="0 0.2 0.1"/></sensor>
+<sensor name="near" type="camera" width="320" height="240" fov="1.2" rate="50" images="depth"
+ depth_encoding="16UC1"><origin xyz="0.1 0 0.9" rpy="0 0.2 0.1"/></sensor>
 </hrpsim></robot>"""
 WORLD = """
 ground: true
@@ -46,6 +48,7 @@ def test_a_box_is_found_where_it_is(simulations, files, listener):
     quality = qos_profile_sensor_data
     colors = listener.collect(IMAGE, "eye/image_raw", quality)
     depths = listener.collect(IMAGE, "eye/depth/image_raw", quality)
+    nears = listener.collect(IMAGE, "near/depth/image_raw", quality)
     labels = listener.collect(IMAGE, "eye/segmentation/image_raw", quality)
     infos = listener.collect("sensor_msgs/msg/CameraInfo", "eye/camera_info", quality)
     fixed = listener.collect("tf2_msgs/msg/TFMessage", "tf_static", LATCHED)
@@ -53,7 +56,7 @@ def test_a_box_is_found_where_it_is(simulations, files, listener):
 
     def arrived():
         assert listener.call("/hrpsim/step").success
-        return colors and depths and labels and infos
+        return colors and depths and nears and labels and infos
 
     assert listener.wait_for(arrived)
     info, depth = infos[-1], depths[-1]
@@ -83,3 +86,8 @@ def test_a_box_is_found_where_it_is(simulations, files, listener):
     row, column = round(v[0]) + 4, round(u[0]) - 4  # on the front face, below its upper edge
     ahead = R.inv().apply(corners - p)[0, 2]
     assert metres[row, column] == pytest.approx(ahead, abs=0.05)
+    assert (nears[-1].encoding, nears[-1].step) == ("16UC1", 640)
+    whole = np.frombuffer(nears[-1].data, dtype=np.uint16).reshape(240, 320)
+    far = np.isinf(metres) | (metres > 65.535)
+    assert far.any() and not whole[far].any()
+    assert np.abs(whole[~far] - 1e3 * metres[~far]).max() < 0.51

@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic contacts: forces, sides and places of what touches, with stand-ins for its types."""
+"""The topic contacts: forces, sides and places of what touches.
+
+Values are tested with doubles of ros_gz_interfaces, whose fields are those of its definitions; the
+topic itself where the package is installed.
+"""
 
 import sys
 from types import SimpleNamespace

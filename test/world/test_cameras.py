@@ -180,6 +180,7 @@ def test_a_camera_declared_for_gazebo_is_read(recwarn):
         ('images="colour"', "image 'colour' does not exist; did you mean 'color'"),
         ('near="2" far="1"', "far must be above near"),
         ('width="100000" height="100000"', "CAMERA_PIXELS"),
+        ('depth_encoding="8UC1"', "depth_encoding '8UC1' does not exist"),
         ('rings="4"', "attribute 'rings' does not exist"),
         ('fov="nan"', "fov='nan' is not finite"),
     ],

@@ -15,7 +15,14 @@ _FEWEST = 4  # points beneath a sole that say how high the ground is
 
 
 def flattest_foothold(
-    nominal: Footstep, points, outline, *, reach=(0.08, 0.02), margin: float = 0.01
+    nominal: Footstep,
+    points,
+    outline,
+    standing: Footstep | None = None,
+    *,
+    reach=(0.08, 0.02),
+    margin: float = 0.01,
+    clearance: float = 1.0,
 ) -> Footstep:
     """Return the foothold near `nominal` whose ground is flattest, at the height of the ground.
 
@@ -28,14 +35,16 @@ def flattest_foothold(
         points: of the ground, of a height scan for instance (n, 3) [m]; those that are not finite
             are left out.
         outline: corners of the sole in its frame (k, 2) [m]; the rectangle about them counts.
+        standing: the foot that stands; the other one then passes above the ground that is seen on
+            its way, from as far behind this one as it goes ahead. None: it looks at footholds only.
         reach: how far the foothold may move along and across the sole [m].
         margin: how much larger the rectangle is on each side [m].
+        clearance: above what it passes, in parts of the gait's step height; with `standing`.
     """
     points = np.asarray(points, dtype=np.float64)
     points = points[np.isfinite(points).all(axis=1)]
     low, high = np.min(outline, axis=0) - margin, np.max(outline, axis=0) + margin
-    c, s = np.cos(nominal.yaw), np.sin(nominal.yaw)
-    x, y = np.array([[c, s], [-s, c]]) @ (points[:, :2] - (nominal.x, nominal.y)).T
+    x, y = _seen_from(nominal, points[:, :2])
     best, least = nominal, np.inf
     for dx in _shifts(reach[0]):
         for dy in _shifts(reach[1]):
@@ -47,7 +56,15 @@ def flattest_foothold(
             if cost < least:
                 least, at = cost, nominal.point((dx, dy))
                 best = nominal._replace(x=float(at[0]), y=float(at[1]), z=float(beneath.max()))
-    return best
+    if standing is None:
+        return best
+    ahead, aside = _seen_from(standing, (best.x, best.y))
+    start = _seen_from(best, standing.point((-ahead, aside)))
+    low, high = low + np.minimum(start, 0.0), high + np.maximum(start, 0.0)
+    x, y = _seen_from(best, points[:, :2])
+    passed = points[(x >= low[0]) & (x <= high[0]) & (y >= low[1]) & (y <= high[1]), 2]
+    obstacle = float(passed.max(initial=best.z) - best.z)
+    return best._replace(obstacle=obstacle, clearance=clearance)
 
 
 def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarray:
@@ -64,6 +81,12 @@ def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarr
     away = np.asarray(points, dtype=np.float64) - position
     turned = Footstep(standing.side, 0.0, 0.0, -yaw).point(away[:, :2])
     return np.column_stack([standing.point(turned), away[:, 2] + standing.z])
+
+
+def _seen_from(sole: Footstep, points) -> np.ndarray:
+    """Return x and y of points (..., 2) in the frame of a sole (2, ...) [m]."""
+    c, s = np.cos(sole.yaw), np.sin(sole.yaw)
+    return np.array([[c, s], [-s, c]]) @ np.subtract(points, (sole.x, sole.y)).T
 
 
 def _shifts(reach: float) -> np.ndarray:

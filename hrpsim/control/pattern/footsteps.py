@@ -42,6 +42,8 @@ class Footstep(NamedTuple):
     y: float  # [m]
     yaw: float  # [rad]
     z: float = 0.0  # [m]
+    obstacle: float = 0.0  # height above z of what the foot passes on its way [m]
+    clearance: float = 1.0  # above the highest it passes, in parts of the gait's step height
 
     def point(self, at) -> np.ndarray:
         """Return points `at` (..., 2) of the sole's frame in the world (..., 2) [m]."""

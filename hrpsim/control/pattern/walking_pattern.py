@@ -221,10 +221,12 @@ def _check_limits(model: Model, sequence: MotionSequence, period: float) -> None
             raise WalkError(why)
 
 
-# Part of the time in the air in which the foot moves and turns: on a level, up and down. On stairs
-# it is above the higher tread meanwhile.
-_TRAVEL = {0: (0.08, 0.80), 1: (0.28, 0.82), -1: (0.08, 0.62)}
-_APEX = 0.42  # part of the time in the air after which the foot is highest
+# Parts of the time in the air: when the foot begins to move and turn, is highest, and stops to
+# move; on a level, up and down. On stairs it is above the higher tread meanwhile, and over an
+# obstacle above that.
+_TRAVEL = {0: (0.08, 0.42, 0.80), 1: (0.28, 0.42, 0.82), -1: (0.08, 0.42, 0.62)}
+_OVER = (0.34, 0.50, 0.66)
+_FLAT = 0.01  # smaller differences of height count as level ground [m]
 
 
 def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
@@ -232,7 +234,8 @@ def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
 
     Position, velocity and acceleration are continuous, and zero velocity and acceleration are
     reached at lift-off and at touch-down. The foot travels while it is off the floor: it stops
-    above its target and comes straight down.
+    above its target and comes straight down. It rises `step_height` [m], or the part of it that the
+    target says, above the highest of its footholds and the obstacle between them.
     """
     courses = np.empty((len(times), 2, 4))
     for foot, side in enumerate(SIDES):
@@ -244,18 +247,17 @@ def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
             start, goal = _pose(getattr(phase, side)), _pose(phase.target)
             courses[times > 0.5 * (phase.begin + phase.end), foot] = goal
             part = (times[now] - phase.begin) / (phase.end - phase.begin)
-            begin, end = _TRAVEL[int(np.sign(goal[2] - start[2]))]
+            rise, highest = goal[2] - start[2], max(start[2], goal[2] + phase.target.obstacle)
+            passes = highest > max(start[2], goal[2]) + _FLAT
+            usual = _TRAVEL[int(np.sign(rise)) if abs(rise) > _FLAT else 0]
+            begin, top, end = _OVER if passes else usual
             travelled = smooth_step((part - begin) / (end - begin))
             courses[now, foot] = start + travelled[:, None] * (goal - start)
-            courses[now, foot, 2] = _height(part, start[2], goal[2], step_height)
+            apex = highest + phase.target.clearance * step_height
+            rising = start[2] + (apex - start[2]) * smooth_step(part / top)
+            falling = goal[2] + (apex - goal[2]) * smooth_step((1.0 - part) / (1.0 - top))
+            courses[now, foot, 2] = np.where(part < top, rising, falling)
     return courses
-
-
-def _height(part, start: float, goal: float, step_height: float) -> np.ndarray:
-    apex = max(start, goal) + step_height
-    rising = start + (apex - start) * smooth_step(part / _APEX)
-    falling = goal + (apex - goal) * smooth_step((1.0 - part) / (1.0 - _APEX))
-    return np.where(part < _APEX, rising, falling)
 
 
 def _pose(step: Footstep) -> np.ndarray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image
 
@@ -15,19 +16,20 @@ from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.sampled_view import Sample
 
-# Encoding, bytes of a pixel, and topic of each image, below the sensor's name and below the topic
-# of several images that it declares for Gazebo.
+# Topic of each image, below the sensor's name and below the topic of several images that it
+# declares for Gazebo.
 _TOPICS = {
-    "color": ("rgb8", 3, "image_raw", "image"),
-    "depth": ("32FC1", 4, "depth/image_raw", "depth_image"),
-    "segmentation": ("32SC1", 4, "segmentation/image_raw", "labels_map"),
+    "color": ("image_raw", "image"),
+    "depth": ("depth/image_raw", "depth_image"),
+    "segmentation": ("segmentation/image_raw", "labels_map"),
 }
+_BYTES = {"rgb8": 3, "32FC1": 4, "16UC1": 2, "32SC1": 4}  # of a pixel
 
 
 class CameraPublisher:
     """Publishes what a camera sees; it looks only while a topic of it is heard.
 
-    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is),
+    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is; or 16UC1),
     NAME/segmentation/image_raw (32SC1, indices in World.link_names) and NAME/camera_info. One that
     declares a topic for Gazebo has its only image there and camera_info in the same namespace, or
     image, depth_image, labels_map and camera_info below the topic.
@@ -47,11 +49,12 @@ class CameraPublisher:
         info = prefix + f"{within}/camera_info".lstrip("/")
         self._infos = node.create_publisher(CameraInfo, info, qos.SCAN)
         self._images = {}
+        encodings = {"color": "rgb8", "depth": lens.depth_encoding, "segmentation": "32SC1"}
         for name in lens.wanted:
-            encoding, size, below, gazebo = _TOPICS[name]
+            encoding, (below, gazebo) = encodings[name], _TOPICS[name]
             topic = own if own and alone else f"{within}/{gazebo if own else below}"
             image = Image(width=lens.width, height=lens.height, encoding=encoding)
-            image.header.frame_id, image.step = frame, size * lens.width
+            image.header.frame_id, image.step = frame, _BYTES[encoding] * lens.width
             self._images[name] = node.create_publisher(Image, prefix + topic, qos.SCAN), image
         self._published: Sample | None = None
         view.enabled = False
@@ -70,8 +73,19 @@ class CameraPublisher:
         for name, (publisher, image) in self._images.items():
             if heard[name]:
                 pixels = getattr(sample.values.picture, name)
+                if image.encoding == "16UC1":
+                    pixels = millimetres(pixels)
                 image.header.stamp, image.data = stamp, array("B", pixels.tobytes())
                 publisher.publish(image)
+
+
+def millimetres(depth: np.ndarray) -> np.ndarray:
+    """Return depths [m] as whole millimetres of 16 bits; 0 where nothing is, or farther than 65 m.
+
+    Source: REP 118.
+    """
+    rounded = np.rint(1e3 * depth.astype(np.float64))
+    return np.where(rounded <= np.iinfo(np.uint16).max, rounded, 0.0).astype(np.uint16)
 
 
 def stamp_of(view, sample: Sample, clock: SimulationClock):
