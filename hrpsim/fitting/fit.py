@@ -41,7 +41,7 @@ _NEAR = 1e-2  # for solutions from which weights and starts are found
 _MOST_EVALUATIONS = 40
 _MOST_ROUNDS = 6  # of parameters and starts in turn
 _SAME = 0.1  # of a standard deviation: parameters that move less have converged
-_SAME_SLOPES = 0.05  # of u: derivatives by starts that were found so near are used again
+_SAME_SLOPES = 0.2  # of u: derivatives by starts that were found so near are used again
 _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
 
@@ -133,6 +133,7 @@ class _Problem:
         self._starts: Starts | None = None
         self._u = self.unknowns.to_u(self.unknowns.start)
         self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
+        self._slopes: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, derivatives of these
 
     # -- residuals -------------------------------------------------------------------------------
 
@@ -172,14 +173,14 @@ class _Problem:
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
         """Return the derivatives of `residuals`, by worlds side by side."""
-        last, u = self._differences_at(x), self._all(x)
-        active = np.flatnonzero(self._active)
-        top = self.unknowns.to_u(self.unknowns.high)
-        changes = np.where(u + self._change <= top, self._change, -self._change)[active]
-        found = self._differences(
-            [u + c * (np.arange(len(u)) == k) for k, c in zip(active, changes)]
-        )
-        own = self._weighted(((found - last) / changes[:, None]).T)
+        if self._slopes[0] != x.tobytes():
+            u, active = self._all(x), np.flatnonzero(self._active)
+            top = self.unknowns.to_u(self.unknowns.high)
+            changes = np.where(u + self._change <= top, self._change, -self._change)[active]
+            us = [u + c * (np.arange(len(u)) == k) for k, c in zip(active, changes)]
+            found = self._differences(us) - self._differences_at(x)
+            self._slopes = x.tobytes(), (found / changes[:, None]).T
+        own = self._weighted(self._slopes[1])
         return np.vstack([own, self.unknowns.prior_rows()[:, self._active]])
 
     # -- solution --------------------------------------------------------------------------------
@@ -190,6 +191,8 @@ class _Problem:
         slopes = self.derivatives(self._u)[: len(self._weights)]
         sizes = np.linalg.norm(slopes, axis=0)
         self._active = sizes > _DEPENDS * sizes.max(initial=0.0)
+        x, slopes = self._u[self._active], self._slopes[1]
+        self._slopes = x.tobytes(), slopes[:, self._active]
         for k in np.flatnonzero(~self._active):
             warnings.warn(
                 f"nothing that was measured depends on {self.unknowns.names[k]}: it stays "
@@ -199,7 +202,7 @@ class _Problem:
             )
         if not self._active.any():
             raise FitError("nothing that was measured depends on any of the parameters")
-        return self._u[self._active]
+        return x
 
     def weigh(self, x: np.ndarray, noise: Mapping[str, float]) -> None:
         """Weigh each kind by its deviation: given, or that of the differences at x."""
@@ -321,7 +324,22 @@ class _Problem:
             without_effect=tuple(n for n, on in zip(self.unknowns.names, self._active) if not on),
             undetermined=self._undetermined(found.jac, np.sqrt(variance)),
             traces=self._traces(u),
+            inertias=self._inertias(u),
         )
+
+    def _inertias(self, u: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+        values = self.unknowns.by_path(u)
+        found, world = {}, self._predictor.scenario.world_of(values, seed=0)[0]
+        for name, robot in world.robots.items():
+            own = [path.removeprefix(f"robots.{name}.links.") for path in values]
+            for link in {path.rpartition(".")[0] for path in own} & set(robot.model.frames):
+                frame, system = robot.model.frame(link), robot.system
+                found[f"{name}.{link}"] = {
+                    "mass": system.mass[frame.body],
+                    "com": frame.R.T @ (system.com[frame.body] - frame.p),
+                    "inertia": frame.R.T @ system.inertia[frame.body] @ frame.R,
+                }
+        return found
 
     def _at_bound(self, values: np.ndarray) -> list[str]:
         near = 1e-6 * self.unknowns.unit
