@@ -15,7 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,16 +24,24 @@ from hrpsim.fitting.errors import FitError, FitWarning
 from hrpsim.fitting.predict import Prediction, Predictor
 from hrpsim.fitting.recording import KINDS, BoundRecording, Recording
 from hrpsim.fitting.result import FitResult, Trace, Undetermined
+from hrpsim.fitting.starts import Starts, flat
 from hrpsim.fitting.unknowns import Unknown, Unknowns
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
-_CHANGE = 1e-4  # of u, and of starts [rad, m, rad/s, m/s], for differences
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+_CHANGE = 1e-4  # of u, for differences
 _MOST_CHANGE = 0.5
 _DEPENDS = 1e-7  # of the largest column: below this nothing depends on a parameter
 _LOOSE = 0.5  # deviation of a combination, in u, from which it is not determined
 _SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
 _CONVERGED = 1e-4
+_NEAR = 1e-2  # for solutions from which weights and starts are found
 _MOST_EVALUATIONS = 40
+_MOST_ROUNDS = 6  # of parameters and starts in turn
+_SAME = 0.1  # of a standard deviation: parameters that move less have converged
+_SAME_SLOPES = 0.2  # of u: derivatives by starts that were found so near are used again
 _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
 
@@ -82,17 +90,19 @@ def fit(  # many parameters: keywords, passed by name
     for kind in noise or {}:
         if kind not in KINDS:
             raise FitError(f"noise: {unknown_name('kind', kind, KINDS)}")
-    say = report or (lambda text: None)
-    u = problem.begin(dict(noise or {}))
-    solution = problem.solve(u, say)
-    if not noise:
-        problem.weigh(solution, {})
-        solution = problem.solve(solution, say)
-    return problem.result(solution)
+    say, noise = report or (lambda text: None), noise or {}
+    x = problem.begin(noise)
+    found = problem.solve(x, say, _NEAR if problem.free_starts or not noise else _CONVERGED)
+    if problem.free_starts:
+        found = problem.solve_with_starts(found, noise, say)
+    elif not noise:
+        problem.weigh(found.x, noise)
+        found = problem.solve(found.x, say)
+    return problem.result(found)
 
 
 class _Problem:
-    """The residuals of a fit, and their derivatives, by u and the starts of windows."""
+    """The residuals of a fit, and their derivatives, by u of the parameters that have an effect."""
 
     def __init__(self, scenario, recordings, parameters, entity, window, start, change):
         if start not in STARTS:
@@ -120,43 +130,39 @@ class _Problem:
         self._other = Predictor(scenario, self._others, window, False) if self._others else None
         self._rows = self._predictor.rows()
         self._active = np.ones(len(self.unknowns), dtype=bool)
+        self._starts: Starts | None = None
+        self._u = self.unknowns.to_u(self.unknowns.start)
         self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
-        self._slopes: tuple[bytes, np.ndarray] | None = None  # x, their derivatives
-        self._sizes = []
-        if self.free_starts:
-            if any(np.isnan(one.v).any() for one in fitted):
-                raise FitError("start: fitted needs recordings of all joints")
-            self._sizes = [
-                (len(windows), 2 * one.v.shape[1])
-                for windows, one in zip(self._predictor.windows, fitted)
-            ]
+        self._slopes: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, derivatives of these
 
     # -- residuals -------------------------------------------------------------------------------
 
-    def _split(self, x: np.ndarray) -> tuple[np.ndarray, list[np.ndarray] | None]:
-        """Return all u, and the offsets of starts (windows, 2 nv) of each recording."""
+    def _all(self, x: np.ndarray) -> np.ndarray:
+        """Return u of all parameters."""
         u = self._u.copy()
-        count = int(self._active.sum())
-        u[self._active] = x[:count]
-        if not self.free_starts:
-            return u, None
-        ends = count + np.cumsum([rows * columns for rows, columns in self._sizes])
-        parts = np.split(x[count:], ends[:-1] - count)
-        return u, [part.reshape(size) for part, size in zip(parts, self._sizes)]
+        u[self._active] = x
+        return u
 
-    def _differences(self, us: Sequence[np.ndarray], offsets=None) -> np.ndarray:
+    def _differences(self, us: Sequence[np.ndarray]) -> np.ndarray:
         """Return predicted minus measured (worlds, rows)."""
         values = [self.unknowns.by_path(u) for u in us]
-        found = self._predictor.predict(values, offsets)
-        return np.hstack([one.differences.reshape(len(us), -1) for one in found])
+        offsets = None if self._starts is None else [self._starts.offsets] * len(us)
+        return flat(self._predictor.predict(values, offsets))
+
+    def _differences_at(self, x: np.ndarray) -> np.ndarray:
+        if self._last[0] != x.tobytes():
+            self._last = x.tobytes(), self._differences([self._all(x)])[0]
+        return self._last[1]
+
+    def _weighted(self, differences: np.ndarray) -> np.ndarray:
+        """Return differences (rows, n) over deviations, without what other starts could explain."""
+        found = differences * self._weights[:, None]
+        return found if self._starts is None else self._starts.without(found)
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
         """Return weighted differences, then those from priors."""
-        if self._last[0] != x.tobytes():
-            u, offsets = self._split(x)
-            self._last = x.tobytes(), self._differences([u], [offsets])[0]
-        u, _ = self._split(x)
-        return np.concatenate([self._last[1] * self._weights, self.unknowns.prior_residuals(u)])
+        own = self._weighted(self._differences_at(x)[:, None])[:, 0]
+        return np.concatenate([own, self.unknowns.prior_residuals(self._all(x))])
 
     def _trial(self, x: np.ndarray) -> np.ndarray:
         """Return residuals; large ones for values that no world can have, which are not taken."""
@@ -166,58 +172,27 @@ class _Problem:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives of `residuals`."""
-        if self._slopes is None or self._slopes[0] != x.tobytes():
-            self._slopes = x.tobytes(), self._slopes_at(x)
-        slopes = self._slopes[1] * self._weights
-        count = int(self._active.sum())
-        own, priors = slopes[:count].T, self.unknowns.prior_rows()[:, self._active]
-        if not self.free_starts:
-            return np.vstack([own, priors])
-        starts = self._starts_columns(slopes[count:])
-        return np.block([[own, starts], [priors, np.zeros((len(priors), starts.shape[1]))]])
-
-    def _slopes_at(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives (unknowns, rows) of the differences, by worlds side by side.
-
-        After those of the parameters come those of the entries of starts, of all windows at once.
-        Exact derivatives of a step would take the place of this function.
-        """
-        self.residuals(x)
-        u, offsets = self._split(x)
-        active = np.flatnonzero(self._active)
-        top = self.unknowns.to_u(self.unknowns.high)
-        changes = np.where(u + self._change <= top, self._change, -self._change)[active]
-        us = [u + own * (np.arange(len(u)) == k) for k, own in zip(active, changes)]
-        width = max((columns for _, columns in self._sizes), default=0)
-        moved = [offsets] * len(us)
-        moved += [[_one_column(one, k) for one in offsets or ()] for k in range(width)]
-        changes = np.concatenate([changes, np.full(width, _CHANGE)])
-        found = self._differences([*us, *[u] * width], moved)
-        return (found - self._last[1]) / changes[:, None]
-
-    def _starts_columns(self, slopes: np.ndarray) -> np.ndarray:
-        """Return the derivatives by all starts: a window depends on its own alone."""
-        columns = np.zeros((slopes.shape[1], sum(a * b for a, b in self._sizes)))
-        at = window = 0
-        for count, width in self._sizes:
-            for _ in range(count):
-                rows = self._rows.window == window
-                columns[rows, at : at + width] = slopes[:width, rows].T
-                at, window = at + width, window + 1
-        return columns
+        """Return the derivatives of `residuals`, by worlds side by side."""
+        if self._slopes[0] != x.tobytes():
+            u, active = self._all(x), np.flatnonzero(self._active)
+            top = self.unknowns.to_u(self.unknowns.high)
+            changes = np.where(u + self._change <= top, self._change, -self._change)[active]
+            us = [u + c * (np.arange(len(u)) == k) for k, c in zip(active, changes)]
+            found = self._differences(us) - self._differences_at(x)
+            self._slopes = x.tobytes(), (found / changes[:, None]).T
+        own = self._weighted(self._slopes[1])
+        return np.vstack([own, self.unknowns.prior_rows()[:, self._active]])
 
     # -- solution --------------------------------------------------------------------------------
 
-    def begin(self, noise: dict[str, float]) -> np.ndarray:
+    def begin(self, noise: Mapping[str, float]) -> np.ndarray:
         """Return the first vector, and hold parameters that nothing depends on."""
-        self._u = self.unknowns.to_u(self.unknowns.start)
-        x = np.concatenate([self._u, np.zeros(sum(a * b for a, b in self._sizes))])
-        self.weigh(x, noise)
-        sizes = np.linalg.norm(self.derivatives(x)[: len(self._weights), : len(self._u)], axis=0)
+        self.weigh(self._u, noise)
+        slopes = self.derivatives(self._u)[: len(self._weights)]
+        sizes = np.linalg.norm(slopes, axis=0)
         self._active = sizes > _DEPENDS * sizes.max(initial=0.0)
-        if not self._active.all():
-            self._slopes = None
+        x, slopes = self._u[self._active], self._slopes[1]
+        self._slopes = x.tobytes(), slopes[:, self._active]
         for k in np.flatnonzero(~self._active):
             warnings.warn(
                 f"nothing that was measured depends on {self.unknowns.names[k]}: it stays "
@@ -227,27 +202,41 @@ class _Problem:
             )
         if not self._active.any():
             raise FitError("nothing that was measured depends on any of the parameters")
-        return np.concatenate([self._u[self._active], x[len(self._u) :]])
+        return x
 
     def weigh(self, x: np.ndarray, noise: Mapping[str, float]) -> None:
         """Weigh each kind by its deviation: given, or that of the differences at x."""
-        u, offsets = self._split(x)
-        found = self._differences([u], [offsets])[0]
+        found, free = self._differences_at(x), np.ones(len(self._rows.kind))
+        if self._starts is not None:
+            found, free = self._starts.remainder(found, self._weights)
         self._weights = np.ones(len(found))
         for k, kind in enumerate(KINDS):
             rows = self._rows.kind == k
             if rows.any():
-                size = float(np.sqrt(np.mean(found[rows] ** 2)))
+                size = float(np.sqrt(np.sum(found[rows] ** 2) / max(free[rows].sum(), 1e-9)))
                 self._weights[rows] = 1.0 / (noise.get(kind) or max(size, 1e-9))
-        self._last = x.tobytes(), found
+        if self._starts is not None:
+            self._starts.weigh(self._weights)
 
-    def solve(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
-        """Return the vector with the least squares."""
+    def fit_starts(self, x: np.ndarray, anew: bool) -> None:
+        """Move the starts of windows to where the differences are least; `anew`: by new slopes."""
+        values = self.unknowns.by_path(self._all(x))
+        if self._starts is None:
+            self._starts = Starts(self._predictor)
+        if anew:
+            self._starts.differentiate(values)
+            self._starts.weigh(self._weights)
+        self._starts.move(self._differences_at(x) * self._weights)
+        self._last = b"", np.zeros(0)
+
+    def solve(
+        self, x: np.ndarray, say: Callable[[str], None], converged: float = _CONVERGED
+    ) -> OptimizeResult:
+        """Return the least squares that scipy finds, to a share `converged`."""
         from scipy.optimize import least_squares
 
         ends = self.unknowns.low, self.unknowns.high
         low, high = (self.unknowns.to_u(end)[self._active] for end in ends)
-        rest = np.full(len(x) - len(low), np.inf)
         count = [0]
 
         def trial(x):
@@ -259,12 +248,12 @@ class _Problem:
         self.residuals(x)  # raises for a start that no world can have
         found = least_squares(
             trial,
-            np.clip(x, np.concatenate([low, -rest]), np.concatenate([high, rest])),
+            np.clip(x, low, high),
             self.derivatives,
-            (np.concatenate([low, -rest]), np.concatenate([high, rest])),
+            (low, high),
             x_scale="jac",
-            ftol=_CONVERGED,
-            xtol=_CONVERGED,
+            ftol=converged,
+            xtol=converged,
             max_nfev=_MOST_EVALUATIONS,
         )
         if found.status == 0:
@@ -273,32 +262,49 @@ class _Problem:
                 FitWarning,
                 stacklevel=3,
             )
-        return found.x
+        return found
 
-    def result(self, x: np.ndarray) -> FitResult:
+    def solve_with_starts(self, found, noise, say: Callable[[str], None]) -> OptimizeResult:
+        """Return the least squares by parameters and starts, in turn until neither changes."""
+        slopes_of = np.full(len(found.x), np.inf)
+        for _ in range(_MOST_ROUNDS):
+            anew = bool(np.abs(found.x - slopes_of).max() > _SAME_SLOPES)
+            slopes_of = found.x if anew else slopes_of
+            self.fit_starts(found.x, anew)
+            self.weigh(found.x, noise)
+            before, found = found.x, self.solve(found.x, say)
+            deviation = np.sqrt(np.diag(self.covariance(found)[0]))
+            if (np.abs(found.x - before) <= _SAME * deviation).all():
+                break
+        self.fit_starts(found.x, False)
+        return found
+
+    def covariance(self, found: OptimizeResult) -> tuple[np.ndarray, float, int]:
+        """Return the covariance of x, the residual variance, and their degrees of freedom."""
+        residuals, J, own = found.fun, found.jac, len(self._weights)
+        unknown = len(found.x) + (0 if self._starts is None else self._starts.rank)
+        degrees = len(residuals) - unknown
+        if degrees < 1:
+            raise FitError(
+                f"{unknown} unknowns, {unknown - len(found.x)} of them of starts, need more than "
+                f"{len(residuals)} measured numbers: lengthen the windows"
+            )
+        variance = float(residuals @ residuals) / degrees
+        covariance = np.linalg.pinv(J.T @ J)
+        clusters, count = int(self._rows.window.max()) + 1, len(found.x)
+        if self.free_starts or clusters < 2 * count + 2:
+            return covariance * variance, variance, degrees
+        scores = np.zeros((clusters, count))
+        np.add.at(scores, self._rows.window, J[:own] * residuals[:own, None])
+        middle = scores.T @ scores * clusters / (clusters - count)
+        return covariance @ middle @ covariance, variance, clusters - count
+
+    def result(self, found: OptimizeResult) -> FitResult:
         """Return values, intervals and errors."""
         from scipy.special import stdtrit
 
-        u, _ = self._split(x)
-        residuals, J = self.residuals(x), self.derivatives(x)
-        count, own = int(self._active.sum()), len(self._weights)
-        if self.free_starts:
-            Q = np.linalg.qr(J[:own, count:])[0]
-            J = np.vstack([J[:own, :count] - Q @ (Q.T @ J[:own, :count]), J[own:, :count]])
-        degrees = len(residuals) - len(x)
-        if degrees < 1:
-            raise FitError(f"{len(x)} unknowns need more than {len(residuals)} measured numbers")
-        variance = float(residuals @ residuals) / degrees
-        covariance = np.linalg.pinv(J.T @ J)
-        clusters = int(self._rows.window.max()) + 1
-        if self.free_starts or clusters < 2 * count + 2:
-            covariance = covariance * variance
-        else:
-            scores = np.zeros((clusters, count))
-            np.add.at(scores, self._rows.window, J[:own] * residuals[:own, None])
-            middle = scores.T @ scores * clusters / (clusters - count)
-            covariance = covariance @ middle @ covariance
-            degrees = clusters - count
+        u = self._all(found.x)
+        covariance, variance, degrees = self.covariance(found)
         deviation = np.zeros(len(u))
         deviation[self._active] = np.sqrt(np.diag(covariance))
         half = stdtrit(degrees, 0.5 + 0.5 * _CONFIDENCE) * deviation
@@ -316,9 +322,24 @@ class _Problem:
             correlation=correlation,
             at_bound=tuple(self._at_bound(values)),
             without_effect=tuple(n for n, on in zip(self.unknowns.names, self._active) if not on),
-            undetermined=self._undetermined(J, np.sqrt(variance)),
-            traces=self._traces(x),
+            undetermined=self._undetermined(found.jac, np.sqrt(variance)),
+            traces=self._traces(u),
+            inertias=self._inertias(u),
         )
+
+    def _inertias(self, u: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+        values = self.unknowns.by_path(u)
+        found, world = {}, self._predictor.scenario.world_of(values, seed=0)[0]
+        for name, robot in world.robots.items():
+            own = [path.removeprefix(f"robots.{name}.links.") for path in values]
+            for link in {path.rpartition(".")[0] for path in own} & set(robot.model.frames):
+                frame, system = robot.model.frame(link), robot.system
+                found[f"{name}.{link}"] = {
+                    "mass": system.mass[frame.body],
+                    "com": frame.R.T @ (system.com[frame.body] - frame.p),
+                    "inertia": frame.R.T @ system.inertia[frame.body] @ frame.R,
+                }
+        return found
 
     def _at_bound(self, values: np.ndarray) -> list[str]:
         near = 1e-6 * self.unknowns.unit
@@ -336,20 +357,13 @@ class _Problem:
                 found.append(Undetermined(parts, float(loose)))
         return tuple(found)
 
-    def _traces(self, x: np.ndarray) -> tuple[Trace, ...]:
-        u, offsets = self._split(x)
-        ends, starts = [self.unknowns.by_path(each) for each in (self._u, u)], [None, offsets]
-        predictions = self._predictor.predict(ends, starts)
+    def _traces(self, u: np.ndarray) -> tuple[Trace, ...]:
+        ends = [self.unknowns.by_path(each) for each in (self._u, u)]
+        starts = None if self._starts is None else self._starts.offsets
+        predictions = self._predictor.predict(ends, [None, starts])
         if self._other is not None:
             predictions += self._other.predict(ends)
         return tuple(map(_trace, [*self._predictor.recordings, *self._others], predictions))
-
-
-def _one_column(offsets: np.ndarray, column: int) -> np.ndarray:
-    moved = offsets.copy()
-    if column < moved.shape[1]:
-        moved[:, column] += _CHANGE
-    return moved
 
 
 def _trace(one: BoundRecording, found: Prediction) -> Trace:

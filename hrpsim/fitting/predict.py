@@ -82,6 +82,8 @@ class Predictor:
         self,
         values: Sequence[Mapping[str, float]],
         offsets: Sequence[Sequence[np.ndarray] | None] | None = None,
+        *,
+        together: bool = False,
     ) -> list[Prediction]:
         """Return the prediction of each recording in one world for each of `values`.
 
@@ -89,6 +91,7 @@ class Predictor:
             values: parameters by path.
             offsets: for each world and recording (windows, 2 nv), added to the measured states at
                 the beginnings of windows: displacements in the tangent space, then velocities.
+            together: what was not measured begins each window as in the first of the worlds.
         """
         worlds = [self.scenario.world_of(own, seed=0)[0] for own in values]
         found = []
@@ -100,7 +103,7 @@ class Predictor:
                 delays = np.array(
                     [own.get(DELAY, 0.0) + own.get(f"{DELAY}.{one.name}", 0.0) for own in values]
                 )
-                found.append(_follow(batch, one, self.windows[k], delays, off))
+                found.append(_follow(batch, one, self.windows[k], delays, off, together))
         return found
 
     def rows(self) -> Rows:
@@ -123,12 +126,15 @@ def _follow(
     windows: Sequence[Window],
     delays: np.ndarray,
     offsets: Sequence[np.ndarray | None],
+    together: bool,
 ) -> Prediction:
     things = [world.entities[one.entity] for world in batch.worlds]
     differences, numbers, times = [], [], []
     for number, window in enumerate(windows):
+        first = things[0].q, things[0].v
         for thing, offset in zip(things, offsets):
-            _begin(thing, one, window.start, None if offset is None else offset[number])
+            usual = first if together else (thing.q, thing.v)
+            _begin(thing, usual, one, window.start, None if offset is None else offset[number])
         samples = slice(window.first, window.last + 1)
         q, v = _simulate(batch, things, one, one.time[window.start], one.time[samples], delays)
         differences.append(_differences(one, samples, q, v))
@@ -137,10 +143,10 @@ def _follow(
     return Prediction(np.concatenate(times), np.array(numbers), np.concatenate(differences, axis=1))
 
 
-def _begin(thing, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
-    """Set the measured state, plus an offset; what was not measured stays."""
+def _begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
+    """Set the measured state, plus an offset; `usual` q and v where nothing was measured."""
     q, v = one.q[sample], one.v[sample]
-    q, v = np.where(np.isnan(q), thing.q, q), np.where(np.isnan(v), thing.v, v)
+    q, v = np.where(np.isnan(q), usual[0], q), np.where(np.isnan(v), usual[1], v)
     if offset is not None:
         q, v = _displaced(one, q, offset[: len(v)]), v + offset[len(v) :]
     thing.q = q
@@ -219,8 +225,8 @@ def _commands(one: BoundRecording, begin: float, steps: int, time_step: float, d
         over = np.maximum(until - ends[:-1], 0.0)
     for delay in set(delays.tolist()):
         if given.interpolate:
-            late = np.transpose([np.interp(time - delay, time, column) for column in whole.T])
-            means = late[stamp]
+            at = time[stamp] - delay
+            means = np.transpose([np.interp(at, time, column) for column in whole.T])
         else:
             means = _step_means(time, whole, ends - delay)
         changes[1:] |= (np.diff(means, axis=0) != 0.0).any(axis=1)

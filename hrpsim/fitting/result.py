@@ -53,6 +53,8 @@ class FitResult:
         without_effect: parameters that nothing measured depends on; they keep their start.
         undetermined: combinations that the recordings leave open.
         traces: measured and predicted motion of each recording.
+        inertias: of links that were fitted, "ROBOT.LINK", with all that is fixed to each: mass
+            [kg], com [m] and inertia about it [kg m^2], in the frame of the link.
     """
 
     names: tuple[str, ...]
@@ -65,6 +67,7 @@ class FitResult:
     without_effect: tuple[str, ...]
     undetermined: tuple[Undetermined, ...]
     traces: tuple[Trace, ...]
+    inertias: dict[str, dict[str, np.ndarray]]
 
     def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
         """Return, by kind of quantity, the root of the mean square difference before and after."""
@@ -93,6 +96,10 @@ class FitResult:
                 }
                 for k, name in enumerate(self.names)
             }
+        }
+        found["inertias"] = {
+            link: {key: np.round(array, 9).tolist() for key, array in own.items()}
+            for link, own in self.inertias.items()
         }
         for held_out, key in ((False, "error"), (True, "held_out_error")):
             found[key] = {

@@ -49,9 +49,13 @@ JOINT_VALUES = {
     **{key: Parameter(numeric(NOT_NEGATIVE)) for key in ("friction", "damping", "stiffness")},
     **{key: Parameter(numeric(NOT_NEGATIVE)) for key in ("rotor_inertia", "kp", "kd")},
 }
-LINK_VALUES = {
-    "mass_factor": Parameter(_FACTOR)
-}  # mass and inertia of a link with all that is fixed to it
+_SHEAR = numeric(Range(-1e3, 1e3))
+LINK_VALUES = {  # of a link with all that is fixed to it: of all matter, about its centre of mass
+    "mass_factor": Parameter(_FACTOR),
+    **{f"shift_{axis}": Parameter(_SHEAR, "m") for axis in "xyz"},
+    **{f"stretch_{axis}": Parameter(_FACTOR) for axis in "xyz"},
+    **{f"shear_{axes}": Parameter(_SHEAR) for axes in ("xy", "xz", "yz")},
+}
 FRICTION = {
     "coefficient": Parameter(numeric(RANGES["friction"])),  # static and kinetic alike
     "static": Parameter(numeric(RANGES["friction"])),
@@ -210,7 +214,7 @@ def change_world(
             _change_robot(robot, factors)
         _change_joints(robot, _of_parts(f"robots.{name}.joints.", values))
         for link, own in _of_parts(f"robots.{name}.links.", values).items():
-            robot.scale_inertias(factors.get("mass_factor", 1.0) * own["mass_factor"], link)
+            _change_link(robot, link, factors.get("mass_factor", 1.0), own)
     if values.get("terrain.roughness", 0.0) > 0.0:
         _add_tiles(world, values["terrain.roughness"], seed)
 
@@ -232,6 +236,17 @@ def _change_robot(robot, factors: Mapping[str, float]) -> None:
             damping=damping * properties["damping"],
             stiffness=spring * properties["stiffness"],
         )
+
+
+def _change_link(robot, link: str, mass_factor: float, own: Mapping[str, float]) -> None:
+    factor = mass_factor * own.get("mass_factor", 1.0)
+    if own.keys() == {"mass_factor"}:
+        robot.scale_inertias(factor, link)
+        return
+    deformation = np.diag([own.get(f"stretch_{axis}", 1.0) for axis in "xyz"])
+    deformation[[0, 0, 1], [1, 2, 2]] = [own.get(f"shear_{a}", 0.0) for a in ("xy", "xz", "yz")]
+    shift = [own.get(f"shift_{axis}", 0.0) for axis in "xyz"]
+    robot.deform_link(link, factor, shift, deformation)
 
 
 def _of_parts(above: str, values: Mapping[str, Any]) -> dict[str, dict[str, float]]:

@@ -70,6 +70,50 @@ class RobotProperties:
         inertia[bodies] = given[:, None, None] * described.inertia[bodies]
         self._use_system(system._replace(mass=mass, inertia=inertia))
 
+    def deform_link(
+        self,
+        link: str,
+        mass_factor: float = 1.0,
+        shift: ArrayLike = (0.0, 0.0, 0.0),
+        deformation: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    ) -> None:
+        """Set mass, centre of mass and inertia to those of the `described` link, deformed.
+
+        All its matter, with that of all that is fixed to it, moves from c + x to c + shift +
+        deformation x, where c is its centre of mass; so the inertia is always one that a solid can
+        have. Upper triangles with positive diagonals reach every such inertia, each once, as the
+        log-Cholesky parameters do (Rucker and Wensing, 2022). Shapes do not change.
+
+        Args:
+            link: that is deformed.
+            mass_factor: of mass, positive.
+            shift: of the centre of mass (3,) [m], in the frame of the link.
+            deformation: (3, 3), not singular, in the frame of the link.
+
+        Raises:
+            WorldError: for a link that is fixed to the world, and values that are not finite, or
+                leave no mass or no inertia.
+            ModelError: for an unknown link.
+        """
+        system, described = self.system, self.described.system
+        frame = self.model.frame(link)
+        body, R = frame.body, frame.R
+        if body < 0:
+            raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
+        A, moved = np.array(deformation, dtype=np.float64), np.array(shift, dtype=np.float64)
+        if A.shape != (3, 3) or moved.shape != (3,):
+            raise WorldError(f"link {link!r}: a shift (3,) and a deformation (3, 3) are needed")
+        A, moment = R @ A @ R.T, described.inertia[body]
+        second = mass_factor * A @ (0.5 * np.trace(moment) * np.eye(3) - moment) @ A.T
+        mass, com, inertia = system.mass.copy(), system.com.copy(), system.inertia.copy()
+        mass[body] = mass_factor * described.mass[body]
+        com[body] = described.com[body] + R @ moved
+        inertia[body] = np.trace(second) * np.eye(3) - second
+        sound = np.isfinite(com[body]).all() and 0.0 < mass[body] <= LARGEST
+        if not (sound and np.isfinite(inertia[body]).all() and np.linalg.det(A) != 0.0):
+            raise WorldError(f"link {link!r}: mass factor, shift and deformation leave no solid")
+        self._use_system(system._replace(mass=mass, com=com, inertia=inertia))
+
     def set_joint_properties(
         self,
         names: str | Sequence[str] | None = None,

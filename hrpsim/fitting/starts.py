@@ -1,0 +1,102 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The states at the beginnings of windows, which are measured with noise, as unknowns of a fit.
+
+They separate: a window depends on its own start alone. To first order its differences are
+r + A s, with A their derivatives by its start and s the error of that start. Least squares by s
+leave (I - A A^+) r, which is free of the noise of the start (variable projection: Golub and
+Pereyra 1973, Kaufman 1975), so that the parameters remain as the only unknowns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from hrpsim.fitting.predict import Prediction, Predictor
+
+_CHANGE = 1e-4  # [rad, m, rad/s, m/s], for differences
+_SINGULAR = 1e-9  # of the largest eigenvalue of A^T A: directions without effect
+
+
+def flat(predictions: Sequence[Prediction]) -> np.ndarray:
+    """Return the differences (worlds, rows) of all recordings."""
+    return np.hstack([one.differences.reshape(len(one.differences), -1) for one in predictions])
+
+
+class Starts:
+    """Offsets of the starts of all windows from what was measured, and derivatives by them.
+
+    offsets: of each recording (windows, 2 nv): displacements in the tangent space, velocities.
+    rank: how many directions the differences depend on.
+    """
+
+    def __init__(self, predictor: Predictor):
+        self._predictor = predictor
+        self.offsets = [
+            np.zeros((len(windows), 2 * one.v.shape[1]))
+            for windows, one in zip(predictor.windows, predictor.recordings)
+        ]
+        window = predictor.rows().window
+        ends = np.searchsorted(window, np.arange(window[-1] + 2))
+        self._rows = [slice(a, b) for a, b in pairwise(ends)]
+        self._widths = np.concatenate([np.full(len(o), o.shape[1]) for o in self.offsets])
+        self.rank = 0
+
+    def differentiate(self, values: Mapping[str, float]) -> None:
+        """Find the derivatives by each entry of starts, of all windows at once."""
+        width = int(self._widths.max())
+        moved = [
+            [o + _CHANGE * (np.arange(o.shape[1]) == k) for o in self.offsets] for k in range(width)
+        ]
+        found = flat(
+            self._predictor.predict([values] * (width + 1), [self.offsets, *moved], together=True)
+        )
+        self._slopes = (found[1:] - found[0]).T / _CHANGE
+
+    def weigh(self, weights: np.ndarray) -> None:
+        """Use weights (rows,), the inverse of deviations."""
+        self._weighted = [
+            self._slopes[rows, :width] * weights[rows, None]
+            for rows, width in zip(self._rows, self._widths)
+        ]
+        self._inverses = [
+            np.linalg.pinv(A.T @ A, rcond=_SINGULAR, hermitian=True) for A in self._weighted
+        ]
+        self._leverage = np.concatenate(
+            [
+                np.einsum("ij,jk,ik->i", A, B, A, optimize=True)
+                for A, B in zip(self._weighted, self._inverses)
+            ]
+        )
+        self.rank = round(self._leverage.sum())
+
+    def _best(self, weighted: np.ndarray) -> list[np.ndarray]:
+        """Return the offsets (2 nv, n) of each window that explain differences (rows, n) best."""
+        return [
+            B @ (A.T @ weighted[rows])
+            for rows, A, B in zip(self._rows, self._weighted, self._inverses)
+        ]
+
+    def without(self, weighted: np.ndarray) -> np.ndarray:
+        """Return weighted differences (rows, n) less all that other starts would explain."""
+        parts = [A @ own for A, own in zip(self._weighted, self._best(weighted))]
+        return weighted - np.concatenate(parts)
+
+    def remainder(
+        self, differences: np.ndarray, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return differences (rows,) that starts do not explain, and degrees of freedom of each."""
+        rest = self.without((differences * weights)[:, None])[:, 0] / weights
+        return rest, 1.0 - self._leverage
+
+    def move(self, weighted: np.ndarray) -> None:
+        """Move starts to where weighted differences (rows,) are least."""
+        best = [-own[:, 0] for own in self._best(weighted[:, None])]
+        ends = np.cumsum([len(own) for own in self.offsets])
+        for k, own in enumerate(self.offsets):
+            first = ends[k] - len(own)
+            self.offsets[k] = own + np.array(best[first : ends[k]])

@@ -1,0 +1,55 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Starts of windows are eliminated as joint least squares would."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from hrpsim.fitting.predict import Prediction, Rows
+from hrpsim.fitting.starts import Starts
+
+WINDOWS, SAMPLES, WIDTH = 3, 5, 2
+NUMBERS = np.repeat(np.arange(WINDOWS), SAMPLES)
+
+
+class LinearPredictor:
+    """Differences r + A s of one recording with one joint; s are the starts."""
+
+    def __init__(self, A, r):
+        self.A, self.r = A, r
+        self.windows = [[None] * WINDOWS]
+        self.recordings = [SimpleNamespace(v=np.zeros((1, WIDTH // 2)))]
+
+    def rows(self):
+        return Rows(np.zeros(len(NUMBERS), dtype=int), NUMBERS)
+
+    def predict(self, values, offsets, together):
+        assert together
+        found = [self.r + np.einsum("ij,ij->i", self.A, s[NUMBERS]) for (s,) in offsets]
+        return [Prediction(np.zeros(0), NUMBERS, np.array(found)[:, :, None])]
+
+
+@pytest.mark.parametrize("without_effect", [False, True])
+def test_starts_are_those_of_joint_least_squares(without_effect):
+    """Law: what remains, its freedom and the best starts are those of all unknowns at once."""
+    random = np.random.default_rng(0)
+    A, r = random.normal(size=(len(NUMBERS), WIDTH)), random.normal(size=len(NUMBERS))
+    if without_effect:
+        A[:, 1] = 0.0
+    weights = random.uniform(0.5, 2.0, len(NUMBERS))
+    joint = np.zeros((len(NUMBERS), WINDOWS * WIDTH))
+    for row, window in enumerate(NUMBERS):
+        joint[row, WIDTH * window : WIDTH * (window + 1)] = A[row] * weights[row]
+    best = np.linalg.lstsq(joint, -weights * r, rcond=1e-9)[0]
+    starts = Starts(LinearPredictor(A, r))
+    starts.differentiate({})
+    starts.weigh(weights)
+    rest, free = starts.remainder(r, weights)
+    assert rest * weights == pytest.approx(weights * r + joint @ best, abs=1e-9)
+    assert starts.rank == np.linalg.matrix_rank(joint)
+    assert free.sum() == pytest.approx(len(NUMBERS) - starts.rank)
+    starts.move(weights * r)
+    assert starts.offsets[0].ravel() == pytest.approx(best, abs=1e-9)
