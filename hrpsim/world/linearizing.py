@@ -18,14 +18,9 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.world.arrays.assemble import joined_system
+from hrpsim.world.linearization.parameters import changes_by_paths
 from hrpsim.world.linearization.result import ConstraintEdge, Linearization
-from hrpsim.world.linearization.step_derivatives import (
-    COMMANDS,
-    INPUTS,
-    PARAMETERS,
-    Differentiator,
-    StepDerivatives,
-)
+from hrpsim.world.linearization.step_derivatives import INPUTS, Differentiator, StepDerivatives
 from hrpsim.world.linearization.taken_step import TakenStep
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
@@ -55,15 +50,25 @@ class Linearizing(Part):
         """Leave out the arrays, which can be made again."""
         return self.__dict__ | {"_differentiator": None}
 
-    def linearize(self, inputs: str | Iterable[str], margin: float) -> Linearization:
+    def linearize(
+        self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float
+    ) -> Linearization:
         """Return the derivatives of the next step; see `World.linearize`."""
         kinds = (inputs,) if isinstance(inputs, str) else tuple(inputs)
         for kind in kinds:
             if kind not in INPUTS:
                 raise WorldError(unknown_name("input", str(kind), INPUTS))
+        paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        changes = changes_by_paths(
+            self._scenes.scene,
+            paths,
+            self._contents.robots,
+            self._contents.bodies,
+            self._contents.materials.index,
+        )
         if not len(self._scenes.scene.velocity):
             nothing = np.zeros((0, 0))
-            return Linearization(nothing, nothing, {}, (), ())
+            return Linearization(nothing, nothing, {}, (), np.zeros((0, len(paths))), paths, ())
         _refuse_world(self._contents, self._scenes.scene, self._sleep.asleep)
         time_step, entities = self._contents.time_step, self._contents.entities
         robots = self._contents.robots.values()
@@ -75,18 +80,16 @@ class Linearizing(Part):
             _refuse_step(step, self._scenes.naming)
             found = StepDerivatives(step, differentiator.search)
             self._refuse_found(found)
-            if found.refuses_parameters and set(kinds) & set(PARAMETERS):
-                raise WorldError(
-                    f"linearize: with damped compliant contacts or limits, or a position "
-                    f"correction, in the step only {COMMANDS} are differentiated, not {kinds}"
-                )
-            A, B = found.matrices(kinds, np.concatenate([np.zeros(0, dtype=np.int64), *places]))
+            dofs = np.concatenate([np.zeros(0, dtype=np.int64), *places])
+            A, B, C = found.matrices(kinds, dofs, changes)
             edges = _edges(found, self._scenes.naming)
         return Linearization(
             A,
             B,
             {one.name: slice(one.first_v, one.first_v + one.nv) for one in entities},
             tuple((kind, *joint) for kind in kinds for joint in joints),
+            C,
+            paths,
             tuple(edges),
         )
 

@@ -140,7 +140,11 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         self._stepping.step(n)
 
     def linearize(
-        self, inputs: str | Sequence[str] = "efforts", *, margin: float = 1e-6
+        self,
+        inputs: str | Sequence[str] = "efforts",
+        *,
+        parameters: str | Sequence[str] = (),
+        margin: float = 1e-6,
     ) -> Linearization:
         """Return the derivatives of the next step, contacts included; the world does not change.
 
@@ -152,17 +156,24 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
             inputs: of all joints, one kind or several: "efforts" [Nm or N], "positions" [rad or m]
                 or "velocities" [rad/s or m/s] that actuators are commanded; their gains "kp" and
                 "kd", or the "stiffness" and "damping" of the joints.
+            parameters: by path, as in studies: "robots.ROBOT.joints.JOINT.kp" (kd, stiffness,
+                damping, friction, rotor_inertia), "robots.ROBOT.links.LINK.mass_factor",
+                "robots.ROBOT.mass_factor" (gain_factor, friction_factor, damping_factor,
+                spring_factor), "friction.MATERIAL-MATERIAL.coefficient" (static, kinetic),
+                "bodies.BODY.mass" with its inertia in proportion. Factors multiply what there is:
+                they are 1 at present.
             margin: a constraint within it of another side is in `on_edge` [m/s or rad/s].
 
         Returns:
-            Matrices A (2 nv, 2 nv) and B (2 nv, k), and what they are about.
+            Matrices A (2 nv, 2 nv), B (2 nv, k) by inputs and C (2 nv, p) by parameters, and what
+            they are about.
 
         Raises:
             WorldError: where the step has something that is not differentiated, by name: impacts
                 with restitution, position corrections, penalty contacts, sleeping bodies, other
                 integrators than "semi_implicit"; and where the step cannot be done.
         """
-        return self._linearizing.linearize(inputs, margin)
+        return self._linearizing.linearize(inputs, parameters, margin)
 
     @property
     def time_step(self) -> float:

@@ -156,7 +156,7 @@ def write_coordinates(s, w, nb):
         update_poses(forest, w.q, poses)
         update_velocities(forest, w.middle_velocity, poses)
     bodies = w.bodies[:nb]
-    body_jacobians(forest, w.poses, bodies, w.Z[: 6 * nb].reshape((nb, 6, nv)))
+    body_jacobians(forest, w.poses, bodies, w.Z[: 6 * nb])
     write_rates(w, w.end_velocity, nb, w.rates)
     for k in range(nv):
         if w.dof_at[k] >= 0:
@@ -168,8 +168,7 @@ def write_coordinates(s, w, nb):
 @inner_kernel
 def write_rates(w, velocity, body_count, rates_out):
     """Write the derivative by q of Z v, while v = `velocity` stays: (m, nv)."""
-    rates = rates_out[: 6 * body_count].reshape((body_count, 6, velocity.shape[0]))
-    bodies, forest = w.bodies[:body_count], w.space.forest
+    rates, bodies, forest = rates_out[: 6 * body_count], w.bodies[:body_count], w.space.forest
     jacobian_rates(forest, w.space.kinematics, velocity, bodies, rates)
 
 

@@ -27,10 +27,10 @@ def carry(forest, velocity, duration, q):
 
 @kernel
 def body_jacobians(forest, kinematics, bodies, X_out):
-    """Write the Jacobian X (6, nv) of the spatial velocity of each of `bodies` (k,): (k, 6, nv)."""
-    X_out[:, :, :] = 0.0
+    """Write the Jacobian X (6, nv) of the spatial velocity of each of `bodies` (k,): (6 k, nv)."""
+    X_out[:, :] = 0.0
     for b in range(bodies.shape[0]):
-        i, X = bodies[b], X_out[b]
+        i, X = bodies[b], X_out[6 * b : 6 * b + 6]
         while i >= 0:
             body, k = forest.bodies[i], forest.bodies[i].v_index
             if body.joint_type == FREE:
@@ -44,15 +44,15 @@ def body_jacobians(forest, kinematics, bodies, X_out):
 
 @kernel
 def jacobian_rates(forest, kinematics, velocity, bodies, D_out):
-    """Write the derivative by q of the spatial velocity X v of each of `bodies`: (k, 6, nv).
+    """Write the derivative by q of the spatial velocity X v of each of `bodies`: (6 k, nv).
 
     The velocity v (nv,) stays; a column S_j changes that of body i by S_j x (v_i - v_j), the
     translation of a free base by S_j x v_i. Writes velocities of `kinematics`.
     """
     update_velocities(forest, velocity, kinematics)
-    D_out[:, :, :] = 0.0
+    D_out[:, :] = 0.0
     for b in range(bodies.shape[0]):
-        i, D, v = bodies[b], D_out[b], kinematics[bodies[b]].v
+        i, D, v = bodies[b], D_out[6 * b : 6 * b + 6], kinematics[bodies[b]].v
         while i >= 0:
             body, k, u = forest.bodies[i], forest.bodies[i].v_index, kinematics[i].v
             if body.joint_type == FREE:

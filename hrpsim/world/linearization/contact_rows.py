@@ -16,7 +16,7 @@ from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.dynamics.motion_derivatives import solve_negative
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
-from hrpsim.spatial.vector import dot
+from hrpsim.spatial.vector import copy_vector, dot
 from hrpsim.world.linearization.balance import write_rates, write_twists
 from hrpsim.world.linearization.body_motions import energy_gradients, jacobian_rates
 from hrpsim.world.linearization.room import FORCE, GAP, LOSS, SLIP, SWITCH
@@ -202,6 +202,7 @@ def copy_row(local, held_out):
     """Write a row that holds, whose impulse pushes along J."""
     held_out.number, held_out.compliance = local.number, local.compliance
     held_out.inverse_mass = local.inverse_mass
+    held_out.slope = held_out.softening = 0.0
     held_out.at[0], held_out.at[1] = local.at[0], local.at[1]
     for e in range(12):
         held_out.J[e] = held_out.F[e] = local.J[e]
@@ -232,8 +233,8 @@ def _add_normal(s, w, c, m, count):
     add_rate_changes(w, 3 * c, 0, slope_of(w, 1, normal), w.start_rates, target)
     add_entries(local.J, local.at, slope_of(w, 1, normal), w.Z, target[w.velocity.shape[0] :])
     if pair.damping_time > 0.0:
-        w.findings[0].depends_on_inertia = 1
         _find_inertia_change(s, w, c, m)
+        note_inertia(w, normal, count)
         for j in range(w.velocity.shape[0]):
             target[j] += slope_of(w, 2, normal) * w.own_change[j]
             w.softening[c, j] = w.law[2, 1] * w.own_change[j]
@@ -244,6 +245,13 @@ def _add_normal(s, w, c, m, count):
 def slope_of(w, k, row):
     """Return the derivative of a compliant row's target, less that of its give."""
     return w.law[k, 0] - w.law[k, 1] * row.impulse
+
+
+@inlined_kernel
+def note_inertia(w, row, number):
+    """Write how held row `number` depends on its inverse mass, after `respond`."""
+    w.held[number].slope, w.held[number].softening = slope_of(w, 2, row), w.law[2, 1]
+    copy_vector(w.response[0], w.responses[number])
 
 
 @inlined_kernel
@@ -285,7 +293,7 @@ def _find_inertia_change(s, w, c, m):
     for j in range(out.shape[0]):
         out[j] = -w.gradient[0, j]
         for e in range(12):
-            out[j] += 2.0 * local.J[e] * w.pair_rates[e // 6, e % 6, j]
+            out[j] += 2.0 * local.J[e] * w.pair_rates[e, j]
     add_entries(w.turns[0], local.at, 2.0, w.Z, out)
 
 

@@ -44,8 +44,7 @@ def differentiate(s, w, search, columns, m):
     """
     counts, body_count = s.counts[0], count_bodies(w)
     first = 3 * counts.contact_count + counts.connection_rows
-    w.findings[0].met_within, w.findings[0].depends_on_inertia = -1, 0
-    w.findings[0].slides = 0
+    w.findings[0].met_within, w.findings[0].slides = -1, 0
     write_balance(s, w, columns)
     write_coordinates(s, w, body_count)
     contact_derivatives(
@@ -74,7 +73,7 @@ def differentiate_correction(s, w, columns, m, balance_out, linear_out):
     `impulses` of w are those, `columns` and `linear_out` (nv, nv) are work; balance_out (3, nv, nv)
     as `balance`.
     """
-    gravity, none = w.kept[0, :3], w.own_change
+    gravity, none = w.products[0, :3], w.own_change
     gravity[:] = 0.0
     none[:] = 0.0
     write_wrenches(s, w, 1.0)

@@ -4,7 +4,8 @@
 """From the derivatives of velocities to those of the state after the step.
 
 Columns are changes of the state: first of positions where the forces act and of velocities, then
-of those at the start in the layout of the kernels, at last in the public one. A free base turns by
+of those at the start in the layout of the kernels, at last in the public one; the columns of inputs
+and parameters follow. A free base turns by
 (R <- exp(d) R) in the kernels' layout, along the world's axes, its angular part first; in the
 public layout by (R <- R exp(d)), along its own axes, linear part first.
 """
@@ -26,22 +27,25 @@ START, END = range(2)
 
 
 @kernel
-def write_ends(s, w, columns, corrects, correction, ends_out):
-    """Write the derivatives (2 nv, 3 nv) of the state after the step, in the public layout.
+def write_ends(s, w, columns, corrects, correction, momentum, work, ends_out):
+    """Write the derivatives (2 nv, 2 nv + p) of the state after the step, in the public layout.
 
     Args:
         s: scene.
         w: Room.
-        columns: (nv, 3 nv and more) derivatives of the velocity by the position where the forces
-            act, by the velocity, and by momentum.
+        columns: (nv, 2 nv + p) derivatives of the velocity by the position where the forces act, by
+            the velocity, and by p parameters.
         corrects: whether there is a position correction.
-        correction: (nv, 3 nv and more) the derivatives of its rate.
-        ends_out: (2 nv, 3 nv) by position and velocity at the start, and by momentum.
+        correction: (nv, 2 nv + p) the derivatives of its rate.
+        momentum: (p, nv) the derivatives of the momentum of floating trees, without constraint
+            forces, at linear rows.
+        work: (4, 2 nv + p).
+        ends_out: (2 nv, 2 nv + p) by position and velocity at the start, and by parameters.
     """
     forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
     for k in range(nv):
         position, velocity = ends_out[k], ends_out[nv + k]
-        for c in range(3 * nv):
+        for c in range(columns.shape[1]):
             velocity[c] = columns[k, c]
             position[c] = 0.5 * h * columns[k, c]
         position[k] += 1.0
@@ -54,7 +58,7 @@ def write_ends(s, w, columns, corrects, correction, ends_out):
         _add_correction(s, w, correction, ends_out)
     for k in range(2 * nv):
         _from_start(s, w, ends_out[k])
-    _keep_momentum(s, w, columns, ends_out)
+    _keep_momentum(s, w, columns, momentum, work, ends_out)
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             _rows_to_public(s, w, i, ends_out)
@@ -101,7 +105,7 @@ def _add_correction(s, w, correction, ends_out):
         if forest.bodies[i].joint_type == FREE:
             k = forest.bodies[i].v_index
             write_exponential(w.correction, k, h, w.turns)
-            for c in range(2 * nv):
+            for c in range(ends_out.shape[1]):
                 x, y, z = ends_out[k, c], ends_out[k + 1, c], ends_out[k + 2, c]
                 for r in range(3):
                     turn = w.turns[r, 0] * x + w.turns[r, 1] * y + w.turns[r, 2] * z
@@ -111,7 +115,7 @@ def _add_correction(s, w, correction, ends_out):
                         turn += h * share * correction[k + j, c]
                     ends_out[k + r, c] = turn
     for k in range(nv):
-        for c in range(2 * nv):
+        for c in range(ends_out.shape[1]):
             ends_out[k, c] += h * correction[k, c]
 
 
@@ -142,10 +146,10 @@ def _turn_columns(R, x, y, z, row_out, at):
 
 
 @inner_kernel
-def _keep_momentum(s, w, columns, ends_out):
+def _keep_momentum(s, w, columns, momentum, work, ends_out):
     """Add the change of the velocity by which floating trees keep their linear momentum."""
-    forest, nv, n, change = s.forest, w.velocity.shape[0], s.forest.bodies.shape[0], w.pushed
-    known = False
+    forest, nv, n, width = s.forest, w.velocity.shape[0], s.forest.bodies.shape[0], work.shape[1]
+    change, kept, known = work[3], work[:3], False
     for root in range(n):
         body = forest.bodies[root]
         if not (body.joint_type == FREE and root + 1 < n and forest.bodies[root + 1].root == root):
@@ -156,7 +160,7 @@ def _keep_momentum(s, w, columns, ends_out):
             known = True
         for r in range(3):
             at = body.v_index + 3 + r
-            _write_pushes(w, columns, at, change)
+            _write_pushes(w, columns, momentum, at, change)
             _from_start(s, w, change)
             for k in range(nv):
                 if forest.bodies[forest.dofs[k].body].root != root:
@@ -164,28 +168,29 @@ def _keep_momentum(s, w, columns, ends_out):
                 change[k] += w.momentum[START, BY_Q, k, r]
                 change[nv + k] += w.momentum[START, BY_VELOCITY, k, r]
                 by_q, by_velocity = w.momentum[END, BY_Q, k, r], w.momentum[END, BY_VELOCITY, k, r]
-                for c in range(3 * nv):
+                for c in range(width):
                     change[c] -= by_q * ends_out[k, c] + by_velocity * ends_out[nv + k, c]
             total = w.momentum[END, BY_VELOCITY, at, r]
-            for c in range(3 * nv):
-                w.kept[r, c] = change[c] / total
+            for c in range(width):
+                kept[r, c] = change[c] / total
         for r in range(3):
-            for c in range(3 * nv):
-                ends_out[nv + body.v_index + 3 + r, c] += w.kept[r, c]
+            for c in range(width):
+                ends_out[nv + body.v_index + 3 + r, c] += kept[r, c]
 
 
 @inner_kernel
-def _write_pushes(w, columns, at, out):
-    """Write the derivatives of the constraint force on a base, along its row `at` of M."""
+def _write_pushes(w, columns, momentum, at, out):
+    """Write the derivatives of the impulses on a base, along its row `at` of M."""
     nv = columns.shape[0]
     for k in range(nv):
         out[k] = w.linear[at, k] - w.balance[BY_Q, at, k]
-        out[nv + k], out[2 * nv + k] = -w.balance[BY_VELOCITY, at, k], 0.0
-    out[2 * nv + at] = -1.0
+        out[nv + k] = -w.balance[BY_VELOCITY, at, k]
+    for j in range(momentum.shape[0]):
+        out[2 * nv + j] = momentum[j, at]
     for k in range(nv):
         share = w.balance[MASS, at, k]
         if share != 0.0:
-            for c in range(3 * nv):
+            for c in range(out.shape[0]):
                 out[c] += share * columns[k, c]
 
 
@@ -245,7 +250,7 @@ def _rows_to_public(s, w, i, ends_out):
     """Turn the rows of a free base from the layout of the kernels to the public one."""
     k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
     _write_rotation(s.q, s.forest.bodies[i].q_index, R)
-    for c in range(3 * nv):
+    for c in range(ends_out.shape[1]):
         x, y, z = ends_out[k, c], ends_out[k + 1, c], ends_out[k + 2, c]
         for at in (k, k + 3):
             ends_out[nv + at, c] -= y * v[at + 2] - z * v[at + 1]

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from hrpsim.constraints.rows import LOCK, LOWER_LIMIT, MIMIC, UPPER_LIMIT, VELOCITY_LIMIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.world.linearization.contact_rows import copy_row, rate_of, respond, slope_of
+from hrpsim.world.linearization.contact_rows import (
+    copy_row,
+    note_inertia,
+    rate_of,
+    respond,
+    slope_of,
+)
 from hrpsim.world.linearization.stop_law import stop_derivatives
 
 
@@ -54,10 +60,10 @@ def write_joint_rows(s, w, first, count):
                     rate += local.J[6 * half] * w.velocity[dof]
             if stop_derivatives(row, room_of(s, w, row), rate, own, h, w.law) != 0:
                 w.findings[0].met_within = number
-            w.findings[0].depends_on_inertia = 1
             by_gap, by_rate = slope_of(w, 0, row), slope_of(w, 1, row)
             by_inertia = slope_of(w, 2, row)
             respond(w, local.J, local.at)
+            note_inertia(w, row, count)
             for j in range(nv):
                 target[j] -= by_inertia * w.gradient[0, j]
         elif row.kind == MIMIC or row.kind == LOCK:

@@ -27,7 +27,9 @@ class ConstraintEdge:
 
 @dataclass(frozen=True)
 class Linearization:
-    """The derivatives of one step: x' = A x + B u for small changes x of the state, u of inputs.
+    """The derivatives of one step: x' = A x + B u + C p for small changes.
+
+    These are x of the state, u of inputs, p of parameters.
 
     x (2 nv,) has the changes of all positions, then of all velocities, robot by robot and body by
     body in the order of `World.entities`. Those of a free base are along and about its own axes:
@@ -38,4 +40,6 @@ class Linearization:
     B: np.ndarray
     entities: Mapping[str, slice]  # entries of each robot or body among the nv positions
     inputs: tuple[tuple[str, str, str], ...]  # columns of B: kind, robot and joint
+    C: np.ndarray
+    parameters: tuple[str, ...]  # columns of C, by their paths
     on_edge: tuple[ConstraintEdge, ...]

@@ -17,6 +17,7 @@ import numpy as np
 from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
 from hrpsim.dynamics.motion_derivatives import PANEL
 from hrpsim.dynamics.workspace import Workspace, new_workspace
+from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.model.system import System
 
@@ -32,12 +33,13 @@ HELD_ROW = np.dtype(
         ("F", "f8", (12,)),  # along which its impulse pushes: J, but for sliding contacts
         ("compliance", "f8"),
         ("inverse_mass", "f8"),
+        ("slope", "f8"),  # of its target by the inverse mass, less that of its give
+        ("softening", "f8"),  # of its compliance by the inverse mass
     ]
 )
 FOUND = np.dtype(
     [
         ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
-        ("depends_on_inertia", "i8"),  # whether any target depends on an effective mass
         ("slides", "i8"),  # whether any contact slides
     ]
 )
@@ -47,6 +49,7 @@ class Room(NamedTuple):
     """Arrays for n bodies, nv degrees of freedom, m coordinates, k rows and c contacts."""
 
     space: Workspace
+    changed: Forest  # as `space.forest`, but with changes of inertias
     poses: np.ndarray  # (n,) KINEMATICS where the forces act, as the next
     moved: np.ndarray  # (n,)
     q: np.ndarray  # (nq,) where the forces act
@@ -71,6 +74,7 @@ class Room(NamedTuple):
     local: np.ndarray  # (k,) HELD_ROW of all rows
     held: np.ndarray  # (k,) HELD_ROW of those that hold
     target: np.ndarray  # (k, 2 nv) derivatives of the velocities of these, by q and velocity
+    responses: np.ndarray  # (k, nv) M^-1 J' of rows that depend on their inverse mass
     left: np.ndarray  # (k,) by how much they contradict each other
     row_distance: np.ndarray  # (k,) of rows of joints, to the other side
     row_holds: np.ndarray  # (k,)
@@ -88,7 +92,7 @@ class Room(NamedTuple):
     response: np.ndarray  # (1, nv)
     gradient: np.ndarray  # (1, nv)
     pair: np.ndarray  # (2,) bodies of a contact
-    pair_rates: np.ndarray  # (2, 6, nv)
+    pair_rates: np.ndarray  # (12, nv)
     own_change: np.ndarray  # (nv,)
     turning: np.ndarray  # (2, m, m) derivative of contact forces by twists; as sums on trees
     turned: np.ndarray  # (m, nv)
@@ -103,13 +107,14 @@ class Room(NamedTuple):
     change: np.ndarray  # (m, 3 nv)
     turned_z: np.ndarray  # (m, 3 nv)
     momentum: np.ndarray  # (2, 2, nv, 3) of trees: start and end, by q and velocity
-    pushed: np.ndarray  # (3 nv,) of the constraint force on a base
-    kept: np.ndarray  # (3, 3 nv) by which a base keeps the momentum
     products: np.ndarray  # (2, 6) of one degree of freedom
 
 
-def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
-    """Return room for a world and numbers of coordinates, rows and contacts."""
+def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int) -> Room:
+    """Return room for a world and numbers of coordinates, rows and contacts.
+
+    `forest` has the constants of `system` as they are at present.
+    """
     n, nv = len(system.parent), len(system.dof_body)
     shapes: dict[str, tuple[int, ...]] = {
         "q": (nq,),
@@ -120,6 +125,7 @@ def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
         "limits": (2, nv),
         "linear": (nv, nv),
         "target": (k, 2 * nv),
+        "responses": (k, nv),
         "impulses": (k,),
         "left": (k,),
         "row_distance": (k,),
@@ -137,13 +143,11 @@ def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
         "response": (1, nv),
         "gradient": (1, nv),
         "pair": (2,),
-        "pair_rates": (2, 6, nv),
+        "pair_rates": (12, nv),
         "own_change": (nv,),
         "turning": (2, m, m),
         "stiffness": (2, m, m),
         "momentum": (2, 2, nv, 3),
-        "pushed": (3 * nv,),
-        "kept": (3, 3 * nv),
         "products": (2, 6),
     }
     shapes |= dict.fromkeys(("Z", "rates", "start_rates", "turned"), (m, nv))
@@ -153,7 +157,8 @@ def new_room(system: System, nq: int, m: int, k: int, c: int) -> Room:
     shapes["twists"] = (m,)
     whole = ("bodies", "body_at", "dof_at", "found", "pair", "row_holds", "sides")
     made = {
-        "space": new_workspace(system),
+        "space": new_workspace(system)._replace(forest=forest),
+        "changed": forest._replace(bodies=forest.bodies.copy()),
         "poses": new_kinematics(n),
         "moved": new_kinematics(n),
         "parameters": PARAMETERS_OF_ROW,

@@ -21,6 +21,13 @@ from hrpsim.world.linearization.balance import read_step
 from hrpsim.world.linearization.connection_sides import ConnectionSides
 from hrpsim.world.linearization.differentiate import differentiate, differentiate_correction
 from hrpsim.world.linearization.finish import write_ends
+from hrpsim.world.linearization.given_impulses import (
+    GivenImpulses,
+    joined,
+    of_efforts,
+    of_parameters,
+)
+from hrpsim.world.linearization.parameters import Changes, changes_by_joints
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, Room, new_room
 from hrpsim.world.linearization.solve import solve
 from hrpsim.world.linearization.spin import spins_of
@@ -56,7 +63,7 @@ class Differentiator:
                 contacts=np.zeros(capacity, dtype=CONTACT),
             )
         )
-        self._room = Reference(new_room(system, len(scene.q), 0, 0, 0))
+        self._make_room(0, 0, 0)
 
     def read(self, margin: float) -> TakenStep:
         """Return the step that was taken, after making room for it."""
@@ -81,7 +88,8 @@ class Differentiator:
         )
 
     def _make_room(self, m: int, k: int, c: int) -> Room:
-        self._room = Reference(new_room(self._system, len(self.scene.q), m, k, c))
+        scene = self.scene
+        self._room = Reference(new_room(self._system, scene.forest, len(scene.q), m, k, c))
         return self._room.whole
 
 
@@ -96,6 +104,7 @@ class StepDerivatives:
         if spins is not None:
             w.smooth_velocity[spins.angular] = w.smooth_velocity[spins.angular + 3] = 0.0
             w.acceleration[spins.angular] -= spins.acceleration
+        self._acceleration = w.acceleration.copy()
         self.unsolved = _NO_NUMBERS if spins is None else spins.unsolved
         self.columns = np.empty((nv, -(-(3 * nv + m) // PANEL) * PANEL))
         self.count = _differentiate(step.reference, step.room, search, self.columns, m)
@@ -105,7 +114,6 @@ class StepDerivatives:
                 w.balance[BY_Q][:, angular] += by_mass @ turn
                 w.balance[BY_VELOCITY][:, angular] += by_mass @ rate
         found = w.findings[0]
-        self.depends_on_inertia = bool(found["depends_on_inertia"])
         self.slides = bool(found["slides"])
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
         if found["met_within"] >= 0:
@@ -201,51 +209,49 @@ class StepDerivatives:
         )
         return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
 
-    @property
-    def refuses_parameters(self) -> bool:
-        """Whether rows or a position correction depend on the inertia that a joint sees."""
-        return self.depends_on_inertia or self.correction is not None
-
     def matrices(
-        self, inputs: tuple[str, ...], joints: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return A (2 nv, 2 nv) and B (2 nv, k) for inputs of joints (degrees of freedom)."""
-        step, nv = self.step, len(self.mass)
-        corrected = self.columns if self.correction is None else self.correction
-        ends = np.empty((2 * nv, 3 * nv))
-        _write_ends(
-            step.reference, step.room, self.columns, self.correction is not None, corrected, ends
-        )
-        B = np.empty((2 * nv, len(inputs), len(joints)))
-        for number, kind in enumerate(inputs):
-            slope = step.time_step * self._input_slope(kind)[joints]
-            B[:, number] = ends[:, 2 * nv + joints] * slope
-        return ends[:, : 2 * nv], B.reshape(2 * nv, -1)
+        self, inputs: tuple[str, ...], joints: np.ndarray, parameters: Changes
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return A (2 nv, 2 nv), B (2 nv, k) for inputs of joints, and C (2 nv, p).
 
-    def _input_slope(self, kind: str) -> np.ndarray:
-        """Return the derivatives (nv,) of the joints' efforts by a kind of input.
-
-        Springs and dampers add to the inertia of a joint as well (joint_forces).
+        joints: degrees of freedom.
         """
-        scene, w, h = self.step.scene, self.step.room.whole, self.step.time_step
-        dofs, control = scene.forest.dofs, scene.control
-        follows = (control["saturated"] == 0).astype(float)
-        if kind in COMMANDS:
-            return follows * {"positions": control["kp"], "velocities": control["kd"]}.get(kind, 1)
-        q = w.q[np.maximum(dofs["q_index"], 0)]
-        acceleration = (w.end_velocity - w.velocity) / h
-        if kind == "kp":
-            ahead = control["ahead"] + 0.25 * h * h * acceleration
-            return follows * (control["target_position"] - q - ahead)
-        if kind == "stiffness":
-            return dofs["rest"] - q - 0.25 * h * h * acceleration
-        damping, own = h * (dofs["damping"] + follows * control["kd"]), dofs["own_inertia"]
-        inertia = np.where(own > 0.0, own, 1.0)
-        share = 2.0 * inertia**2 + 4.0 * inertia * damping + damping**2
-        damped = h * share / (2.0 * inertia + damping) ** 2 * acceleration
-        if kind == "kd":
-            return follows * (control["target_velocity"] - w.velocity - damped)
-        return -w.velocity - damped
+        step, nv = self.step, len(self.mass)
+        given = [self._of_input(kind, joints) for kind in inputs]
+        given.append(self._of_parameters(parameters))
+        motion, correction, momentum = joined(given)
+        columns = self._with_given(self.columns, motion)
+        corrects, corrected = self.correction is not None, columns
+        if self.correction is not None:
+            corrected = self._with_given(self.correction, correction)
+        width = columns.shape[1]
+        ends, work = np.empty((2 * nv, width)), np.empty((4, width))
+        reference, room = step.reference, step.room
+        _write_ends(reference, room, columns, corrects, corrected, momentum, work, ends)
+        A, B, C = np.split(ends, [2 * nv, width - len(parameters.bodies)], axis=1)
+        return A, B, C
+
+    def _with_given(self, columns: np.ndarray, impulses: np.ndarray) -> np.ndarray:
+        """Return the columns of the state, and those of given impulses (p, nv)."""
+        nv = len(self.mass)
+        given = columns[:, 2 * nv : 3 * nv] @ impulses.T
+        return np.concatenate([columns[:, : 2 * nv], given], axis=1)
+
+    def _of_parameters(self, changes: Changes) -> GivenImpulses:
+        if not len(changes.bodies):
+            return of_efforts(np.zeros((0, len(self.mass))))
+        return of_parameters(self.step, self.held, self._acceleration, changes)
+
+    def _of_input(self, kind: str, joints: np.ndarray) -> GivenImpulses:
+        """Return the impulses by an input of joints (degrees of freedom)."""
+        if kind in PARAMETERS:
+            return self._of_parameters(changes_by_joints(self.step.scene, kind, joints))
+        control = self.step.scene.control[joints]
+        slope = {"positions": control["kp"], "velocities": control["kd"]}.get(kind, 1.0)
+        impulses = np.zeros((len(joints), len(self.mass)))
+        given = self.step.time_step * (control["saturated"] == 0) * slope
+        impulses[np.arange(len(joints)), joints] = given
+        return of_efforts(impulses)
 
     def actuator_edges(self) -> list[tuple[int, str, str, float]]:
         """Return actuators (degrees of freedom) near a limit: which, both sides, how far."""

@@ -1,0 +1,126 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Impulses along the degrees of freedom that have the effect of changed parameters.
+
+docs/explanation/linearization.md, "Parameters".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.constraints.joint_rows import FRICTION_PARAMETERS
+from hrpsim.constraints.rows import JOINT_FRICTION
+from hrpsim.dynamics.joint_forces import STICKS
+from hrpsim.jit.compiled import prepared
+from hrpsim.world.linearization.inertia_changes import CORRECTION, MOMENTUM, MOTION, inertia_changes
+from hrpsim.world.linearization.parameters import JOINT_FIELDS, KINETIC, STATIC, Changes
+from hrpsim.world.linearization.room import FORCE
+from hrpsim.world.linearization.taken_step import TakenStep
+
+_inertia_changes = prepared(inertia_changes)
+
+
+class GivenImpulses(NamedTuple):
+    """What each of p inputs or parameters gives."""
+
+    motion: np.ndarray  # (p, nv) to the velocity
+    correction: np.ndarray  # (p, nv) to the rate of the position correction
+    momentum: np.ndarray  # (p, nv) to floating trees, besides constraint forces: at linear rows
+
+
+def of_efforts(impulses: np.ndarray) -> GivenImpulses:
+    """Return impulses (p, nv) of joints' efforts."""
+    return GivenImpulses(impulses, np.zeros_like(impulses), np.zeros_like(impulses))
+
+
+def joined(given: list[GivenImpulses]) -> GivenImpulses:
+    """Return all together."""
+    return GivenImpulses(*(np.concatenate(parts) for parts in zip(*given)))
+
+
+def of_parameters(
+    step: TakenStep, held: np.ndarray, acceleration: np.ndarray, changes: Changes
+) -> GivenImpulses:
+    """Return the impulses by parameters.
+
+    Args:
+        step: after its derivatives by the state were found.
+        held: (k,) HELD_ROW that hold in it.
+        acceleration: (nv,) but for what the midpoint rule adds to it.
+        changes: of the world's constants.
+    """
+    w, h, (p, nv) = step.room.whole, step.time_step, changes.joints[:, 0].shape
+    inertia, force = _joint_changes(step, changes)
+    soft = np.flatnonzero((held["slope"] != 0.0) | (held["softening"] != 0.0))
+    rows, responses = held[soft], w.responses[soft]
+    forces, energies = np.zeros((p, 3, nv)), np.zeros((p, len(soft)))
+    at = np.flatnonzero(changes.bodies.any(axis=1))
+    of_bodies, of_rows = forces[at], energies[at]
+    _inertia_changes(
+        step.reference, step.room, changes.bodies[at], acceleration, responses, of_bodies, of_rows
+    )
+    forces[at], energies[at] = of_bodies, of_rows
+    balance = h * (forces[:, MOTION] + inertia * acceleration - force)
+    # With S dl = b - J dv, a row of another target or compliance pushes by b / S more.
+    mass = -(energies + inertia @ (responses**2).T) / rows["compliance"]
+    motion = mass * rows["slope"] @ step.jacobians(rows, "F") - balance
+    motion += _friction_changes(step, changes)
+    correction = -forces[:, CORRECTION] - inertia * w.correction
+    pushes = w.impulses[rows["number"]] * rows["softening"]  # impulses are of the correction
+    correction -= mass * pushes @ step.jacobians(rows)
+    return GivenImpulses(motion, correction, h * forces[:, MOTION] + forces[:, MOMENTUM])
+
+
+def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the changes (p, nv) of the inertia that joints see, and of their efforts.
+
+    Springs and dampers add to the inertia of a joint (hrpsim.dynamics.joint_forces).
+    """
+    scene, w, h = step.scene, step.room.whole, step.time_step
+    dofs, control, dry = scene.forest.dofs, scene.control, scene.work.friction
+    follows = (control["saturated"] == 0).astype(float)
+    change = dict(zip(JOINT_FIELDS, changes.joints.swapaxes(0, 1)))
+    kp, kd = follows * change["kp"], follows * change["kd"]
+    damping, own = h * (dofs["damping"] + follows * control["kd"]), dofs["own_inertia"]
+    least = np.where(own > 0.0, own, 1.0)
+    total = (2.0 * least + damping) ** 2
+    by_damping = h * (2.0 * least**2 + 4.0 * least * damping + damping**2) / total
+    own_change = changes.bodies[:, dofs["body"]] * (own - dofs["rotor_inertia"])
+    inertia = by_damping * (change["damping"] + kd) + 0.25 * h * h * (change["stiffness"] + kp)
+    inertia += change["rotor_inertia"]
+    inertia -= damping**2 / total * (own_change + change["rotor_inertia"])
+    q = w.q[np.maximum(dofs["q_index"], 0)]
+    force = (dofs["rest"] - q) * change["stiffness"] - w.velocity * change["damping"]
+    force += (control["target_position"] - q - control["ahead"]) * kp
+    force += (control["target_velocity"] - w.velocity) * kd
+    slides = np.where(dry["mark"] == STICKS, 0, dry["mark"]) * (dry["bound"] == dofs["friction"])
+    return inertia, force - slides * change["friction"]
+
+
+def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
+    """Return impulses (p, nv) by friction that constraints have at its bound."""
+    scene, w, rows = step.scene, step.room.whole, step.rows
+    out = np.zeros_like(changes.joints[:, 0])
+    dofs, limit = scene.forest.dofs, scene.joint_parameters["force_limit"][:, FRICTION_PARAMETERS]
+    dry = (rows["kind"] == JOINT_FRICTION) & (w.row_holds[: len(rows)] == 0)
+    dry &= dofs["friction"][rows["source"]] <= limit[rows["source"]]
+    for row in rows[dry]:
+        k = row["source"]
+        friction = changes.joints[:, JOINT_FIELDS.index("friction"), k]
+        out[:, k] += np.sign(row["impulse"]) * step.time_step * friction
+    shapes = scene.collision.shapes
+    for c, contact in enumerate(step.contacts if changes.friction.any() else ()):
+        J = step.jacobians(w.local[3 * c + 1 : 3 * c + 3])
+        slip, bound = J @ w.end_velocity, rows["friction"][3 * c] * rows["impulse"][3 * c]
+        impulse = rows["impulse"][3 * c + 1 : 3 * c + 3]
+        speed, spare = np.linalg.norm(slip), bound - np.linalg.norm(impulse)
+        if w.sides[c, FORCE] and speed > spare * rows["inverse_mass"][3 * c + 1 : 3 * c + 3].max():
+            kind = KINETIC if contact["slides"] else STATIC
+            a, b = shapes["material"][[contact["shape_a"], contact["shape_b"]]]
+            push = rows["impulse"][3 * c] / speed * (slip @ J)
+            out -= changes.friction[:, kind, a, b][:, None] * push
+    return out
