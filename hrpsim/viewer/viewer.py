@@ -95,12 +95,10 @@ class Viewer:
         self._next_picture = 0.0  # [s, wall]
         self.panels: list = []  # other objects updated once per frame
         self._line = None
-        self._followed = follow
-        self._aims: dict[int, np.ndarray] = {}  # what pages look at, from the followed entity [m]
-        self._first_aims: dict[str, np.ndarray] = {}  # likewise, of an entity followed at first
+        self._followed_to: np.ndarray | None = None
         self._visited = False
         self._let_drag()
-        self._aim_camera(world, follow)
+        self._aim_camera(world)
 
     @property
     def url(self) -> str:
@@ -176,23 +174,16 @@ class Viewer:
         self._let_drag()
 
     def _follow(self) -> None:
-        """Move every user's camera with the followed entity; users turn it and zoom.
-
-        A slow page reports where its camera was: only the direction of its view is taken from it.
-        """
+        """Move every user's camera with the followed entity."""
         entity = self.session.world.entities.get(self.controls.followed)
-        if self.controls.followed != self._followed:
-            self._followed = self.controls.followed
-            self._aims.clear()
-        if entity is None:
-            return
-        for number, client in self.server.get_clients().items():
-            camera = client.camera
-            seen = camera.look_at - entity.q[:3]
-            aim = self._aims.setdefault(number, self._first_aims.get(self._followed, seen))
-            moved = aim - seen
-            if np.abs(moved).max() >= _FOLLOWS_FROM:
-                camera.position = camera.position + moved  # what it looks at, too
+        place = None if entity is None else entity.q[:3].copy()
+        if place is not None and self._followed_to is not None:
+            moved = place - self._followed_to
+            if np.abs(moved).max() < _FOLLOWS_FROM:
+                return
+            for client in self.server.get_clients().values():
+                client.camera.position = client.camera.position + moved  # what it looks at, too
+        self._followed_to = place
 
     def _let_drag(self) -> None:
         for entity, link, node in self.drawing.parts:
@@ -223,10 +214,8 @@ class Viewer:
         else:
             self._line.points = points
 
-    def _aim_camera(self, world, follow: str) -> None:
+    def _aim_camera(self, world) -> None:
         middle, reach = middle_of(world)
-        if follow in world.entities:
-            self._first_aims[follow] = middle - world.entities[follow].q[:3]
         self.server.initial_camera.look_at = middle
         self.server.initial_camera.position = middle + reach * _CAMERA
         self.server.initial_camera.fov = _FIELD_OF_VIEW
