@@ -21,6 +21,11 @@ _NOBODY = "nobody"
 _MOST_REQUESTS = 1000
 _TEXT_PERIOD = 0.2  # between updates of texts and plots [s, wall]
 _PLOT_COLOR = "#2b6cb0"
+_TICK_WIDTH = 80  # of the values beside the plot, with sign and all digits [pixels]
+_HELP = (
+    "Drag a body to pull it. Drag the background to turn the view, with the right button to shift "
+    "it; the wheel zooms."
+)
 
 
 class Controls:
@@ -38,6 +43,7 @@ class Controls:
         self._last_time, self._frames = session.world.time, 0
         gui = server.gui
         self.status = gui.add_markdown("")
+        gui.add_markdown(_HELP)
         self._add_run(gui)
         self.back = None
         if session.keeps_past:
@@ -145,6 +151,7 @@ class Controls:
                 ({"label": "t [s]"}, {"label": "value", "stroke": _PLOT_COLOR, "width": 1.5}),
                 scales={"x": {"time": False}},
                 legend={"show": False},
+                axes=({}, {"size": _TICK_WIDTH}),
                 aspect=1.8,
             )
         self._history = History(signals[names[0]])

@@ -357,6 +357,29 @@ def test_several_come_at_once(worlds):
     assert (answer.result.result, answer.results[0].entity_name) == (OK, "a_2")
 
 
+def test_goals_of_a_world_that_is_unloaded_are_aborted(worlds):
+    """Law: each accepted goal is answered, also where its robot leaves."""
+    control_msgs = pytest.importorskip("control_msgs.action")
+    from rclpy.action import ActionClient
+    from ros.test_follow_joint_trajectory import ABORTED, HEAD, SUCCEEDED, Result, Sent, goal
+
+    listener, kind = worlds.listener, control_msgs.FollowJointTrajectory
+    client = ActionClient(listener.node, kind, "follow_joint_trajectory")
+    assert listener.wait_for(client.server_is_ready)
+    sent = Sent(listener, client, goal([HEAD], [(0.5, [0.1])]))
+    worlds.step(10)
+    assert worlds.ask(UnloadWorld.Request(), "unload_world").result.result == OK
+    reason = "the robot was removed or unloaded"
+    assert sent.answer() == (ABORTED, Result.INVALID_GOAL, reason)
+    assert listener.wait_for(lambda: not client.server_is_ready())
+    assert worlds.load(STAND).result.result == OK
+    assert listener.wait_for(client.server_is_ready)
+    sent = Sent(listener, client, goal([HEAD], [(0.01, [0.0])]))
+    worlds.step(500)
+    assert sent.answer()[0] == SUCCEEDED
+    client.destroy()
+
+
 def test_quitting_is_answered_and_ends_the_node(simulations, listener):
     node = simulations.start(remap=["__node:=leaving"])
     request = SetSimulationState.Request(state=SimulationState(state=3))

@@ -71,38 +71,27 @@ class PreviewControl:
         It rests at `start` (axes,) before; after its last sample the reference stays as it is.
         """
         reference = np.asarray(reference, dtype=np.float64)
-        held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
-        changes = np.diff(np.concatenate([reference, held]), axis=0)
-        previewed = [np.correlate(axis, self.preview_gains, "valid") for axis in changes.T]
-        state = np.zeros((3, reference.shape[1]))
-        state[0] = start
-        before, jerk = state, np.zeros(reference.shape[1])
-        com, zmp = np.empty_like(reference), np.empty_like(reference)
-        for k, change in enumerate(np.transpose(previewed)):
-            com[k], zmp[k] = state[0], self.C @ state
-            feedback = self.state_gain @ (state - before)
-            jerk = jerk + change - feedback - self.integral_gain * (zmp[k] - reference[k])
-            before, state = state, self.A @ state + np.outer(self.B, jerk)
-        return com, zmp
+        rest = PreviewState.at_rest(np.broadcast_to(start, reference.shape[1:]))
+        return self.resume(reference, rest, len(reference), 0)[:2]
 
     def resume(self, reference, state: PreviewState, count: int, stop: int):
         """Return centre of mass and ZMP (count, axes) [m], and the state at sample `stop`.
 
-        reference (n, axes): of the ZMP from now on; it may differ from the one followed so far.
-        The error's sum and the future reference itself give the jerk, not their changes.
+        reference (n, axes): of the ZMP from now on, after its last sample it stays as it is. It may
+        differ from the one followed so far: the motion is the optimum of the new one.
         """
         held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
-        ahead = np.concatenate([reference, held])[1:]
-        wanted = np.transpose([np.correlate(a, self.preview_gains, "valid") for a in ahead.T])
+        changes = np.diff(np.concatenate([reference, held]), axis=0)
+        previewed = [np.correlate(axis, self.preview_gains, "valid") for axis in changes.T]
         com, zmp = np.empty((count, reference.shape[1])), np.empty((count, reference.shape[1]))
-        (motion, error), then = state, state
-        for k in range(count):
+        (motion, before, jerk), then = state, state
+        for k, change in enumerate(np.transpose(previewed)[:count]):
             if k == stop:
-                then = PreviewState(motion, error)
+                then = PreviewState(motion, before, jerk)
             com[k], zmp[k] = motion[0], self.C @ motion
-            error = error + zmp[k] - reference[k]
-            jerk = wanted[k] - self.state_gain @ motion - self.integral_gain * error
-            motion = self.A @ motion + self.B[:, None] * jerk
+            feedback = self.state_gain @ (motion - before)
+            jerk = jerk + change - feedback - self.integral_gain * (zmp[k] - reference[k])
+            before, motion = motion, self.A @ motion + np.outer(self.B, jerk)
         return com, zmp, then
 
 
@@ -110,7 +99,15 @@ class PreviewState(NamedTuple):
     """Where preview control is between two samples, for each horizontal axis."""
 
     motion: np.ndarray  # position, velocity, acceleration of the centre of mass (3, axes)
-    error: np.ndarray  # sum of the ZMP's errors so far (axes,) [m]
+    before: np.ndarray  # those of the sample before (3, axes)
+    jerk: np.ndarray  # since then (axes,) [m/s^3]
+
+    @classmethod
+    def at_rest(cls, position) -> PreviewState:
+        """Return the state with the ZMP below the centre of mass at `position` (axes,) [m]."""
+        motion = np.zeros((3, len(position)))
+        motion[0] = position
+        return cls(motion, motion, np.zeros(len(position)))
 
 
 _CORRECTIONS = 2

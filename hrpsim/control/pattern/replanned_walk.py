@@ -110,10 +110,10 @@ class ReplannedWalk:
         self._before: WalkSection | None = None
         self._swung: Phase | None = None  # the phase before this touch-down
         self._closing = False
-        self._state = _at_rest(body.com)
+        self._state = PreviewState.at_rest(body.com[:2])
         self._last = body.rest.copy()
         self._last[2] = body.waist_height
-        self._offsets = np.zeros((0, 2))
+        self._offsets = -body.com[None, :2]
         self._planned((), [self._last_phase()])
 
     def section(self, velocity: Velocity, place: PlaceFootstep | None = None) -> WalkSection:
@@ -196,8 +196,9 @@ class ReplannedWalk:
         self._before = section
         if made is None:
             self._swung, self.is_standing = None, True
-            self._state = _at_rest(section.com[-1])
-            self._last, self._offsets = found.motion[count + 1], np.zeros((0, 2))
+            self._state = PreviewState.at_rest(section.com[-1, :2])
+            self._last = found.motion[count + 1]
+            self._offsets = -turned(self.body.com[None, :2], found.waist[-1:, 3])
             rest = (np.repeat(values[-1:], 2, axis=0) for values in section[:-1])
             self._rest = WalkSection(*rest, footsteps=())
         else:
@@ -221,9 +222,9 @@ class ReplannedWalk:
         waist = np.empty((n, 4))
         waist[:, 2] = body.waist_height + waist_rises(phases, times)
         waist[:, 3] = soles[:, :, 3].mean(axis=1)
-        offsets = -turned(body.com[:2], waist[:, 3])
-        known = min(len(self._offsets), n)
-        offsets[:known] = self._offsets[:known]
+        known = self._offsets[:n]
+        last_known = turned(known[-1], -waist[len(known) - 1, 3])  # in the frame of the waist
+        offsets = np.concatenate([known, turned(last_known, waist[len(known) :, 3])])
         last_waist = half_sitting_over(body, phases[-1])
         arriving = smooth_step((times - phases[-1].end) / ARRIVAL + 1.0)[:, None]
         fading = smooth_step((times[-1] - times) / _FADING)[:, None]
@@ -276,11 +277,6 @@ class _Motion(NamedTuple):
     contact: np.ndarray  # (n, 2) bool
     offsets: np.ndarray  # of the waist from the centre of mass (n, 2) [m]
     state: PreviewState  # at the end of the first step
-
-
-def _at_rest(com: np.ndarray) -> PreviewState:
-    """Return the state of preview control with the ZMP below `com` (3,) [m]."""
-    return PreviewState(np.array([com[:2], (0.0, 0.0), (0.0, 0.0)]), np.zeros(2))
 
 
 def _as_planned(nominal: Footstep, standing: Footstep) -> Footstep:

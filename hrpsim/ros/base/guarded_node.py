@@ -86,12 +86,14 @@ class DeferringActionServer(ActionServer):
 
     def notify_execute(self, goal_handle, execute_callback) -> None:
         """Start no callback when a goal begins to be executed."""
-        if execute_callback is not None:
-            super().notify_execute(goal_handle, execute_callback)
 
     def answer(self, goal_handle, result) -> None:
-        """Send the result of a goal that was succeeded, aborted or canceled."""
-        self.notify_execute(goal_handle, lambda goal: result)
+        """Send the result of a goal that was succeeded, aborted or canceled, before it returns."""
+        future = self._result_futures[bytes(goal_handle.goal_id.uuid)]
+        future._set_executor(None)  # which would send it later, when the server may be destroyed
+        response = self.action_type.Impl.GetResultService.Response()
+        response.status, response.result = goal_handle.status, result
+        future.set_result(response)
 
 
 class GuardedNode(AnsweringNode):
@@ -157,10 +159,14 @@ class NodePart:
         return subscription
 
     def create_action_server(self, *arguments, **options) -> DeferringActionServer:
-        """Make a DeferringActionServer on the node; goals that run at its end get no result."""
+        """Make a DeferringActionServer on the node."""
         server = DeferringActionServer(self._node, *arguments, **options)
         self._undo.append(server.destroy)
         return server
+
+    def before_destruction(self, callback: Callable[[], object]) -> None:
+        """Call `callback` in `destroy`, before what has been made so far is removed."""
+        self._undo.append(callback)
 
     def declare_parameter(self, name: str, *arguments, **options):
         """Declare a parameter of the node; raises what rclpy raises."""

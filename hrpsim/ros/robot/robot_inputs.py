@@ -78,7 +78,7 @@ class RobotInputs:
             base = [BasePose(queue, rejections, robot, frames)]
         self.all = [*self.commands, *base, placed, *self._followers, self.wrenches]
 
-    def follow_goals(self, source: Any, joints: Collection[str]) -> None:
+    def follow_goals(self, source: Any, joints: Collection[str]) -> TrajectoryGoals:
         """Follow the goals of an action for these joints; `source` returns them as messages."""
         goals = TrajectoryGoals(
             MessageQueue(source), self._rejections, self._robot, self._clock, joints
@@ -87,6 +87,7 @@ class RobotInputs:
         for one in self._followers:
             one.others = [other for other in self._followers if other is not one]
         self.all.append(goals)
+        return goals
 
     def release(self, names: Collection[str]) -> None:
         """Take joints out of all trajectories: they are commanded otherwise."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from action_msgs.msg import GoalStatus
@@ -110,7 +111,8 @@ def offer_trajectory_actions(
     for name, joints in joints_of_actions(
         robot.joint_names, parameters.value_of(part, "trajectory_groups")
     ).items():
-        inputs.follow_goals(TrajectoryServer(part, prefix + name, clock), joints)
+        goals = inputs.follow_goals(TrajectoryServer(part, prefix + name, clock), joints)
+        part.before_destruction(partial(goals.abort_all, "the robot was removed or unloaded"))
 
 
 def joints_of_actions(names: Sequence[str], groups: Sequence[str]) -> Mapping[str, list[str]]:

@@ -152,11 +152,14 @@ class TrajectoryGoals(JointTrajectories):
 
     def reset(self) -> None:
         """Abort all goals: they belong to the time before a reset."""
-        text = "the world was put into another state"
-        for goal in self._queue.take_due():
-            goal.finish("aborted", "INVALID_GOAL", text)
-        self._finish("aborted", "INVALID_GOAL", text, ())
+        self.abort_all("the world was put into another state")
         super().reset()
+
+    def abort_all(self, reason: str) -> None:
+        """Abort the goals that wait or run; command nothing."""
+        for goal in self._queue.take_due():
+            goal.finish("aborted", "INVALID_GOAL", reason)
+        self._finish("aborted", "INVALID_GOAL", reason, ())
 
     def _check_joints(self, names: Sequence[str]) -> None:
         super()._check_joints(names)
