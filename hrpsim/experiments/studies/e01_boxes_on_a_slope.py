@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
@@ -79,6 +80,7 @@ def run(options: Options) -> Result:
     drops = {}
     models = ("semi_implicit", "penalty")
     for integrator in models if options.quick else (*models, "rk4"):
+        print(f"E1: {count} boxes, {duration:g} s, {integrator}", flush=True, file=sys.stderr)
         ours, world = our_drop(start, integrator, duration)
         drops["hrpsim " + integrator] = ours
         _add_rows(result, integrator, duration, ours, other)
