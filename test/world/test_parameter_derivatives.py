@@ -105,7 +105,6 @@ def wrong(world, paths):
     sizes = np.abs(right).max(axis=0)
     assert (sizes > 0.0).all()
     error = np.abs(found.C - right).max(axis=0)
-    print([f"{p.split('.', 2)[2]} {e:.1e} of {z:.1e}" for p, e, z in zip(paths, error, sizes)])
     return dict(zip(paths, error / sizes))
 
 
