@@ -20,8 +20,8 @@ from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.world.arrays.assemble import joined_system
 from hrpsim.world.linearization.parameters import changes_by_paths
 from hrpsim.world.linearization.result import ConstraintEdge, Linearization
+from hrpsim.world.linearization.room import TakenStep
 from hrpsim.world.linearization.step_derivatives import INPUTS, Differentiator, StepDerivatives
-from hrpsim.world.linearization.taken_step import TakenStep
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping

@@ -18,7 +18,7 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.world.linearization.connection_geometry import CURVATURE, RATES, connection_derivatives
 from hrpsim.world.linearization.corrections import Corrections, taking_part
-from hrpsim.world.linearization.taken_step import TakenStep
+from hrpsim.world.linearization.room import TakenStep
 
 _connection_derivatives = prepared(connection_derivatives)
 

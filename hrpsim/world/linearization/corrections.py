@@ -15,7 +15,7 @@ from hrpsim.constraints.rows import JOINT_FRICTION, LOWER_LIMIT, MIMIC, UPPER_LI
 from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.jit.compiled import prepared
 from hrpsim.world.linearization.differentiate import contact_changes
-from hrpsim.world.linearization.taken_step import TakenStep
+from hrpsim.world.linearization.room import TakenStep
 
 _contact_changes = prepared(contact_changes)
 

@@ -18,8 +18,7 @@ from hrpsim.dynamics.joint_forces import STICKS
 from hrpsim.jit.compiled import prepared
 from hrpsim.world.linearization.inertia_changes import CORRECTION, MOMENTUM, MOTION, inertia_changes
 from hrpsim.world.linearization.parameters import JOINT_FIELDS, KINETIC, STATIC, Changes
-from hrpsim.world.linearization.room import FORCE
-from hrpsim.world.linearization.taken_step import TakenStep
+from hrpsim.world.linearization.room import FORCE, TakenStep
 
 _inertia_changes = prepared(inertia_changes)
 

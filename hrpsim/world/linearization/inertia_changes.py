@@ -75,7 +75,7 @@ def _write_momenta(s, w, out):
         body = forest.bodies[root]
         if body.joint_type == FREE and root + 1 < n and forest.bodies[root + 1].root == root:
             tree_momentum(forest, s.start.q, s.start.velocity, root, subtrees, start)
-            tree_momentum(forest, s.q, w.end_velocity, root, subtrees, end)
+            tree_momentum(forest, s.q, s.velocity, root, subtrees, end)
             for r in range(3):
                 weight = h * subtrees[root].mass * s.settings[0].gravity[r]
                 out[body.v_index + 3 + r] = start[r] + weight - end[r]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrays in which a step is differentiated.
+"""A step that was taken, and the arrays in which it is differentiated.
 
 Constraint rows read the velocity through few coordinates z = Z v: the twists of the bodies that
 constraints push, six each, and the rates of joints with constraints of their own. A row has at most
@@ -17,9 +17,11 @@ import numpy as np
 from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
 from hrpsim.dynamics.motion_derivatives import PANEL
 from hrpsim.dynamics.workspace import Workspace, new_workspace
+from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.model.system import System
+from hrpsim.step.arrays import Scene
 
 BY_Q, BY_VELOCITY, MASS = range(3)  # of `balance`
 RIGID, SOFT = range(2)  # groups of rows
@@ -171,3 +173,25 @@ def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int) ->
             kind = np.int64 if name in whole else np.float64
             made[name] = np.zeros(shapes.get(name, (nv,)), dtype=kind)
     return Room(**made)
+
+
+class TakenStep(NamedTuple):
+    """The step, its rows and contacts, and the room in which it is differentiated."""
+
+    scene: Scene
+    reference: Reference[Scene]
+    room: Reference[Room]
+    coordinates: int
+    time_step: float
+    rows: np.ndarray  # (k,) ROW
+    contacts: np.ndarray  # (c,) CONTACT; their rows come first
+    margin: float  # [m/s or rad/s]
+
+    def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
+        """Return J or F (k, nv) of rows (k,) HELD_ROW."""
+        w, entries = self.room.whole, np.arange(12)
+        where = rows["at"][:, entries // 6] + entries % 6
+        where[rows[kind] == 0.0] = 0  # no coordinate need be there
+        dense = np.zeros((len(rows), self.coordinates))
+        np.add.at(dense, (np.arange(len(rows))[:, None], where), rows[kind])
+        return dense @ w.Z[: self.coordinates]

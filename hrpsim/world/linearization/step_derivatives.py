@@ -28,10 +28,9 @@ from hrpsim.world.linearization.given_impulses import (
     of_parameters,
 )
 from hrpsim.world.linearization.parameters import Changes, changes_by_joints
-from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, Room, new_room
+from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, Room, TakenStep, new_room
 from hrpsim.world.linearization.solve import solve
 from hrpsim.world.linearization.spin import spins_of
-from hrpsim.world.linearization.taken_step import TakenStep
 
 _read_step = prepared(read_step)
 _differentiate = prepared(differentiate)
