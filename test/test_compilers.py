@@ -113,3 +113,14 @@ def test_kernels_that_several_call_are_linked_once_and_found_by_all():
         expected += min(2.0 * (x + 1.0), expected, 1e3)
     assert _top(values, True) == expected
     assert _top(values, False) == sum(7.0 * (x + 1.0) for x in values)
+
+
+@kernel
+def _reshaped(values):
+    return values.reshape(2, values.shape[0] // 2)[0].sum()
+
+
+def test_a_kernel_that_needs_numbas_runtime_is_refused_by_name():
+    """Such code would end a process that loads it without numba."""
+    with pytest.raises(TypeError, match=r"_reshaped calls numba_attempt_nocopy_reshape"):
+        _reshaped(np.arange(4.0))

@@ -65,7 +65,12 @@ def _compile(kernel: KernelFunction, arguments: tuple) -> MachineCode:
     dispatcher = dispatcher_of(kernel)
     with _no_cyclic_collection(), spared_work():
         compiled = _compiled(dispatcher, arguments)
-        objects = (object_file(compiled.library.module),)
+        module = compiled.library.module
+        objects = (object_file(module),)
+    helpers = [f.name for f in module.functions if f.is_declaration and f.name[:6] == "numba_"]
+    if helpers:  # absent where stored code is loaded without numba: the process would end
+        name = kernel.py_func.__qualname__
+        raise TypeError(f"{name} calls {', '.join(helpers)}: kernels may not call numba's runtime")
     function = compiled.fndesc.llvm_func_name
     if not kernel.called:
         return MachineCode(objects, function, "")

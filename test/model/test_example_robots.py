@@ -10,7 +10,7 @@ from dynamics.oracle import pinocchio_q
 from grouped import one_worker_each
 
 from hrpsim import Model, ModelError, load_model
-from hrpsim.model.system import FREE, PRISMATIC, REVOLUTE
+from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
 from robots import ALL_ROBOTS, BROKEN_ROBOTS, EXAMPLE_ROBOTS, NONPHYSICAL_ROBOTS
 
 MIMIC_ROBOT_COUNT = 4
@@ -54,6 +54,17 @@ def place_bodies(model: Model, q: np.ndarray) -> list[tuple[np.ndarray, np.ndarr
     return placed
 
 
+def with_fixed_bodies(system, body: int) -> pinocchio.Inertia:
+    """Return the inertia of a body and of those in fixed joints on it, which have force sensors."""
+    whole = pinocchio.Inertia.Zero()
+    whole.mass, whole.lever = system.mass[body], system.com[body]
+    whole.inertia = system.inertia[body]
+    for child in np.flatnonzero((system.parent == body) & (system.joint_type == FIXED)):
+        placement = pinocchio.SE3(system.placement_R[child], system.placement_p[child])
+        whole += placement.act(with_fixed_bodies(system, child))
+    return whole
+
+
 def random_configuration(model: Model, seed: int) -> np.ndarray:
     q = np.random.default_rng(seed).uniform(-2.0, 2.0, model.nq)
     q[3:7] /= np.linalg.norm(q[3:7])
@@ -88,8 +99,8 @@ def test_each_body_has_the_same_mass_centre_and_inertia(robot):
         # Pinocchio's joint frame is the URDF link frame; ours is turned so that the axis is z.
         link = next(f for f in model.frames.values() if f.body == joint.body and not f.p.any())
         R = link.R.T
-        mass, com = model.system.mass[joint.body], R @ model.system.com[joint.body]
-        inertia = R @ model.system.inertia[joint.body] @ R.T
+        whole = with_fixed_bodies(model.system, joint.body)
+        mass, com, inertia = whole.mass, R @ whole.lever, R @ whole.inertia @ R.T
         assert mass == pytest.approx(theirs.mass, rel=1e-12, abs=1e-15)
         if mass > 0.0:
             assert com == pytest.approx(theirs.lever, abs=1e-12)

@@ -42,7 +42,11 @@ hear(1)
 print("met", flush=True)
 input()
 hear(20)
-print(*sorted(set(listener.get_node_names())), *set(received))
+said, names = set(received), set()
+while len(names) < 2:  # the names come by a topic of their own
+    hear(1)
+    names = set(listener.get_node_names())
+print(*sorted(names), *said)
 for context in contexts:
     rclpy.shutdown(context=context)
 """

@@ -9,7 +9,7 @@ from rosbags.typesys import Stores, get_typestore
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from hrpsim.ros.base.serialized_template import SerializedTemplate, _places_of_numbers
+from hrpsim.ros.base.serialized_template import SerializedTemplate, _indices_of_numbers
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 
 
@@ -110,6 +110,6 @@ def test_marks_that_stand_again_behind_the_end_are_passed_over():
     """Law: the first place of each mark counts; a mark that is missing is an error."""
     marks = 3.0e15 + np.arange(4)
     floats = np.array([0.0, marks[2], marks[0], 7.0, marks[1], marks[3], marks[0], marks[3]])
-    assert _places_of_numbers(floats, marks).tolist() == [2, 4, 1, 5]
+    assert _indices_of_numbers(floats, marks).tolist() == [2, 4, 1, 5]
     with pytest.raises(RuntimeError, match="3 of 4 numbers"):
-        _places_of_numbers(floats[:5], marks)
+        _indices_of_numbers(floats[:5], marks)

@@ -73,12 +73,13 @@ class LegKinematics:
         foot = model.frame(foot_link)
         bodies = bodies_between(model, waist.body, foot.body)
         joints = {joint.body: joint for joint in model.joints}
-        if len(bodies) < JOINT_COUNT:
+        moving = [body for body in bodies if body in joints]
+        if len(moving) < JOINT_COUNT:
             raise ModelError(
-                f"{model.source}: {len(bodies)} joints lead from {waist.name!r} to {foot.name!r}; "
+                f"{model.source}: {len(moving)} joints lead from {waist.name!r} to {foot.name!r}; "
                 f"a leg has {JOINT_COUNT}: {', '.join(_ROLES)}"
             )
-        chain = [joints[body] for body in bodies[:JOINT_COUNT]]
+        chain = [joints[body] for body in moving[:JOINT_COUNT]]
         self.joint_names = tuple(joint.name for joint in chain)
         self.q_index = np.array([joint.q_index for joint in chain])
         self.record = np.zeros(1, dtype=LEG)
@@ -86,14 +87,16 @@ class LegKinematics:
 
         R, p = waist.R.T, -waist.R.T @ waist.p
         origin = np.empty((JOINT_COUNT, 3))
-        for k, body in enumerate(bodies):
+        k = 0
+        for body in bodies:
             p = p + R @ model.system.placement_p[body]
             R = R @ model.system.placement_R[body]
-            if k < JOINT_COUNT:
+            if k < JOINT_COUNT and body == moving[k]:
                 if chain[k].joint_type != REVOLUTE:
                     raise ModelError(f"{model.source}: joint {chain[k].name!r} is not revolute")
                 origin[k] = p
                 self.record["sense"][0, k] = _sense_of_axis(model, chain[k].name, k, R[:, 2])
+                k += 1
         self._read_dimensions(model, origin, p + R @ foot.p)
         self.record["foot_R"] = R @ foot.R
 
