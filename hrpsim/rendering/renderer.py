@@ -95,15 +95,17 @@ class Renderer:
 
             self._mujoco: Any = mujoco
             self._gl = GLContext(lens.width, lens.height)
-            self._gl.make_current()
         except Exception as error:  # a library that is missing raises any exception
             raise RendererError(f"{_CURE} ({type(error).__name__}: {error})") from error
         self._model = self._compiled()
         self._data = mujoco.MjData(self._model)
         most = max(_LEAST_GEOMS, 2 * len(self._drawn))
         self._scene = mujoco.MjvScene(self._model, most)
-        self._context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
+        # Current only while it is used: freed by any thread, which garbage collection chooses.
+        with self._gl.as_current():
+            scale = mujoco.mjtFontScale.mjFONTSCALE_100.value
+            self._context = mujoco.MjrContext(self._model, scale)
+            mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         # MuJoCo frees its memory in the context that is current, which may be another renderer's.
         self.close = weakref.finalize(self, _free, self._context, self._gl)
@@ -152,7 +154,11 @@ class Renderer:
         kinds = self._mujoco.mjtRndFlag
         scene.flags[kinds.mjRND_SHADOW.value] = shadows
         scene.flags[kinds.mjRND_HAZE.value] = True
-        self._gl.make_current()
+        with self._gl.as_current():
+            return self._draw(wanted, arrows)
+
+    def _draw(self, wanted: tuple[str, ...], arrows: Sequence[np.ndarray]) -> Picture:
+        scene, kinds = self._scene, self._mujoco.mjtRndFlag
         size = self.lens.height, self.lens.width
         color = depth = segmentation = None
         if "color" in wanted:

@@ -5,6 +5,7 @@
 
 import gc
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -121,6 +122,20 @@ def test_the_end_of_a_world_leaves_the_pictures_of_others(scene):
     assert again.color.tobytes() != picture.color.tobytes()
     again = world.render(EYE, images=ALL, width=320, height=240, fov=1.2)
     assert all(one.tobytes() == two.tobytes() for one, two in zip(again, picture))
+
+
+@pytest.mark.usefixtures("scene")
+def test_any_thread_may_end_a_world_that_was_drawn(monkeypatch):
+    """Law: OpenGL's memory is freed by the thread that collects it, whichever drew."""
+    missed = []
+    monkeypatch.setattr(sys, "unraisablehook", missed.append)
+    worlds = [hrpsim.World()]
+    worlds[0].add_ground()
+    worlds[0].render(EYE, width=32, height=24)
+    ending = threading.Thread(target=lambda: (worlds.clear(), gc.collect()))
+    ending.start()
+    ending.join()
+    assert not missed
 
 
 @pytest.mark.usefixtures("scene")
