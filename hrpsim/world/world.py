@@ -171,7 +171,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         Raises:
             WorldError: where the step has something that is not differentiated, by name: impacts
                 with restitution, penalty contacts, sleeping bodies, driven tendons, models of
-                actuators, other integrators than "semi_implicit"; and where the step cannot be done.
+                actuators, other integrators than "semi_implicit"; where the step cannot be done.
         """
         return self._linearizing.linearize(inputs, parameters, margin)
 
