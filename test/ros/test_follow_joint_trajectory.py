@@ -14,6 +14,7 @@ from ros.stepped import SteppedSimulation
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from hrpsim.ros.base.guarded_node import DeferringActionServer
 from hrpsim.ros.base.parameters import ParameterError
 
 pytest.importorskip("control_msgs.action")
@@ -280,3 +281,28 @@ def test_groups_are_named_by_patterns():
     for bad in ("left arm:=LARM.*", "left_arm:=(", "left_arm"):
         with pytest.raises(ParameterError, match="trajectory_groups"):
             joints_of_actions(names, [bad])
+
+
+class LaterServer(DeferringActionServer):
+    """Answers as with an rclpy without the private members that send at once."""
+
+    def _send(self, goal_handle, result):
+        return False
+
+
+@pytest.mark.parametrize("kind", [DeferringActionServer, LaterServer])
+def test_results_are_sent_at_once_or_by_the_executor(module_listener, kind):
+    """Law: rclpy's public interface alone delivers the same answer."""
+    node, begun, name = module_listener.node, [], kind.__name__
+    server = kind(node, FollowJointTrajectory, name, handle_accepted_callback=begun.append)
+    client = ActionClient(node, FollowJointTrajectory, name)
+    try:
+        assert module_listener.wait_for(client.server_is_ready)
+        sent = Sent(module_listener, client, FollowJointTrajectory.Goal())
+        begun[0].execute()
+        begun[0].succeed()
+        server.answer(begun[0], Result(error_string="done"))
+        assert sent.answer() == (SUCCEEDED, Result.SUCCESSFUL, "done")
+    finally:
+        client.destroy()
+        server.destroy()

@@ -86,14 +86,24 @@ class DeferringActionServer(ActionServer):
 
     def notify_execute(self, goal_handle, execute_callback) -> None:
         """Start no callback when a goal begins to be executed."""
+        if execute_callback is not None:
+            super().notify_execute(goal_handle, execute_callback)
 
     def answer(self, goal_handle, result) -> None:
-        """Send the result of a goal that was succeeded, aborted or canceled, before it returns."""
-        future = self._result_futures[bytes(goal_handle.goal_id.uuid)]
-        future._set_executor(None)  # which would send it later, when the server may be destroyed
+        """Send the result of a goal that has ended, before it returns where that is possible."""
+        if not self._send(goal_handle, result):
+            self.notify_execute(goal_handle, lambda goal: result)  # too late for a server that ends
+
+    def _send(self, goal_handle, result) -> bool:
+        """Send a result before returning; False where rclpy has no such private members."""
+        future = getattr(self, "_result_futures", {}).get(bytes(goal_handle.goal_id.uuid))
+        if not hasattr(future, "_set_executor"):
+            return False
+        future._set_executor(None)  # which would send it later
         response = self.action_type.Impl.GetResultService.Response()
         response.status, response.result = goal_handle.status, result
         future.set_result(response)
+        return True
 
 
 class GuardedNode(AnsweringNode):
