@@ -26,6 +26,7 @@ from hrpsim.cli import main
 from hrpsim.experiments.framework.reproduce import available
 
 LIMIT = 1000.0  # for a block of several processes [s]
+_END_WITH_SHELL = "trap 'jobs -p | xargs -r kill' EXIT"  # its background processes
 _WRAPPER = '#!/bin/sh\nexec "{python}" -m {module} "$@"\n'
 _PROGRAMS = {
     "hrpsim": "hrpsim.cli",
@@ -102,7 +103,7 @@ class Reader:
             self.printed = printed.getvalue()
             return
         done = subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", block.text],
+            ["bash", "-e", "-o", "pipefail", "-c", f"{_END_WITH_SHELL}\n{block.text}"],
             cwd=self.folder,
             env=self._environment,
             capture_output=True,
