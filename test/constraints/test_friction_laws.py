@@ -16,11 +16,13 @@ from hrpsim.constraints.friction_laws import (
     SLIP_DIRECTION,
     disk_derivative,
     disk_scale,
+    friction_holds,
     has_derivative,
     project_friction,
     project_onto_cone,
     tangent_count,
 )
+from hrpsim.constraints.rows import ROW
 from hrpsim.jit.compiled import kernel
 
 numbers = st.floats(-10.0, 10.0)
@@ -46,6 +48,11 @@ def run_derivative(bound, x, y, rate):
 @kernel
 def run_scale(bound, x, y):
     return disk_scale(bound, x, y)
+
+
+@kernel
+def run_holds(rows, share):
+    return friction_holds(rows[0], rows[1], rows[2], share)
 
 
 @kernel
@@ -110,3 +117,19 @@ def test_what_solvers_know_of_each_law():
     """Law: the kernels and the table of solvers see the same laws as differentiable."""
     for law in LAWS.values():
         assert run_facts(law) == (law in DIFFERENTIABLE, 1 if law == SLIP_DIRECTION else 2)
+
+
+@given(laws, bounds, numbers, numbers, st.floats(0.05, 1.0))
+def test_friction_holds_within_its_share_of_the_bound(law, normal, x, y, share):
+    """Law: a point sticks if its friction, divided by sqrt(share), is within mu times the normal.
+
+    Of a law for one direction only no point sticks, as nothing holds the other.
+    """
+    mu = 0.7
+    rows = np.zeros(3, ROW)
+    rows["friction_model"], rows["friction"] = law, mu
+    rows["impulse"] = normal, x, y
+    within = permits(law, mu * normal, x / math.sqrt(share), y / math.sqrt(share))
+    size = math.hypot(x, y) if law == CONE else max(abs(x), abs(y))
+    if not math.isclose(size, math.sqrt(share) * mu * normal, rel_tol=1e-9):
+        assert run_holds(rows, share) == (within and law != SLIP_DIRECTION)
