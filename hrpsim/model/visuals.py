@@ -14,7 +14,7 @@ from lxml import etree
 from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.model import CollisionShape, Model
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
-from hrpsim.model.shapes.mesh_files import read_mesh, read_scene
+from hrpsim.model.shapes.mesh_files import paint_plain_parts, read_mesh, read_scene
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.resources import Resources
 
@@ -111,13 +111,7 @@ def load_mesh(model: Model, mesh: MeshFile, color: tuple[int, int, int] = GREY):
     """
     loaded = read_scene(_file_of(model, mesh), materials=True)
     loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
-    for part in loaded.geometry.values():
-        if not part.visual.defined:
-            from trimesh.visual import TextureVisuals
-            from trimesh.visual.material import PBRMaterial
-
-            paint = PBRMaterial(baseColorFactor=[*color, 255], metallicFactor=0.0)
-            part.visual = TextureVisuals(material=paint)
+    paint_plain_parts(loaded, color)
     return loaded
 
 

@@ -176,7 +176,7 @@ class Viewer:
     def _follow(self) -> None:
         """Move the scene so that the followed entity stays where it is, on every page.
 
-        Cameras stay: a page tells late, or not yet, where its camera is.
+        Cameras stay: a page reports late, or not yet, where its camera is.
         """
         entity = self.session.world.entities.get(self.controls.followed)
         position = None if entity is None else entity.q[:3].copy()
