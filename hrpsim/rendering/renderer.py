@@ -219,6 +219,7 @@ class Renderer:
         mujoco, lens = self._mujoco, self.lens
         spec = mujoco.MjSpec()
         spec.stat.extent = 1.0
+        spec.compiler.balanceinertia = True  # flat meshes are drawn, never moved by forces
         spec.visual.map.znear, spec.visual.map.zfar = lens.near, lens.far
         spec.visual.quality.offsamples = 0  # four take three times as long
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height
@@ -269,6 +270,7 @@ class Renderer:
         sides = corners[faces]
         areas = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
         faces = faces[areas.any(axis=1)]
+        corners = np.concatenate([corners, corners[: max(0, 4 - len(corners))]])  # MuJoCo's fewest
         mesh = spec.add_mesh(name=name, inertia=self._mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
         mesh.uservert, mesh.userface = corners.ravel().tolist(), faces.ravel().tolist()
         return {"type": kinds.mjGEOM_MESH, "meshname": name}

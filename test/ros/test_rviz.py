@@ -68,7 +68,7 @@ def test_foxglove_s_layout_shows_every_topic_and_plots_fields_of_its_messages():
     shown |= {panel[key] for panel in panels.values() for key in TOPIC_OF if key in panel}
     assert {topic.lstrip("/") for topic in shown} == {*(t.lstrip("/") for t in types)} - {"clock"}
     for path in paths:
-        topic, *fields = re.sub(r"\[\d+\]|\.@.*", "", path).lstrip("/").split(".")
+        topic, *fields = re.sub(r"\[\d+\]", "", path).lstrip("/").split(".")
         kind = types[topic].split("/")
         message = getattr(importlib.import_module(".".join(kind[:2])), kind[2])()
         for field in fields:
