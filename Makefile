@@ -24,7 +24,7 @@ OF_VERSIONS := test/test_reference.py test/test_compilers.py test/spatial \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup setup-test setup-docs setup-colcon demo dist test test-all test-oldest test-newest test-pythons \
-	test-versions test-kilted fuzz lint format docs bench verification lock clean distclean
+	test-versions test-kilted fuzz lint format docs gallery bench verification lock clean distclean
 
 help:
 	@echo "make demo       a humanoid walks; node, controller and recorder talk over ROS 2"
@@ -40,6 +40,7 @@ help:
 	@echo "                (with compiled kernels; KERNELS=x86-64-v3: for these only, KERNELS=: none)"
 	@echo "make setup      only the environment (.venv) that the demo needs"
 	@echo "make docs       the documentation as a site, in build/docs; warnings are errors"
+	@echo "make gallery    run the examples and draw them for docs/gallery.md"
 	@echo "make format     let ruff format the code and mend what it can"
 	@echo "make lock       choose the newest versions for requirements/"
 	@echo "make clean      remove what was built;  make distclean  removes .venv as well"
@@ -136,6 +137,9 @@ docs: setup-docs
 	@PYTHONPATH=.venv/docs $(RUN) -m sphinx --quiet --fail-on-warning --keep-going \
 		--doctree-dir build/doctrees docs build/docs
 	@echo "build/docs/index.html"
+
+gallery: setup-test
+	@$(RUN) tools/gallery.py $(ARGS)
 
 setup-docs: setup .venv/docs/complete
 

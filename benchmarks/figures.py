@@ -60,7 +60,9 @@ def draw_bars(result: CaseResult, axes, quantities: list[str]) -> None:
         found = [result.of(quantity, subject) for quantity in quantities]
         x = [i + (k - 0.5 * (len(subjects) - 1)) * width for i, m in enumerate(found) if m]
         y = [result.scale * m.times["median"] for m in found if m]
-        axes.bar(x, y, width=0.9 * width, label=subject, color=f"C{k}")
+        bars = axes.bar(x, y, width=0.9 * width, label=subject, color=f"C{k}")
+        axes.bar_label(bars, fmt="{:.3g}", fontsize=6, padding=1)  # the lowest are no higher than 0
+    axes.margins(y=0.1)
     axes.set_xticks(range(len(quantities)), quantities, fontsize=8)
     axes.set(ylabel=f"time [{result.unit}]")
     axes.legend(fontsize=7, frameon=False)

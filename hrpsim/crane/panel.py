@@ -92,7 +92,7 @@ class CranePanel:
 
     def _set_scene(self, viewer) -> None:
         """Colour the game, label the goal, and hide forces at first."""
-        scene, drawing = viewer.server.scene, viewer.drawing
+        scene, drawing, within = viewer.server.scene, viewer.drawing, viewer.scene.name
         for name, color in _COLORS.items():
             drawing.paint(name, color)
         drawing.arrow_size = _ARROW_SIZE
@@ -102,11 +102,15 @@ class CranePanel:
                 edge = np.array([0.5 * _length(shape.geometry), 0.0, 0.0])
                 position = shape.p - shape.R @ edge + _BESIDE_GOAL
                 scene.add_label(
-                    "/goal", GOAL, position=position, anchor="center-center", depth_test=True
+                    f"{within}/goal",
+                    GOAL,
+                    position=position,
+                    anchor="center-center",
+                    depth_test=True,
                 )
         self._aimed_at = self._hand()
         self._aim = scene.add_line_segments(
-            "/aim", _aim(self._aimed_at), _AIM_COLOR, thickness=0.003
+            f"{within}/aim", _aim(self._aimed_at), _AIM_COLOR, thickness=0.003
         )
 
     @property

@@ -14,7 +14,7 @@ from lxml import etree
 from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.model import CollisionShape, Model
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
-from hrpsim.model.shapes.mesh_files import read_mesh, read_scene
+from hrpsim.model.shapes.mesh_files import paint_plain_parts, read_mesh, read_scene
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.urdf.resources import Resources
 
@@ -101,14 +101,17 @@ def _rgb(color) -> tuple[int, int, int]:
     return r, g, b
 
 
-def load_mesh(model: Model, mesh: MeshFile):
+def load_mesh(model: Model, mesh: MeshFile, color: tuple[int, int, int] = GREY):
     """Return a mesh of a description as a trimesh.Scene [m], scaled, with its colours.
+
+    Parts of the file without a colour of their own have `color`.
 
     Raises OSError, ValueError or ModelError where the file is missing, unreadable, or trimesh or
     its reader of that format is not installed.
     """
     loaded = read_scene(_file_of(model, mesh), materials=True)
     loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
+    paint_plain_parts(loaded, color)
     return loaded
 
 
@@ -119,12 +122,11 @@ def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, 
     """
     assert isinstance(visual.geometry, MeshFile)
     found = []
-    for part in load_mesh(model, visual.geometry).dump():
-        color = visual.color
-        if getattr(part.visual, "defined", False) and part.visual.kind is not None:
-            r, g, b, _ = np.asarray(part.visual.to_color().main_color).tolist()
-            color = r, g, b
-        found.append((Mesh(np.asarray(part.vertices), np.asarray(part.faces)), color))
+    for part in load_mesh(model, visual.geometry, visual.color).dump():
+        plain = part.visual.kind == "texture" and part.visual.uv is None
+        paint = part.visual.material if plain else part.visual.to_color()
+        r, g, b, _ = np.asarray(paint.main_color).tolist()
+        found.append((Mesh(np.asarray(part.vertices), np.asarray(part.faces)), (r, g, b)))
     return found
 
 

@@ -219,13 +219,17 @@ class Renderer:
         mujoco, lens = self._mujoco, self.lens
         spec = mujoco.MjSpec()
         spec.stat.extent = 1.0
+        spec.compiler.balanceinertia = True  # flat meshes are drawn, never moved by forces
         spec.visual.map.znear, spec.visual.map.zfar = lens.near, lens.far
         spec.visual.quality.offsamples = 0  # four take three times as long
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height
         spec.visual.map.haze, spec.visual.rgba.haze = 0.4, [*_HORIZON, 1.0]
         spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.5] * 3, [0.4] * 3
         spec.visual.headlight.specular = [0.0] * 3
-        spec.visual.map.shadowclip, spec.visual.quality.shadowsize = _SHADED, 2048
+        spec.visual.map.shadowclip = _SHADED
+        spec.visual.quality.shadowsize = (
+            1 << (lens.width - 1).bit_length()
+        )  # as fine as the picture
         sky = spec.add_texture(type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=64, height=384)
         sky.builtin, sky.rgb1, sky.rgb2 = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, _SKY, _HORIZON
         tiles = spec.add_texture(name="tiles", type=mujoco.mjtTexture.mjTEXTURE_2D)
@@ -266,6 +270,7 @@ class Renderer:
         sides = corners[faces]
         areas = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
         faces = faces[areas.any(axis=1)]
+        corners = np.concatenate([corners, corners[: max(0, 4 - len(corners))]])  # MuJoCo's fewest
         mesh = spec.add_mesh(name=name, inertia=self._mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
         mesh.uservert, mesh.userface = corners.ravel().tolist(), faces.ravel().tolist()
         return {"type": kinds.mjGEOM_MESH, "meshname": name}

@@ -179,7 +179,7 @@ def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: n
     values = found[outcome].values
     across, up = (levels(found[name].values) for name in names)
     grid = np.full((len(up), len(across)), np.nan)
-    binary, size = yes_or_no(found, outcome), min(7.0, 48.0 / len(across))
+    binary, size = yes_or_no(found, outcome), min(7.0, 42.0 / len(across))
     for i, (_, in_row) in enumerate(up):
         for j, (_, in_column) in enumerate(across):
             part = values[in_row & in_column & done]

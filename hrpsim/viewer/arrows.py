@@ -15,16 +15,28 @@ LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
 
 
 def contact_arrows(contacts: list[Contact], scale: float) -> np.ndarray:
-    """Return start and tip (k, 2, 3) [m] of the forces' arrows, `scale` [m/N] long.
+    """Return start and tip (k, 2, 3) [m] of the arrows of `contact_arrows_by_link`."""
+    by_link = contact_arrows_by_link(contacts, scale)
+    return np.concatenate([np.empty((0, 2, 3)), *by_link.values()])
 
-    The forces act on the first of the two bodies, or on the other where the first is the world.
+
+def contact_arrows_by_link(
+    contacts: list[Contact], scale: float
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return start and tip (k, 2, 3) [m] of the forces' arrows, `scale` [m/N] long, in the world.
+
+    The keys are the links that they act on, as (entity name, link name): the first of the two
+    bodies, or the other where the first is the world.
     """
-    arrows = []
+    arrows: dict[tuple[str, str], list] = {}
     for contact in contacts:
         if np.linalg.norm(contact.force) >= LEAST_FORCE:
-            force = -contact.force if contact.a[0] == "world" else contact.force
-            arrows.append([contact.point, contact.point + scale * force])
-    return np.array(arrows).reshape(-1, 2, 3)
+            link, force = contact.a, contact.force
+            if link[0] == "world":
+                link, force = contact.b, -force
+            arrow = [contact.point, contact.point + scale * force]
+            arrows.setdefault(link, []).append(arrow)
+    return {link: np.array(points) for link, points in arrows.items()}
 
 
 def wrench_arrows(sensors: list[SensorView], scale: float) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
@@ -18,8 +20,10 @@ from hrpsim.model.visuals import (
     load_mesh,
     visuals_of_model,
 )
-from hrpsim.viewer.arrows import contact_arrows, wrench_arrows
+from hrpsim.viewer.arrows import contact_arrows_by_link, wrench_arrows
+from hrpsim.world.objects.body import rotation_matrix
 
+SCENE = "/scene"  # the frame of all that is drawn, which moves past the cameras that follow
 _ARROWS = {"contacts": (230, 60, 40), "forces": (40, 110, 220), "torques": (120, 60, 190)}
 _LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
 _SEEN_THROUGH = 0.35  # opacity
@@ -29,7 +33,9 @@ _STILL = 1e-6  # poses that change by less are not sent again
 class Drawing:
     """The nodes of a world in the scene of a viser server.
 
-    Links are the nodes "/robot/link", free bodies "/body/body", fixed shapes "/world/name".
+    Links are the nodes "robot/link" of the frame SCENE, free bodies "body/body", fixed shapes
+    "world/name". Arrows are children of the link that they act on: a page that is late in drawing
+    shows them where it shows the link.
     `left_out` has each mesh that cannot be drawn, with the cause. `parts` has the nodes that a user
     can grab, as (entity name, link name, node). `arrow_size` is the thickness of arrows, 1 for
     scenes as large as a robot.
@@ -40,15 +46,16 @@ class Drawing:
         self._world = world
         self.left_out: list[str] = []
         self.parts: list[tuple[str, str, object]] = []
-        self._frames: list[tuple[str, dict[str, object]]] = []  # robot, nodes of its links
-        self._bodies: dict[str, object] = {}
-        self._sent: dict[int, np.ndarray] = {}
-        self._arrows: dict[str, object] = {}
+        self._poses: dict[tuple[str, str], np.ndarray] = {}  # of links: position, quaternion (7,)
+        self._links: dict[tuple[str, str], Any] = {}  # the nodes of links
+        self._sent: dict[tuple[str, str], np.ndarray] = {}
+        self._arrows: dict[tuple[str, tuple[str, str]], Any] = {}  # by kind and link
         self._roots: list = []  # nodes without a parent of ours
         self._fixed: list[tuple[str, object]] = []  # names and nodes of fixed shapes
         self._paints: dict[str, tuple[int, int, int]] = {}
         self.arrow_size = 1.0
         self.shows = dict.fromkeys(_ARROWS, True)
+        self._read_poses()
         for robot in world.robots.values():
             self._add_robot(robot)
         for number, body in enumerate(world.bodies.values()):
@@ -61,20 +68,14 @@ class Drawing:
 
     def update(self) -> None:
         """Move everything to the world's present poses."""
-        for name, nodes in self._frames:
-            robot = self._world.robots[name]
-            positions, orientations = robot.link_poses()
-            for k, link in enumerate(robot.model.link_names):
-                if link in nodes:
-                    self._place(nodes[link], positions[k], orientations[k])
-        for name, node in self._bodies.items():
-            body = self._world.bodies[name]
-            self._place(node, body.position, body.orientation)
+        self._read_poses()
+        for link in self._links:
+            self._place(link)
         self._draw_arrows()
 
     def remove(self) -> None:
         """Remove everything from the scene."""
-        for node in (*self._roots, *self._arrows.values()):
+        for node in self._roots:
             node.remove()
 
     def redrawn(self) -> Drawing:
@@ -88,7 +89,7 @@ class Drawing:
     def paint(self, name: str, color: tuple[int, int, int]) -> None:
         """Set the colour of the free bodies and fixed shapes of that name, if any."""
         self._paints[name] = color
-        bodies = [(entity, node) for entity, _, node in self.parts if entity in self._bodies]
+        bodies = [(entity, node) for entity, _, node in self.parts if entity in self._world.bodies]
         for entity, node in (*bodies, *self._fixed):
             if entity == name and hasattr(node, "color"):  # a plane has a grid's colours
                 node.color = color
@@ -100,19 +101,14 @@ class Drawing:
                 node.opacity = _SEEN_THROUGH if wanted else None
 
     def _add_robot(self, robot) -> None:
-        nodes: dict[str, object] = {}
-        self._frames.append((robot.name, nodes))
         for number, visual in enumerate(visuals_of_model(robot.model)):
-            if visual.link not in nodes:
-                nodes[visual.link] = self._frame(f"/{robot.name}/{visual.link}")
-            name = f"/{robot.name}/{visual.link}/{number}"
+            name = f"{self._link(robot.name, visual.link).name}/{number}"
             node = self._add_visual(name, visual, robot.model)
             if node is not None and robot.model.frame(visual.link).body >= 0:
                 self.parts.append((robot.name, visual.link, node))
 
     def _add_body(self, body, color) -> None:
-        path = f"/{body.name}/{body.name}"
-        self._bodies[body.name] = self._frame(path)
+        path = self._link(body.name, body.name).name
         for number, shape in enumerate(body.shapes):
             name = f"{path}/shape{number or ''}"
             node = self._add_geometry(name, shape.geometry, Placement(shape.R, shape.p), color)
@@ -120,7 +116,7 @@ class Drawing:
 
     def _add_fixed(self, shape, number: int) -> None:
         placement = Placement(shape.R, shape.p)
-        name = f"/world/{shape.name}_{number}"
+        name = f"{SCENE}/world/{shape.name}_{number}"
         node = self._add_geometry(name, shape.geometry, placement, STATIC_COLOR)
         self._roots.append(node)
         self._fixed.append((shape.name, node))
@@ -129,7 +125,7 @@ class Drawing:
         if not isinstance(visual.geometry, MeshFile):
             return self._add_geometry(name, visual.geometry, visual.placement, visual.color)
         try:
-            mesh = load_mesh(model, visual.geometry)
+            mesh = load_mesh(model, visual.geometry, visual.color)
         except Exception as cause:  # readers of mesh formats raise any exception
             self.left_out.append(f"{model.name}/{visual.link}: {visual.geometry.uri}: {cause}")
             return None
@@ -156,49 +152,65 @@ class Drawing:
         assert isinstance(geometry, Plane), geometry
         return add.add_grid(name, 10.0, 10.0, infinite_grid=True, fade_distance=15.0, **pose)
 
-    def _frame(self, name: str):
-        self._roots.append(self._scene.add_frame(name, show_axes=False))
-        return self._roots[-1]
+    def _read_poses(self) -> None:
+        for robot in self._world.robots.values():
+            poses = np.hstack(robot.link_poses())
+            for link, pose in zip(robot.model.link_names, poses):
+                self._poses[robot.name, link] = pose
+        for name, body in self._world.bodies.items():
+            self._poses[name, name] = np.concatenate([body.position, body.orientation])
 
-    def _place(self, node, position, orientation) -> None:
-        pose = np.concatenate([position, orientation])
-        sent = self._sent.get(id(node))
+    def _link(self, *link: str):
+        """Return the node of a link, (entity name, link name); there is one once it is needed."""
+        if link not in self._links:
+            node = self._scene.add_frame("/".join((SCENE, *link)), show_axes=False)
+            self._links[link] = node
+            self._roots.append(node)
+            self._place(link)
+        return self._links[link]
+
+    def _place(self, link: tuple[str, str]) -> None:
+        pose, sent = self._poses[link], self._sent.get(link)
         if sent is not None and np.abs(pose - sent).max() < _STILL:
             return
-        self._sent[id(node)] = pose
-        node.position = pose[:3]
-        node.wxyz = pose[[6, 3, 4, 5]]
+        self._sent[link] = pose
+        self._links[link].position = pose[:3]
+        self._links[link].wxyz = pose[[6, 3, 4, 5]]
 
     def _draw_arrows(self) -> None:
-        sensors = [
-            sensor
-            for robot in self._world.robots.values()
-            for sensor in robot.sensors.values()
-            if sensor.description.kind == "force_torque"
-        ]
-        arrows = {"contacts": contact_arrows(self._world.contacts, self._force_scale)}
-        arrows["forces"], arrows["torques"] = wrench_arrows(sensors, self._force_scale)
-        for kind, points in arrows.items():
-            self._show_arrows(kind, points.astype(np.float32))
+        scale = self._force_scale
+        arrows: dict[tuple, np.ndarray] = dict.fromkeys(self._arrows, np.empty((0, 2, 3)))
+        for link, points in contact_arrows_by_link(self._world.contacts, scale).items():
+            arrows["contacts", link] = points
+        for robot in self._world.robots.values():
+            of_link: dict[str, list] = {}
+            for sensor in robot.sensors.values():
+                if sensor.description.kind == "force_torque":
+                    of_link.setdefault(sensor.description.link, []).append(sensor)
+            for name, sensors in of_link.items():
+                link = robot.name, name
+                arrows["forces", link], arrows["torques", link] = wrench_arrows(sensors, scale)
+        for (kind, link), points in arrows.items():
+            self._show_arrows(kind, link, points)
 
-    def _show_arrows(self, kind: str, points: np.ndarray) -> None:
-        visible = self.shows[kind] and len(points) > 0
-        if kind not in self._arrows:
-            if not visible:
-                return
-            self._arrows[kind] = self._scene.add_arrows(
-                f"/arrows/{kind}",
+    def _show_arrows(self, kind: str, link: tuple[str, str], points: np.ndarray) -> None:
+        node, visible = self._arrows.get((kind, link)), self.shows[kind] and len(points) > 0
+        if node is not None and node.visible != visible:
+            node.visible = visible
+        if not visible:
+            return
+        pose = self._poses[link]
+        points = ((points - pose[:3]) @ rotation_matrix(pose[3:])).astype(np.float32)
+        if node is None:
+            self._arrows[kind, link] = self._scene.add_arrows(
+                f"{self._link(*link).name}/{kind}",
                 points,
                 _ARROWS[kind],
                 shaft_radius=0.006 * self.arrow_size,
                 head_radius=0.014 * self.arrow_size,
                 head_length=0.03 * self.arrow_size,
             )
-            return
-        node = self._arrows[kind]
-        if node.visible != visible:
-            node.visible = visible
-        if visible and not np.array_equal(node.points, points):
+        elif not np.array_equal(node.points, points):
             node.points = points
 
 

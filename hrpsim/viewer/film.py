@@ -124,8 +124,10 @@ def pixels(
         position, target=target, width=2 * width, height=2 * height, fov=fov, arrows=arrows,
         shadows=True,
     ).color  # fmt: skip
-    # The mean of four pixels: smooth edges for half the time of the renderer's own samples.
-    return fine.reshape(height, 2, width, 2, 3).mean(axis=(1, 3)).astype(np.uint8)
+    # The mean of four pixels: smooth edges for half the time of the renderer's own samples. In this
+    # order it takes a fifteenth of numpy's `mean`.
+    rows = fine[0::2].astype(np.uint16) + fine[1::2]
+    return ((rows[:, 0::2] + rows[:, 1::2]) >> 2).astype(np.uint8)
 
 
 def make_film(

@@ -27,7 +27,6 @@ _FRAME = 1.0 / 40.0  # [s, wall]
 _PICTURES = 120.0  # sent per second to all pages together: each costs time of this process
 _CAMERA = np.array([2.2, 2.4, 0.8])  # from the middle, for things within 1 m of it [m]
 _FIELD_OF_VIEW = 0.85  # upright [rad]
-_FOLLOWS_FROM = 2e-3  # a following camera ignores less [m]
 _LINE_COLOR = (250, 170, 30)
 
 
@@ -66,7 +65,7 @@ class Viewer:
                 f"the viewer needs viser ({cause}): pip install 'hrpsim[viewer]'"
             ) from cause
         from hrpsim.viewer.controls import Controls
-        from hrpsim.viewer.drawing import Drawing
+        from hrpsim.viewer.drawing import SCENE, Drawing
         from hrpsim.viewer.gate import Gate
 
         page_faults.install()
@@ -88,6 +87,7 @@ class Viewer:
         self.server.scene.set_up_direction("+z")
         self.server.scene.configure_default_lights(cast_shadow=False)
         self.server.scene.world_axes.visible = False
+        self.scene = self.server.scene.add_frame(SCENE, show_axes=False)
         self.drawing = Drawing(self.server, world)
         self._drawn = tuple(world.entities)
         self.controls = Controls(self.server, self.session, self.drawing, follow)
@@ -174,22 +174,22 @@ class Viewer:
         self._let_drag()
 
     def _follow(self) -> None:
-        """Move every user's camera with the followed entity."""
+        """Move the scene so that the followed entity stays where it is, on every page.
+
+        Cameras stay: a page reports late, or not yet, where its camera is.
+        """
         entity = self.session.world.entities.get(self.controls.followed)
-        place = None if entity is None else entity.q[:3].copy()
-        if place is not None and self._followed_to is not None:
-            moved = place - self._followed_to
-            if np.abs(moved).max() < _FOLLOWS_FROM:
-                return
-            for client in self.server.get_clients().values():
-                client.camera.position = client.camera.position + moved  # what it looks at, too
-        self._followed_to = place
+        position = None if entity is None else entity.q[:3].copy()
+        if position is not None and self._followed_to is not None:
+            self.scene.position = self.scene.position + self._followed_to - position
+        self._followed_to = position
 
     def _let_drag(self) -> None:
         for entity, link, node in self.drawing.parts:
             # A coroutine, as viser keeps the order of its calls only then.
             async def drag(event, entity=entity, link=link) -> None:
-                start, target = np.array(event.start_position), np.array(event.end_position)
+                start = np.array(event.start_position) - self.scene.position
+                target = np.array(event.end_position) - self.scene.position
                 if event.phase == "start":
                     self.controls.request(lambda: self.session.grab(entity, link, start))
                 if event.phase == "end":
@@ -209,7 +209,7 @@ class Viewer:
         points = np.array([[grip.point, grip.target]], dtype=np.float32)
         if self._line is None:
             self._line = self.server.scene.add_line_segments(
-                "/spring", points, _LINE_COLOR, thickness=0.01
+                f"{self.scene.name}/spring", points, _LINE_COLOR, thickness=0.01
             )
         else:
             self._line.points = points

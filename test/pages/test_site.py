@@ -8,9 +8,11 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 from pages.blocks import DOCS, ROOT
+from viewer.page import WHY_NOT, Page
 
 TOOLS = ROOT / ".venv" / "docs"  # make setup-docs
 BUILDS = TOOLS.is_dir() or importlib.util.find_spec("sphinx") is not None
@@ -63,3 +65,22 @@ def test_the_public_names_are_in_the_reference(site):
         assert f'id="hrpsim.World.{name}"' in pages, name
     assert "TypeAlias" not in pages and "Alias for field" not in pages
     assert "Force [N] then torque [Nm] (6,), by sensor." in pages  # a comment behind a field
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_no_page_scrolls_sideways(site):
+    """Law: a page is no wider than its window; wide tables and blocks scroll by themselves."""
+    loaded = "document.readyState === 'complete' && location.pathname.endsWith(%r)"
+    with Page(f"file://{site}/index.html") as page:
+        for path in sorted(site.rglob("*.html")):
+            name = path.relative_to(site).as_posix()
+            page.call("Page.navigate", url=f"file://{path}")
+            end = time.monotonic() + 60.0
+            while not page.evaluate(loaded % f"/{name}"):
+                assert time.monotonic() < end, name
+                time.sleep(0.02)
+            for width in (390, 1024, 1366, 1920):
+                size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+                page.call("Emulation.setDeviceMetricsOverride", **size)
+                measured = page.evaluate("[innerWidth, document.documentElement.scrollWidth]")
+                assert measured == [width, width], f"{name} in a window of {width} pixels"

@@ -1,7 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""config/hrpsim.rviz shows all that the node publishes and RViz can draw."""
+"""config/hrpsim.rviz and config/hrpsim.foxglove.json show what the node publishes."""
+
+import array
+import importlib
+import json
+import re
 
 import yaml
 from ros.test_interface_document import table
@@ -25,6 +30,7 @@ NOT_DRAWN = {
     "joint_states",
     "simulation_description",
 }
+TOPIC_OF = "topicToRender", "topicPath"  # keys of Foxglove's panels
 
 
 def displays():
@@ -51,3 +57,31 @@ def test_what_is_latched_is_asked_for_so_and_the_rest_is_heard_by_any_quality():
     for display in displays():
         if "Topic" in display:
             assert display["Topic"].get("Durability Policy", "Volatile") == "Volatile"
+
+
+def test_foxglove_s_layout_shows_every_topic_and_plots_fields_of_its_messages():
+    """Law: the layout's topics are those of the interface document, each path is a field's."""
+    layout = json.loads(share_path("config/hrpsim.foxglove.json").read_text())
+    panels, types = layout["configById"], dict(row[:2] for row in table("Published topics"))
+    paths = [p["value"] for panel in panels.values() for p in panel.get("paths", ())]
+    shown = {path.split(".")[0] for path in paths} | {*panels["3D!robot"]["topics"]}
+    shown |= {panel[key] for panel in panels.values() for key in TOPIC_OF if key in panel}
+    assert {topic.lstrip("/") for topic in shown} == {*(t.lstrip("/") for t in types)} - {"clock"}
+    for path in paths:
+        topic, *fields = re.sub(r"\[\d+\]", "", path).lstrip("/").split(".")
+        kind = types[topic].split("/")
+        message = getattr(importlib.import_module(".".join(kind[:2])), kind[2])()
+        for field in fields:
+            message = getattr(message, field)
+        assert isinstance(message, (float, array.array)), path
+
+
+def test_foxglove_s_layout_places_each_of_its_panels_once():
+    layout = json.loads(share_path("config/hrpsim.foxglove.json").read_text())
+
+    def leaves(node):
+        if isinstance(node, str):
+            return [node]
+        return leaves(node["first"]) + leaves(node["second"])
+
+    assert sorted(leaves(layout["layout"])) == sorted(layout["configById"])

@@ -80,11 +80,11 @@ def test_a_drag_pulls_and_what_is_spawned_is_drawn(node):
     from hrpsim import Box
 
     world.add_body(Box((0.1, 0.1, 0.1)), 1.0, (1.0, 0.0, 0.05), name="crate")
-    run_until(node, lambda: viewer.server.scene.get_handle_by_name("/crate/crate"))
-    drawn = viewer.server.scene.get_handle_by_name("/crate/crate")
+    run_until(node, lambda: viewer.server.scene.get_handle_by_name("/scene/crate/crate"))
+    drawn = viewer.server.scene.get_handle_by_name("/scene/crate/crate")
     np.testing.assert_allclose(drawn.position, [1.0, 0.0, 0.05], atol=1e-3)
     world.remove("crate")
-    run_until(node, lambda: not viewer.server.scene.get_handle_by_name("/crate/crate"))
+    run_until(node, lambda: not viewer.server.scene.get_handle_by_name("/scene/crate/crate"))
 
 
 def test_another_world_has_a_page_on_the_same_port(node):

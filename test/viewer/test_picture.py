@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from meshes import angle_bracket, write_dae, write_obj
+from meshes import angle_bracket, write_dae, write_obj, write_stl
 
 from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, load_world, share_path
 from hrpsim.model.shapes.placement import IDENTITY
-from hrpsim.model.visuals import MeshFile, load_mesh, visuals_of_model
+from hrpsim.model.visuals import MeshFile, Visual, colored_meshes, load_mesh, visuals_of_model
 from hrpsim.viewer.arrows import contact_arrows, sensor_pose, wrench_arrows
 from hrpsim.viewer.drawing import Drawing
 from hrpsim.viewer.signals import History, signals_of
@@ -63,6 +63,16 @@ def test_a_mesh_is_drawn_in_metres_and_scaled(tmp_path):
     model = load_model(URDF.format(""))
     scene = load_mesh(model, MeshFile(str(path), (2.0, 1.0, -1.0)))
     np.testing.assert_allclose(scene.bounds, [[0, 0, -1e-3], [2e-3, 2e-4, 0]], atol=1e-9)
+
+
+def test_a_mesh_without_colours_has_that_of_its_visual(tmp_path):
+    path = write_stl(tmp_path / "l.stl", *angle_bracket())
+    model = load_model(URDF.format(""))
+    visual = Visual("base", IDENTITY, MeshFile(str(path), (1.0, 1.0, 1.0)), (255, 0, 10))
+    (part,) = load_mesh(model, visual.geometry, visual.color).geometry.values()
+    np.testing.assert_array_equal(part.visual.material.main_color, [255, 0, 10, 255])
+    ((_, color),) = colored_meshes(model, visual)
+    assert color == (255, 0, 10)
 
 
 def test_collision_meshes_are_drawn_where_they_collide(tmp_path):

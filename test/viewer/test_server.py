@@ -12,6 +12,9 @@ from meshes import angle_bracket
 
 from hrpsim import Box, Capsule, Compound, HeightField, HrpsimError, Mesh, Sphere, World, load_model
 from hrpsim.viewer import Viewer
+from hrpsim.viewer.arrows import contact_arrows
+from hrpsim.viewer.drawing import SCENE
+from hrpsim.world.objects.body import rotation_matrix
 from robots import HRP2_LIKE
 
 try:
@@ -46,6 +49,10 @@ def viewer():
     shown.stop()
 
 
+def names(nodes):
+    return {name.removeprefix(SCENE) for name in nodes}
+
+
 class Browser:
     """Says what a browser says: where its camera is, and which control was used."""
 
@@ -59,6 +66,10 @@ class Browser:
             ping_interval=None,
             close_timeout=0.1,  # it never reads what the server goes on sending
         )
+        self.report_camera()
+
+    def report_camera(self):
+        """Report the first camera, as a page does at first and as late as it has drawn nothing."""
         self._send(
             messages.ViewerCameraMessage,
             wxyz=(1, 0, 0, 0),
@@ -98,21 +109,69 @@ def test_the_page_is_served_on_loopback_and_the_scene_is_there(viewer):
     with urllib.request.urlopen(viewer.url, timeout=200) as page:
         assert page.status == 200 and b"<html" in page.read().lower()
     nodes = viewer.server.scene._handle_from_node_name
-    assert {"/world/ground_0", "/world/plate_1", "/capsule/capsule/shape"} <= nodes.keys()
-    assert {"/hammer/hammer/shape", "/hammer/hammer/shape1"} <= nodes.keys()
-    assert len(nodes["/mesh/mesh/shape"].vertices) == 12
-    assert len(nodes["/world/field_2"].faces) == 8
+    assert {"/world/ground_0", "/world/plate_1", "/capsule/capsule/shape"} <= names(nodes)
+    assert {"/hammer/hammer/shape", "/hammer/hammer/shape1"} <= names(nodes)
+    assert len(nodes[SCENE + "/mesh/mesh/shape"].vertices) == 12
+    assert len(nodes[SCENE + "/world/field_2"].faces) == 8
     model = next(iter(viewer.session.world.robots.values())).model
-    assert any(name.startswith(f"/{model.name}/RARM_LINK6/") for name in nodes)
+    assert any(name.startswith(f"/{model.name}/RARM_LINK6/") for name in names(nodes))
 
 
 @needs_viser
 def test_nodes_follow_the_world(viewer):
-    node = viewer.server.scene._handle_from_node_name["/capsule/capsule"]
+    node = viewer.server.scene._handle_from_node_name[SCENE + "/capsule/capsule"]
     viewer.session.world.step(100)
     viewer.turn()
     height = viewer.session.world.bodies["capsule"].position[2]
     assert height < 0.9 and node.position[2] == pytest.approx(height)
+
+
+@needs_viser
+def test_a_followed_body_stays_where_it_is_on_a_page_that_reports_late():
+    """Law: on the page, the followed body moves past no camera, whatever pages report, and when."""
+    viewer = Viewer(world_of_all_kinds(), port=0, follow="capsule")
+    world, body = viewer.session.world, viewer.session.world.bodies["capsule"]
+    node = viewer.server.scene._handle_from_node_name[SCENE + "/capsule/capsule"]
+    try:
+        viewer.turn()
+        at_first = viewer.scene.position + node.position
+        np.testing.assert_allclose(at_first, body.position, atol=1e-9)
+        world.step(100)  # before the page is opened
+        with Browser(viewer) as browser:
+            turn_until(viewer, viewer.server.get_clients)
+            (client,) = viewer.server.get_clients().values()
+            for _ in range(3):
+                reported = client.camera.update_timestamp
+                browser.report_camera()
+                turn_until(viewer, lambda r=reported: client.camera.update_timestamp != r)
+                world.step(20)
+                viewer.turn()
+                drawn = viewer.scene.position + node.position
+                np.testing.assert_allclose(drawn, at_first, atol=1e-5)
+                np.testing.assert_array_equal(client.camera.position, [3.0, 0.0, 1.0])
+        assert np.linalg.norm(body.position - at_first) > 0.2
+    finally:
+        viewer.stop()
+
+
+@needs_viser
+def test_arrows_are_drawn_in_the_frame_of_the_link_that_they_act_on(viewer):
+    """Law: a link's pose times the arrows below its node are the arrows of its contacts."""
+    world = viewer.session.world
+    world.bodies["capsule"].position, world.bodies["capsule"].orientation = (1, 0, 0.1), [0.5] * 4
+    world.step(3)
+    viewer.turn()
+    nodes = viewer.server.scene._handle_from_node_name
+    of_capsule = [c for c in world.contacts if "capsule" in (c.a[0], c.b[0])]
+    frame, node = (nodes[SCENE + "/capsule/capsule" + end] for end in ("", "/contacts"))
+    drawn = frame.position + node.points @ rotation_matrix(frame.wxyz[[1, 2, 3, 0]]).T
+    expected = contact_arrows(of_capsule, viewer.drawing._force_scale)
+    assert len(expected) > 0 and node.visible
+    np.testing.assert_allclose(drawn, expected, atol=1e-5)
+    world.bodies["capsule"].position = 1.0, 0.0, 2.0
+    world.step()
+    viewer.turn()
+    assert not node.visible
 
 
 @needs_viser

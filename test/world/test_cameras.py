@@ -13,10 +13,13 @@ from world.sensing_robot import free_box
 
 import hrpsim
 from hrpsim.errors import ModelError, ModelWarning, WorldError
-from hrpsim.rendering.renderer import RendererError
+from hrpsim.model.shapes.placement import Placement
+from hrpsim.rendering.renderer import Drawn, Lens, Renderer, RendererError
+from hrpsim.world.objects.body import rotation_matrix
 
 EYE = np.array([0.0, 0.0, 1.0])
 ALL = "color depth segmentation"
+RED = (255, 0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -234,3 +237,24 @@ def test_a_mesh_that_cannot_be_read_is_replaced_and_named():
     with pytest.warns(ModelWarning, match=r"'r': drawn by their collision shapes.*base \(.*gone"):
         picture = world.render((-3.0, 0.0, 0.0), images="segmentation", width=32, height=24)
     assert picture.segmentation[12, 16] == world.link_names.index(("r", "base"))
+
+
+@pytest.mark.parametrize("corners", [3, 4, 6, 7])
+def test_flat_meshes_are_drawn_whatever_inertia_they_would_have(scene, corners):
+    """Law: the share of pixels of a polygon ahead is its area over that of the view there.
+
+    Turned at random in their own axes: by rounding, some inertias are then those of no body.
+    """
+    angles = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
+    rim = np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
+    fan = np.array([[0, k + 1, k] for k in range(1, corners - 1)])
+    turns = [
+        rotation_matrix(q / np.linalg.norm(q))
+        for q in np.random.default_rng(1).normal(size=(40, 4))
+    ]
+    drawn = [Drawn(hrpsim.Mesh(rim @ R, fan), 0, Placement(R, np.zeros(3)), RED) for R in turns]
+    renderer = Renderer(drawn, Lens(200, 200, 0.5 * np.pi, 0.1, 100.0))
+    camera, orientation = Placement(np.eye(3), np.array([-2.0, 0.0, 0.0])), [[0.0, 0.0, 0.0, 1.0]]
+    picture = renderer.render(np.zeros((1, 3)), np.array(orientation), camera, ("segmentation",))
+    area = 0.5 * corners * np.sin(2.0 * np.pi / corners)
+    assert (picture.segmentation == 0).mean() == pytest.approx(area / 16.0, rel=0.05)

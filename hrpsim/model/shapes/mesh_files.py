@@ -233,3 +233,14 @@ def read_scene(path: Path, materials: bool = False):
         if unit and float(unit[1]) != 1.0:
             scene.apply_transform(np.diag([*[float(unit[1])] * 3, 1.0]))
     return scene
+
+
+def paint_plain_parts(scene, color: tuple[int, int, int]) -> None:
+    """Give the parts of a trimesh.Scene without a colour of their own this one, from 0 to 255."""
+    from trimesh.visual import TextureVisuals
+    from trimesh.visual.material import PBRMaterial
+
+    for part in scene.geometry.values():
+        if not part.visual.defined:
+            paint = PBRMaterial(baseColorFactor=[*color, 255], metallicFactor=0.0)
+            part.visual = TextureVisuals(material=paint)
