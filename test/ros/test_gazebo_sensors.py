@@ -74,8 +74,9 @@ def test_a_contact_sensor_publishes_its_contacts(monkeypatch):
     publishers = sample_publishers(node, robot, RobotFrames(robot.model, "odom"), clock, "r/")
     assert set(made) == {
         *("r/sole", "r/foot_contact", "r/scan", "r/cloud/points"),
-        *("r/front/image", "r/front/camera_info"),
-        *("r/rgbd/image", "r/rgbd/depth_image", "r/rgbd/camera_info"),
+        *("r/front/image", "r/front/image/compressed", "r/front/camera_info"),
+        *("r/rgbd/image", "r/rgbd/image/compressed", "r/rgbd/depth_image", "r/rgbd/points"),
+        "r/rgbd/camera_info",
     }
     contacts = made["r/foot_contact"]
     for heard in (0, 1):
@@ -92,3 +93,26 @@ def test_a_contact_sensor_publishes_its_contacts(monkeypatch):
     assert total == pytest.approx(wrench.wrench.force.z, rel=1e-12)
     assert total == pytest.approx(2 * 9.80665, rel=1e-6)
     assert contacts.sent[-1].header.frame_id == "odom"
+
+
+@pytest.mark.parametrize("named", ["", "eye", "turned"])
+def test_points_of_a_camera_are_in_the_frame_that_they_name(named):
+    """Law: where a point is does not depend on the frame that <gz_frame_id> names."""
+    turned = """<link name="turned"/><joint name="turned_joint" type="fixed">
+<origin xyz="0.3 0.1 0.2" rpy="-1.5708 0.2 -1.5708"/><parent link="body"/><child link="turned"/>
+</joint><gazebo reference="body"><sensor name="deep" type="depth_camera">
+<pose>0.2 0 0.1 0 0.4 0.1</pose>{}<camera/></sensor></gazebo></robot>"""
+    model = hrpsim.load_model(
+        ROBOT.replace(
+            "</robot>", turned.format(f"<gz_frame_id>{named}</gz_frame_id>" * bool(named))
+        )
+    )
+    frames = RobotFrames(model, "odom")
+    camera = next(sensor for sensor in model.sampled_sensors if sensor.name == "deep")
+    R, p = frames.optical_axes("deep")
+    optics = next(offset for offset in frames.sensor_offsets() if offset[1].startswith("deep_opt"))
+    at = model.frame(named) if named else SimpleNamespace(p=optics[2], R=optics[3])
+    seen = np.array([2.0, -0.3, 0.4])
+    np.testing.assert_allclose(
+        at.R @ ((seen - p) @ R) + at.p, camera.R @ seen + camera.p, atol=1e-12
+    )
