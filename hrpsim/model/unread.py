@@ -22,7 +22,7 @@ _READ = {
         " imu force_torque contact",
     ),
     **dict.fromkeys(("ray", "lidar"), ("", "scan range noise")),
-    "camera": ("name", "horizontal_fov image clip noise"),
+    "camera": ("name", "horizontal_fov image clip noise optical_frame_id"),
     "image": ("", "width height"),
     "clip": ("", "near far"),
     "scan": ("", "horizontal vertical"),

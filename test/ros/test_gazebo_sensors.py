@@ -95,23 +95,28 @@ def test_a_contact_sensor_publishes_its_contacts(monkeypatch):
     assert contacts.sent[-1].header.frame_id == "odom"
 
 
-@pytest.mark.parametrize("named", ["", "eye", "turned"])
-def test_points_of_a_camera_are_in_the_frame_that_they_name(named):
-    """Law: where a point is does not depend on the frame that <gz_frame_id> names."""
-    turned = """<link name="turned"/><joint name="turned_joint" type="fixed">
-<origin xyz="0.3 0.1 0.2" rpy="-1.5708 0.2 -1.5708"/><parent link="body"/><child link="turned"/>
-</joint><gazebo reference="body"><sensor name="deep" type="depth_camera">
-<pose>0.2 0 0.1 0 0.4 0.1</pose>{}<camera/></sensor></gazebo></robot>"""
+@pytest.mark.parametrize("names", ["", "<gz_frame_id>eye</gz_frame_id>", "optical"])
+def test_points_of_a_camera_are_in_the_frame_that_they_name(names):
+    """Law: where a point is does not depend on the frame that the messages name."""
+    optical = "<optical_frame_id>turned</optical_frame_id>" if names == "optical" else ""
     model = hrpsim.load_model(
         ROBOT.replace(
-            "</robot>", turned.format(f"<gz_frame_id>{named}</gz_frame_id>" * bool(named))
+            "</robot>",
+            f"""<link name="turned"/><joint name="turned_joint" type="fixed">
+<origin xyz="0.3 0.1 0.2" rpy="-1.5708 0.2 -1.5708"/><parent link="body"/><child link="turned"/>
+</joint><gazebo reference="body"><sensor name="deep" type="depth_camera">{names * (not optical)}
+<pose>0.2 0 0.1 0 0.4 0.1</pose><camera>{optical}</camera></sensor></gazebo></robot>""",
         )
     )
     frames = RobotFrames(model, "odom")
     camera = next(sensor for sensor in model.sampled_sensors if sensor.name == "deep")
+    named = frames.of_optics("deep")
+    assert named == ("turned" if optical else "eye" if names else "deep_optical_frame")
+    own = [
+        SimpleNamespace(p=p, R=R) for _, frame, p, R in frames.sensor_offsets() if frame == named
+    ]
+    (at,) = own or [model.frame(named)]
     R, p = frames.optical_axes("deep")
-    optics = next(offset for offset in frames.sensor_offsets() if offset[1].startswith("deep_opt"))
-    at = model.frame(named) if named else SimpleNamespace(p=optics[2], R=optics[3])
     seen = np.array([2.0, -0.3, 0.4])
     np.testing.assert_allclose(
         at.R @ ((seen - p) @ R) + at.p, camera.R @ seen + camera.p, atol=1e-12
