@@ -27,8 +27,8 @@ def flattest_foothold(
     """Return the foothold near `nominal` whose ground is flattest, at the height of the ground.
 
     A level sole rests on the highest point beneath it: the flattest ground leaves the smallest gap
-    to the sole, in the mean, and holds it at all four sides. A foothold 20 mm farther from the
-    nominal one must be better by 1 mm. Where nothing is seen, it is `nominal`.
+    to the sole, in the mean. A foothold 20 mm farther from the nominal one must be better by 1 mm.
+    Where nothing is seen, it is `nominal`.
 
     Args:
         nominal: as planned.
@@ -38,8 +38,8 @@ def flattest_foothold(
         standing: the foot that stands; the other one then passes above the ground that is seen on
             its way, from as far behind this one as it goes ahead. None: it looks at footholds only.
         reach: how far the foothold may move along and across the sole [m].
-        margin: how much larger the rectangle is on each side [m]; at least the distance of
-            neighbouring points, between which a sole may meet a stone that is not seen.
+        margin: how much larger the rectangle is on each side [m]: not less than the distance of
+            neighbouring points, or a sole meets the corner of a stone that lies between them.
         clearance: above what it passes, in parts of the gait's step height; with `standing`.
     """
     points = np.asarray(points, dtype=np.float64)
@@ -50,12 +50,10 @@ def flattest_foothold(
     for dx in _shifts(reach[0]):
         for dy in _shifts(reach[1]):
             inside = (x >= low[0] + dx) & (x <= high[0] + dx)
-            inside &= (y >= low[1] + dy) & (y <= high[1] + dy)
-            beneath = points[inside, 2]
+            beneath = points[inside & (y >= low[1] + dy) & (y <= high[1] + dy), 2]
             if len(beneath) < _FEWEST:
                 continue
             cost = beneath.max() - beneath.mean() + _PER_DISTANCE * np.hypot(dx, dy)
-            cost += _tipping(x[inside] - dx, y[inside] - dy, beneath, low, high)
             if cost < least:
                 least, at = cost, nominal.point((dx, dy))
                 best = nominal._replace(x=float(at[0]), y=float(at[1]), z=float(beneath.max()))
@@ -68,16 +66,6 @@ def flattest_foothold(
     passed = points[(x >= low[0]) & (x <= high[0]) & (y >= low[1]) & (y <= high[1]), 2]
     obstacle = float(passed.max(initial=best.z) - best.z)
     return best._replace(obstacle=obstacle, clearance=clearance)
-
-
-def _tipping(x, y, z, low, high) -> float:
-    """Return how far the ground is below its highest point where the sole would tip to [m].
-
-    That is the lowest of its four sides, the outer quarters of the rectangle from low to high.
-    """
-    near, far = 0.75 * low + 0.25 * high, 0.25 * low + 0.75 * high
-    sides = x < near[0], x > far[0], y < near[1], y > far[1]
-    return z.max() - min(z[side].max(initial=z.min()) for side in sides)
 
 
 def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarray:
