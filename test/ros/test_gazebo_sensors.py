@@ -95,6 +95,24 @@ def test_a_contact_sensor_publishes_its_contacts(monkeypatch):
     assert contacts.sent[-1].header.frame_id == "odom"
 
 
+def test_without_pillow_only_the_compressed_topics_are_missing(monkeypatch):
+    topics = []
+    node = SimpleNamespace(create_publisher=lambda *a: topics.append(a[1]), get_logger=Log)
+    world = hrpsim.World()
+    robot = world.add_robot(hrpsim.load_model(ROBOT))
+    made = []
+    for found in (object(), None):
+        topics.clear()
+        monkeypatch.setattr(
+            "hrpsim.ros.robot.camera_publishers.find_spec", lambda _, is_=found: is_
+        )
+        frames = RobotFrames(robot.model, "odom")
+        sample_publishers(node, robot, frames, SimulationClock(world.time_step), "")
+        made.append(set(topics))
+    assert made[0] - made[1] == {"front/image/compressed", "rgbd/image/compressed"}
+    assert made[1] < made[0]
+
+
 @pytest.mark.parametrize("names", ["", "<gz_frame_id>eye</gz_frame_id>", "optical"])
 def test_points_of_a_camera_are_in_the_frame_that_they_name(names):
     """Law: where a point is does not depend on the frame that the messages name."""
