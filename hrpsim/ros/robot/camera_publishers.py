@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cameras of a robot as sensor_msgs/Image and CameraInfo, in their optical frames (REP 103)."""
+"""Cameras of a robot as Image, PointCloud2 and CameraInfo, in their optical frames (REP 103)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2, PointField
 
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.point_clouds import PointCloud
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.sampled_view import Sample
 
@@ -36,6 +35,31 @@ POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4")])
 # The bytes of rgb are blue, green, red and 0: as PCL and RViz read it.
 COLORED_POINT = np.dtype([*POINT.descr, ("rgb", "<f4")])
 _QUALITY = 95  # of JPEG, as image_transport has it
+_DATATYPES = {"f4": PointField.FLOAT32, "u2": PointField.UINT16}
+
+
+class PointCloud:
+    """A cloud's message, and the points in it.
+
+    points: (rows * columns,) of a type with the float32 fields x, y, z [m], row by row.
+    """
+
+    def __init__(self, kind: np.dtype, rows: int, columns: int, frame: str):
+        self.points = np.zeros(rows * columns, dtype=kind)
+        self.message = PointCloud2(height=rows, width=columns, point_step=kind.itemsize)
+        self.message.row_step = columns * kind.itemsize
+        self.message.header.frame_id = frame
+        self.message.fields = [
+            PointField(name=name, offset=offset, datatype=_DATATYPES[type_.str[1:]], count=1)
+            for name, (type_, offset) in (kind.fields or {}).items()
+        ]
+
+    def fill(self, positions: np.ndarray) -> None:
+        """Write `points`, with their positions (n, 3) [m], into the message."""
+        for axis, values in zip("xyz", positions.T):
+            self.points[axis] = values
+        self.message.is_dense = bool(np.isfinite(positions).all())
+        self.message.data = array("B", self.points.tobytes())
 
 
 class CameraPublisher:

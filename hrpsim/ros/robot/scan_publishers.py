@@ -16,10 +16,9 @@ from hrpsim.model.sampled_sensors import Lidar
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.camera_publishers import CameraPublisher, stamp_of
+from hrpsim.ros.robot.camera_publishers import CameraPublisher, PointCloud, stamp_of
 from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.point_clouds import PointCloud
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.sampled_view import Sample
