@@ -34,6 +34,7 @@ _FILES = {
     "factorisation": "factorisation",
     "reading": "reading",
     "rays": "rays",
+    "cameras": "cameras",
     "startup": "startup",
     "ros": "ros_node_script",
 }
@@ -47,6 +48,7 @@ LONG = (
     "ros",
     "reading",
     "rays",
+    "cameras",
     "convergence",
     "everystep",
     "oracles",

@@ -24,7 +24,7 @@ CAMERA_TYPES = {
     "segmentation_camera": "segmentation",
 }
 _LINK_TYPES = ("imu", "contact", *RAY_TYPES, *CAMERA_TYPES)
-FRAME_TAGS = ("gz_frame_id", "ignition_frame_id")
+FRAME_TAGS = ("optical_frame_id", "gz_frame_id", "ignition_frame_id")
 TOPIC = re.compile(r"(?!.*__)/?[A-Za-z]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # what ROS allows
 _AXES = ("x", "y", "z")
 # The names of the first and the last three values in <imu> and <force_torque>, and of SDF 1.4.
@@ -107,8 +107,11 @@ def _topic_of(sensor) -> str:
 
 
 def _frame_of(sensor) -> str:
-    """Return the link that a sensor names as the frame of its messages; "" for none."""
-    names = [_text(sensor, tag, "") for tag in FRAME_TAGS]
+    """Return the link that a sensor names as the frame of its messages; "" for none.
+
+    The optical frame is that of <camera>.
+    """
+    names = [_text(sensor, tag, "") for tag in ("camera/" + FRAME_TAGS[0], *FRAME_TAGS[1:])]
     root = sensor.getroottree().getroot()
     return next((name for name in names if is_link(root, name)), "")
 

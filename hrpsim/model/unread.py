@@ -22,7 +22,7 @@ _READ = {
         " imu force_torque contact",
     ),
     **dict.fromkeys(("ray", "lidar"), ("", "scan range noise")),
-    "camera": ("name", "horizontal_fov image clip noise"),
+    "camera": ("name", "horizontal_fov image clip noise optical_frame_id"),
     "image": ("", "width height"),
     "clip": ("", "near far"),
     "scan": ("", "horizontal vertical"),
@@ -76,10 +76,12 @@ _WHY = {
     **dict.fromkeys(("calibration", "safety_controller"), "not simulated"),
     "loop_joint": "not simulated: <connection> of <hrpsim> closes a loop",
     "sensor": "not simulated: <sensor> of <hrpsim> is",
-    "topic": "not a name that ROS allows: the topic is the sensor's name",
-    **dict.fromkeys(FRAME_TAGS, "not a link: the frame is the sensor's"),
     "plugin": "not run",
     **dict.fromkeys(("material", "texture"), "not drawn"),
+}
+_WHY_VALUES = {  # of elements that are read
+    "topic": "not a name that ROS allows: the topic is the sensor's name",
+    **dict.fromkeys(FRAME_TAGS, "not a link: the frame is the sensor's"),
 }
 
 
@@ -128,4 +130,5 @@ def _has_effect(child, children: list[str]) -> bool:
 
 
 def _why(name: str, known: list[str]) -> str:
-    return _WHY.get(name) or f"not read{suggestion(name, known)}"
+    why = (_WHY_VALUES if name in known else _WHY).get(name)
+    return why or f"not read{suggestion(name, known)}"

@@ -70,6 +70,13 @@ class Lens(NamedTuple):
         u, v = 0.5 * (self.width - 1), 0.5 * (self.height - 1)
         return np.array([[f, 0.0, u], [0.0, f, v], [0.0, 0.0, 1.0]])
 
+    @property
+    def rays(self) -> np.ndarray:
+        """Points of all pixels at a depth of 1 m, in the camera's frame (height, width, 3) [m]."""
+        K, (v, u) = self.matrix, np.mgrid[: self.height, : self.width]
+        right, down = (u - K[0, 2]) / K[0, 0], (v - K[1, 2]) / K[1, 1]
+        return np.stack([np.ones_like(right), -right, -down], axis=-1)
+
 
 class Picture(NamedTuple):
     """The images of one look; None where one was not wanted."""
@@ -170,13 +177,12 @@ class Renderer:
         if "depth" in wanted or "segmentation" in wanted:
             flags = scene.flags.copy()
             scene.flags[[kinds.mjRND_SEGMENT.value, kinds.mjRND_IDCOLOR.value]] = True
-            ids = np.empty((*size, 3), dtype=np.uint8)
-            nearness = np.empty(size, dtype=np.float32)
+            ids = np.empty((*size, 3), dtype=np.uint8) if "segmentation" in wanted else None
+            nearness = np.empty(size, dtype=np.float32) if "depth" in wanted else None
             self._pixels(ids, nearness)
             scene.flags[:] = flags
-            found = self._links_of(ids)
-            segmentation = found if "segmentation" in wanted else None
-            depth = self._depth(nearness, found) if "depth" in wanted else None
+            segmentation = None if ids is None else self._links_of(ids)
+            depth = None if nearness is None else self._depth(nearness)
         return Picture(color, depth, segmentation)
 
     def _add_arrow(self, start: np.ndarray, tip: np.ndarray) -> None:
@@ -207,12 +213,15 @@ class Renderer:
                 links[geom.segid + 1] = self._links[geom.objid]
         return links[number]
 
-    def _depth(self, nearness: np.ndarray, found: np.ndarray) -> np.ndarray:
-        """Return metres along the optical axis; OpenGL's depth is 1 at `near` and 0 at `far`."""
-        near, far = self.lens.near, self.lens.far
-        depth = near * far / (near + nearness.astype(np.float64) * (far - near))
-        depth[found < 0] = np.inf
-        return depth.astype(np.float32)
+    def _depth(self, nearness: np.ndarray) -> np.ndarray:
+        """Return metres along the optical axis; OpenGL's depth is 1 at `near` and 0 at `far`.
+
+        It is 0 where nothing is drawn.
+        """
+        near, far = np.float32(self.lens.near), np.float32(self.lens.far)
+        depth = near * far / (near + nearness * (far - near))
+        depth[nearness == 0.0] = np.inf
+        return depth
 
     def _compiled(self):
         """Return MuJoCo's model: a body moved at will for the camera, and for each geometry."""

@@ -45,6 +45,16 @@ def test_a_sole_leaves_an_edge_within_reach(edge, rise):
         assert np.ptp(beneath) == 0.0
 
 
+@pytest.mark.parametrize("side, outward", [("left", 1.0), ("right", -1.0)])
+def test_a_sole_goes_outward_as_far_as_its_reach_and_inward_20_mm(side, outward):
+    """Law: it leaves an edge beneath it for level ground outside; the other foot is inside."""
+    nominal = Footstep(side, 0.0, 0.0, 0.0)
+    for edge, moved in ((-0.013, 0.06), (0.013, -0.02)):
+        points = ground(lambda x, y, at=edge: np.where(outward * y < at, 0.05, 0.0))
+        found = flattest_foothold(nominal, points, OUTLINE, margin=0.0)
+        assert (found.x, outward * found.y) == pytest.approx((0.0, moved))
+
+
 def test_without_points_a_footstep_stays_as_planned():
     nominal = Footstep("left", 0.3, 0.1, 0.2, 0.05)
     for points in (np.empty((0, 3)), np.full((50, 3), np.nan), [[9.0, 9.0, 1.0]] * 9):

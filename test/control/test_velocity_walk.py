@@ -187,6 +187,24 @@ def test_footsteps_may_be_placed_elsewhere(body):
     assert sections[-1].waist[-1, 2] == pytest.approx(body.waist_height + 0.04)
 
 
+def test_a_riser_too_high_for_the_usual_time_takes_the_time_of_stairs(body):
+    """Law: such steps keep their length, their time in the air is 4/3 of that on the level."""
+
+    def on_tread(nominal, standing):
+        return nominal._replace(z=0.095 * (nominal.x > 0.3))
+
+    walk, sections = walked(body, [Velocity(0.15)] * 6, on_tread)
+    strides = np.diff([section.footsteps[0].x for section in sections])
+    assert strides == pytest.approx(0.15 * 0.9, abs=0.005)
+    assert [section.footsteps[0].z for section in sections].count(0.095) >= 3
+    times = [(len(section.zmp) - 1) * PERIOD for section in sections[1:]]
+    assert {round(time, 6) for time in times} == {0.9, 1.1}
+    assert max(len(section.zmp) for section in sections) <= walk.longest
+    for before, after in itertools.pairwise(sections):
+        assert after.com[0] == pytest.approx(before.com[-1], abs=3e-4)
+        assert after.com_velocity[0] == pytest.approx(before.com_velocity[-1], abs=0.02)
+
+
 def test_steps_that_the_legs_cannot_make_are_shortened(body):
     """Where a place is out of reach a shorter step is tried, at last one on the spot."""
 

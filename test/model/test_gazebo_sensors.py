@@ -131,6 +131,10 @@ def test_a_contact_sensor_of_gazebo_feels_the_contacts_of_its_link():
             gazebo("body", "imu", "<imu><noise><rate><mean>1</mean></rate></noise></imu>"),
             "<mean> of <rate>",
         ),
+        (
+            gazebo("body", "camera", "<camera><gz_frame_id>body</gz_frame_id></camera>"),
+            "<gz_frame_id> of <camera> (1: s): not read",
+        ),
     ],
 )
 def test_what_is_not_simulated_is_listed(sensor, line):

@@ -3,8 +3,11 @@
 
 """Cameras over ROS: a user of Image, CameraInfo and TF finds things where they are."""
 
+from io import BytesIO
+
 import numpy as np
 import pytest
+from PIL import Image as PillowImage
 from rclpy.qos import qos_profile_sensor_data
 from ros.messages import nanoseconds
 from scipy.spatial.transform import Rotation
@@ -50,13 +53,15 @@ def test_a_box_is_found_where_it_is(simulations, files, listener):
     depths = listener.collect(IMAGE, "eye/depth/image_raw", quality)
     nears = listener.collect(IMAGE, "near/depth/image_raw", quality)
     labels = listener.collect(IMAGE, "eye/segmentation/image_raw", quality)
+    clouds = listener.collect("sensor_msgs/msg/PointCloud2", "eye/points", quality)
+    jpegs = listener.collect("sensor_msgs/msg/CompressedImage", "eye/image_raw/compressed", quality)
     infos = listener.collect("sensor_msgs/msg/CameraInfo", "eye/camera_info", quality)
     fixed = listener.collect("tf2_msgs/msg/TFMessage", "tf_static", LATCHED)
     assert listener.wait_for(lambda: listener.node.count_publishers("/eye/image_raw"))
 
     def arrived():
         assert listener.call("/hrpsim/step").success
-        return colors and depths and nears and labels and infos
+        return colors and depths and nears and labels and infos and clouds and jpegs
 
     assert listener.wait_for(arrived)
     info, depth = infos[-1], depths[-1]
@@ -91,3 +96,20 @@ def test_a_box_is_found_where_it_is(simulations, files, listener):
     far = np.isinf(metres) | (metres > 65.535)
     assert far.any() and not whole[far].any()
     assert np.abs(whole[~far] - 1e3 * metres[~far]).max() < 0.51
+
+    cloud, color = clouds[-1], np.frombuffer(colors[-1].data, dtype=np.uint8).reshape(240, 320, 3)
+    assert (cloud.header.frame_id, cloud.height, cloud.width) == ("eye_optical_frame", 240, 320)
+    assert [(f.name, f.offset, f.datatype) for f in cloud.fields] == [
+        *(("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("rgb", 12, 7))
+    ]
+    rows = np.frombuffer(cloud.data, dtype=np.uint8).reshape(240, 320, 16)
+    np.testing.assert_array_equal(rows[:, :, 14:11:-1], color)
+    placed = R.apply(rows[:, :, :12].copy().view(np.float32).reshape(-1, 3)) + p
+    ground = world.link_names.index(("world", "ground"))
+    seen = (label.ravel() == ground) & (metres.ravel() < 10.0)
+    assert np.abs(placed[seen, 2]).max() < 1e-4 and seen.sum() > 10_000
+    top = (label.ravel() == box) & (placed[:, 2] > 0.8 - 1e-4)
+    assert top.any() and np.abs(placed[top, 2] - 0.8).max() < 1e-4
+    assert jpegs[-1].format == "rgb8; jpeg compressed bgr8"
+    decoded = np.asarray(PillowImage.open(BytesIO(bytes(jpegs[-1].data))))
+    assert np.abs(decoded.astype(int) - color).mean() < 3.0

@@ -74,8 +74,9 @@ def test_a_contact_sensor_publishes_its_contacts(monkeypatch):
     publishers = sample_publishers(node, robot, RobotFrames(robot.model, "odom"), clock, "r/")
     assert set(made) == {
         *("r/sole", "r/foot_contact", "r/scan", "r/cloud/points"),
-        *("r/front/image", "r/front/camera_info"),
-        *("r/rgbd/image", "r/rgbd/depth_image", "r/rgbd/camera_info"),
+        *("r/front/image", "r/front/image/compressed", "r/front/camera_info"),
+        *("r/rgbd/image", "r/rgbd/image/compressed", "r/rgbd/depth_image", "r/rgbd/points"),
+        "r/rgbd/camera_info",
     }
     contacts = made["r/foot_contact"]
     for heard in (0, 1):
@@ -92,3 +93,49 @@ def test_a_contact_sensor_publishes_its_contacts(monkeypatch):
     assert total == pytest.approx(wrench.wrench.force.z, rel=1e-12)
     assert total == pytest.approx(2 * 9.80665, rel=1e-6)
     assert contacts.sent[-1].header.frame_id == "odom"
+
+
+def test_without_pillow_only_the_compressed_topics_are_missing(monkeypatch):
+    topics = []
+    node = SimpleNamespace(create_publisher=lambda *a: topics.append(a[1]), get_logger=Log)
+    world = hrpsim.World()
+    robot = world.add_robot(hrpsim.load_model(ROBOT))
+    made = []
+    for found in (object(), None):
+        topics.clear()
+        monkeypatch.setattr(
+            "hrpsim.ros.robot.camera_publishers.find_spec", lambda _, is_=found: is_
+        )
+        frames = RobotFrames(robot.model, "odom")
+        sample_publishers(node, robot, frames, SimulationClock(world.time_step), "")
+        made.append(set(topics))
+    assert made[0] - made[1] == {"front/image/compressed", "rgbd/image/compressed"}
+    assert made[1] < made[0]
+
+
+@pytest.mark.parametrize("names", ["", "<gz_frame_id>eye</gz_frame_id>", "optical"])
+def test_points_of_a_camera_are_in_the_frame_that_they_name(names):
+    """Law: where a point is does not depend on the frame that the messages name."""
+    optical = "<optical_frame_id>turned</optical_frame_id>" if names == "optical" else ""
+    model = hrpsim.load_model(
+        ROBOT.replace(
+            "</robot>",
+            f"""<link name="turned"/><joint name="turned_joint" type="fixed">
+<origin xyz="0.3 0.1 0.2" rpy="-1.5708 0.2 -1.5708"/><parent link="body"/><child link="turned"/>
+</joint><gazebo reference="body"><sensor name="deep" type="depth_camera">{names * (not optical)}
+<pose>0.2 0 0.1 0 0.4 0.1</pose><camera>{optical}</camera></sensor></gazebo></robot>""",
+        )
+    )
+    frames = RobotFrames(model, "odom")
+    camera = next(sensor for sensor in model.sampled_sensors if sensor.name == "deep")
+    named = frames.of_optics("deep")
+    assert named == ("turned" if optical else "eye" if names else "deep_optical_frame")
+    own = [
+        SimpleNamespace(p=p, R=R) for _, frame, p, R in frames.sensor_offsets() if frame == named
+    ]
+    (at,) = own or [model.frame(named)]
+    R, p = frames.optical_axes("deep")
+    seen = np.array([2.0, -0.3, 0.4])
+    np.testing.assert_allclose(
+        at.R @ ((seen - p) @ R) + at.p, camera.R @ seen + camera.p, atol=1e-12
+    )

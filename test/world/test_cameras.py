@@ -171,7 +171,7 @@ def test_a_camera_of_a_robot_measures_at_its_rate_and_does_not_see_its_link():
 
 @pytest.mark.usefixtures("scene")
 def test_a_camera_declared_for_gazebo_is_read(recwarn):
-    """Law: types and settings are Gazebo's; nothing of it is listed as without effect."""
+    """Law: types and settings are Gazebo's, all of it has effect; rays meet its points."""
     text = """<gazebo reference="body"><sensor name="rgbd" type="rgbd_camera">
     <update_rate>30</update_rate><pose>0.2 0 0.1 0 0 0</pose><camera name="c">
     <horizontal_fov>1.5</horizontal_fov><image><width>64</width><height>48</height>
@@ -188,6 +188,11 @@ def test_a_camera_declared_for_gazebo_is_read(recwarn):
     world.step(34)
     assert eye.color.shape == (48, 64, 3) and eye.depth.shape == (48, 64)
     np.testing.assert_allclose(eye.matrix, camera_matrix(64, 48, 1.5))
+    assert eye.points.shape == (48, 64, 3)
+    points, (R, p) = eye.points[np.isfinite(eye.depth)], eye.frame_pose
+    hits = world.cast_rays(p, points @ R.T, exclude=eye.robot.name)
+    np.testing.assert_allclose(hits.distances, np.linalg.norm(points, axis=1), rtol=1e-5)
+    assert len(points) > 500 and np.isnan(eye.points[0]).all()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hrpsim.control.pattern.footsteps import Footstep
 
 _SPACING = 0.02  # of the footholds that are compared [m]
 _PER_DISTANCE = 0.05  # gap beneath the sole that outweighs a foothold so much farther [m/m]
+_INWARD = 0.02  # [m]
 _FEWEST = 4  # points beneath a sole that say how high the ground is
 
 
@@ -20,7 +21,7 @@ def flattest_foothold(
     outline,
     standing: Footstep | None = None,
     *,
-    reach=(0.08, 0.02),
+    reach=(0.08, 0.06),
     margin: float = 0.01,
     clearance: float = 1.0,
 ) -> Footstep:
@@ -37,17 +38,21 @@ def flattest_foothold(
         outline: corners of the sole in its frame (k, 2) [m]; the rectangle about them counts.
         standing: the foot that stands; the other one then passes above the ground that is seen on
             its way, from as far behind this one as it goes ahead. None: it looks at footholds only.
-        reach: how far the foothold may move along and across the sole [m].
-        margin: how much larger the rectangle is on each side [m].
+        reach: how far the foothold may move along the sole, and outward [m]; inward it moves 20 mm
+            at most, as the other foot is there.
+        margin: how much larger the rectangle is on each side [m]: not less than the distance of
+            neighbouring points, or a sole meets the corner of a stone that lies between them.
         clearance: above what it passes, in parts of the gait's step height; with `standing`.
     """
     points = np.asarray(points, dtype=np.float64)
     points = points[np.isfinite(points).all(axis=1)]
     low, high = np.min(outline, axis=0) - margin, np.max(outline, axis=0) + margin
     x, y = _seen_from(nominal, points[:, :2])
+    outward = 1.0 if nominal.side == "left" else -1.0
+    across = [shift for shift in _shifts(reach[1]) if outward * shift >= -_INWARD - 1e-9]
     best, least = nominal, np.inf
     for dx in _shifts(reach[0]):
-        for dy in _shifts(reach[1]):
+        for dy in across:
             inside = (x >= low[0] + dx) & (x <= high[0] + dx)
             beneath = points[inside & (y >= low[1] + dy) & (y <= high[1] + dy), 2]
             if len(beneath) < _FEWEST:

@@ -48,7 +48,10 @@ _FORESEEN = 3  # steps after the next one
 _BEYOND = 0.8  # whole-body dynamics are taken into account this long after the next step [s]
 _FADING = 0.3  # in the last part of that time this fades out [s]
 _CORRECTIONS = 3
-_SHORTENED = (1.0, 0.5, 0.25, 0.0)  # steps that are tried in turn where the legs cannot follow
+# Steps that are tried in turn where the legs cannot follow, each in the usual time and in that of
+# walks on stairs.
+_SHORTENED = (1.0, 0.5, 0.25, 0.0)
+_CLIMBING = 4.0 / 3.0  # time in the air on stairs, in times of that on the level
 _RATES = ("efforts", "com_velocity", "zmp", "vertical_force")  # of a section, from differences
 _SAME = 1e-9  # [m, rad]
 
@@ -87,6 +90,8 @@ class ReplannedWalk:
         size = body.leg_length / REFERENCE_LEG
         self.body, self.period = body, period
         self.gait = _in_periods(gait.scaled(size).paced(pace), period)
+        climbing = replace(self.gait, single_support=_CLIMBING * self.gait.single_support)
+        self._gaits = self.gait, _in_periods(climbing, period)
         self.step_time = self.gait.single_support + self.gait.double_support
         turning = velocity_limits(size * pace.length, self.step_time)
         self.limits = turning._replace(turn=pace.length * turning.turn)
@@ -98,9 +103,9 @@ class ReplannedWalk:
     @property
     def longest(self) -> int:
         """The most samples of a section."""
-        gait = self.gait
-        first, last = gait.start + gait.single_support, gait.end
-        return round(max(first, last, self.step_time) / self.period) + 1
+        gait = self._gaits[-1]
+        first, step = gait.start + gait.single_support, gait.single_support + gait.double_support
+        return round(max(first, gait.end, step) / self.period) + 1
 
     def reset(self) -> None:
         """Begin again, at rest over the world's origin."""
@@ -134,18 +139,19 @@ class ReplannedWalk:
         if self.is_standing and not any(velocity):
             return self._rest
         side = self._next_side(velocity)
-        for part in _SHORTENED:
+        parts = _SHORTENED if any(velocity) else _SHORTENED[:1]
+        for part in parts:
             tried = Velocity(*(part * value for value in velocity))
             footsteps = self._footsteps(tried, side, place or _as_planned)
-            try:
-                section = self._planned(footsteps, self._phases(footsteps))
-            except (WalkError, UnreachableError):
-                if part == 0.0 or not any(velocity):
-                    raise
-            else:
-                break
-        self._closing = not any(velocity)
-        return section
+            for gait in self._gaits:
+                try:
+                    section = self._planned(footsteps, self._phases(footsteps, gait))
+                except (WalkError, UnreachableError) as error:
+                    failure = error
+                else:
+                    self._closing = not any(velocity)
+                    return section
+        raise failure
 
     def _next_side(self, velocity: Velocity) -> str:
         if self._swung is not None:
@@ -166,15 +172,15 @@ class ReplannedWalk:
             side = standing.side
         return steps
 
-    def _phases(self, footsteps: list[Footstep]) -> list[Phase]:
+    def _phases(self, footsteps: list[Footstep], gait: Gait) -> list[Phase]:
         """Return the phases of a plan that begins now, with a touch-down or at rest."""
         if self._swung is None:
-            return phases_of(**self.stance, footsteps=footsteps, gait=self.gait)
+            return phases_of(**self.stance, footsteps=footsteps, gait=gait)
         if not footsteps:
             return [self._swung, self._last_phase()]
         _check_gap(self.body, self.stance, footsteps[0])
-        after = self.gait.double_support - self.gait.start
-        phases = phases_of(**self.stance, footsteps=footsteps, gait=self.gait)
+        after = gait.double_support - gait.start
+        phases = phases_of(**self.stance, footsteps=footsteps, gait=gait)
         if self._closing:  # the motion so far leads to a rest
             return [self._swung, phases[0]._replace(rests=True), *phases[1:]]
         moved = [p._replace(begin=max(p.begin + after, 0.0), end=p.end + after) for p in phases]

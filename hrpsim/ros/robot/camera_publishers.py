@@ -1,18 +1,25 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cameras of a robot as sensor_msgs/Image and CameraInfo, in their optical frames (REP 103)."""
+"""Cameras of a robot as Image, PointCloud2 and CameraInfo, in their optical frames (REP 103)."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from io import BytesIO
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from sensor_msgs.msg import CameraInfo, Image
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2, PointField
 
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.sampled_view import Sample
 
@@ -24,59 +31,120 @@ _TOPICS = {
     "segmentation": ("segmentation/image_raw", "labels_map"),
 }
 _BYTES = {"rgb8": 3, "32FC1": 4, "16UC1": 2, "32SC1": 4}  # of a pixel
+POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4")])
+# The bytes of rgb are blue, green, red and 0: as PCL and RViz read it.
+COLORED_POINT = np.dtype([*POINT.descr, ("rgb", "<f4")])
+_QUALITY = 95  # of JPEG, as image_transport has it
+_DATATYPES = {"f4": PointField.FLOAT32, "u2": PointField.UINT16}
+
+
+class PointCloud:
+    """A cloud's message, and the points in it.
+
+    points: (rows * columns,) of a type with the float32 fields x, y, z [m], row by row.
+    """
+
+    def __init__(self, kind: np.dtype, rows: int, columns: int, frame: str):
+        self.points = np.zeros(rows * columns, dtype=kind)
+        self.message = PointCloud2(height=rows, width=columns, point_step=kind.itemsize)
+        self.message.row_step = columns * kind.itemsize
+        self.message.header.frame_id = frame
+        self.message.fields = [
+            PointField(name=name, offset=offset, datatype=_DATATYPES[type_.str[1:]], count=1)
+            for name, (type_, offset) in (kind.fields or {}).items()
+        ]
+
+    def fill(self, positions: np.ndarray) -> None:
+        """Write `points`, with their positions (n, 3) [m], into the message."""
+        for axis, values in zip("xyz", positions.T):
+            self.points[axis] = values
+        self.message.is_dense = bool(np.isfinite(positions).all())
+        self.message.data = array("B", self.points.tobytes())
 
 
 class CameraPublisher:
     """Publishes what a camera sees; it looks only while a topic of it is heard.
 
     Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is; or 16UC1),
-    NAME/segmentation/image_raw (32SC1, indices in World.link_names) and NAME/camera_info. One that
-    declares a topic for Gazebo has its only image there and camera_info in the same namespace, or
-    image, depth_image, labels_map and camera_info below the topic.
+    NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points of the depth, with
+    the colour if there is one, and NAME/camera_info. One that declares a topic for Gazebo has its
+    only image there and camera_info in the same namespace, or image, depth_image, labels_map and
+    camera_info below the topic; points are below it. Where Pillow is installed, colour is also on
+    the topic of its image + "/compressed" (JPEG), where image_transport subscribes.
     """
 
-    def __init__(self, node: Node, view: CameraView, frame: str, prefix: str, clock):
+    def __init__(self, node: Node, view: CameraView, frames: RobotFrames, prefix: str, clock):
         self._view, self._clock = view, clock
-        lens = view.pattern
+        lens, at = view.pattern, view.description
+        frame = frames.of_optics(at.name)
         self._info = CameraInfo(width=lens.width, height=lens.height, distortion_model="plumb_bob")
         K, f = view.matrix, view.matrix[0, 0]
         self._info.d, self._info.k = [0.0] * 5, K.ravel().tolist()
         self._info.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
         self._info.p = [f, 0.0, K[0, 2], 0.0, 0.0, f, K[1, 2], 0.0, 0.0, 0.0, 1.0, 0.0]
         self._info.header.frame_id = frame
-        own, alone = view.description.topic, lens.wanted in (("color",), ("depth",))
-        within = own.rpartition("/")[0] if own and alone else own or view.description.name
-        info = prefix + f"{within}/camera_info".lstrip("/")
-        self._infos = node.create_publisher(CameraInfo, info, qos.SCAN)
-        self._images = {}
+        own, alone = at.topic, lens.wanted in (("color",), ("depth",))
+        within = own.rpartition("/")[0] if own and alone else own or at.name
+        # Each with the function that writes the newest sample into the message.
+        self._topics: list[tuple[Publisher, Any, Callable[[Any], None]]] = []
+
+        def add(message, topic: str, fill: Callable[[Any], None]) -> None:
+            message.header.frame_id = frame
+            publisher = node.create_publisher(type(message), prefix + topic.lstrip("/"), qos.SCAN)
+            self._topics.append((publisher, message, fill))
+
+        add(self._info, f"{within}/camera_info", lambda info: None)
         encodings = {"color": "rgb8", "depth": lens.depth_encoding, "segmentation": "32SC1"}
         for name in lens.wanted:
             encoding, (below, gazebo) = encodings[name], _TOPICS[name]
             topic = own if own and alone else f"{within}/{gazebo if own else below}"
             image = Image(width=lens.width, height=lens.height, encoding=encoding)
-            image.header.frame_id, image.step = frame, _BYTES[encoding] * lens.width
-            self._images[name] = node.create_publisher(Image, prefix + topic, qos.SCAN), image
+            image.step = _BYTES[encoding] * lens.width
+            add(image, topic, partial(self._fill_image, name))
+            if name == "color" and find_spec("PIL"):
+                compressed = CompressedImage(format="rgb8; jpeg compressed bgr8")
+                add(compressed, f"{topic}/compressed", self._fill_compressed)
+        if "depth" in lens.wanted:
+            kind = COLORED_POINT if "color" in lens.wanted else POINT
+            self._cloud = PointCloud(kind, lens.height, lens.width, frame)
+            self._axes = frames.optical_axes(at.name)
+            add(self._cloud.message, f"{own or at.name}/points", self._fill_points)
         self._published: Sample | None = None
         view.enabled = False
 
     def publish(self) -> None:
         """Publish the newest images unless they were published already."""
-        heard = {n: p.get_subscription_count() > 0 for n, (p, _) in self._images.items()}
-        self._view.enabled = any(heard.values()) or self._infos.get_subscription_count() > 0
-        sample = self._view.latest() if self._view.enabled else None
+        heard = [topic for topic in self._topics if topic[0].get_subscription_count() > 0]
+        self._view.enabled = bool(heard)
+        sample = self._view.latest() if heard else None
         if sample is None or sample is self._published:
             return
         self._published = sample
         stamp = stamp_of(self._view, sample, self._clock)
-        self._info.header.stamp = stamp
-        self._infos.publish(self._info)
-        for name, (publisher, image) in self._images.items():
-            if heard[name]:
-                pixels = getattr(sample.values.picture, name)
-                if image.encoding == "16UC1":
-                    pixels = millimetres(pixels)
-                image.header.stamp, image.data = stamp, array("B", pixels.tobytes())
-                publisher.publish(image)
+        for publisher, message, fill in heard:
+            message.header.stamp = stamp
+            fill(message)
+            publisher.publish(message)
+
+    def _fill_image(self, name: str, image: Image) -> None:
+        pixels = getattr(self._view, name)
+        if image.encoding == "16UC1":
+            pixels = millimetres(pixels)
+        image.data = array("B", pixels.tobytes())
+
+    def _fill_compressed(self, image: CompressedImage) -> None:
+        from PIL import Image as PillowImage
+
+        jpeg = BytesIO()
+        PillowImage.fromarray(self._view.color).save(jpeg, "jpeg", quality=_QUALITY)
+        image.data = array("B", jpeg.getvalue())
+
+    def _fill_points(self, cloud: PointCloud2) -> None:
+        R, p = self._axes
+        if self._cloud.points.dtype == COLORED_POINT:
+            records = self._cloud.points.view(np.uint8).reshape(-1, COLORED_POINT.itemsize)
+            records[:, 12:15] = self._view.color.reshape(-1, 3)[:, ::-1]
+        self._cloud.fill((self._view.points.reshape(-1, 3) - p) @ R)
 
 
 def millimetres(depth: np.ndarray) -> np.ndarray:

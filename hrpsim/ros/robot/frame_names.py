@@ -48,6 +48,19 @@ class RobotFrames:
         """Return the optical frame of a camera: z ahead, x to the right (REP 103)."""
         return self._prefix + (self._called(name).frame or name + "_optical_frame")
 
+    def optical_axes(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return R (3, 3) and p (3,) [m] of the frame `of_optics`, in the camera's own.
+
+        Of a link that moves against the camera it is the camera's own: as Gazebo has points.
+        """
+        camera = self._called(name)
+        if not camera.frame:
+            return OPTICAL, np.zeros(3)
+        link = self._model.frame(camera.frame)
+        if link.body != camera.body:
+            return np.eye(3), np.zeros(3)
+        return camera.R.T @ link.R, camera.R.T @ (link.p - camera.p)
+
     def _called(self, name: str):
         return next(sensor for sensor in self._sensors if sensor.name == name)
 

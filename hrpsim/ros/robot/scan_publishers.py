@@ -10,13 +10,13 @@ from array import array
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
-from sensor_msgs.msg import LaserScan, PointCloud2, PointField
+from sensor_msgs.msg import LaserScan
 
 from hrpsim.model.sampled_sensors import Lidar
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.camera_publishers import CameraPublisher, stamp_of
+from hrpsim.ros.robot.camera_publishers import CameraPublisher, PointCloud, stamp_of
 from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.world.objects.camera_view import CameraView
@@ -26,7 +26,6 @@ from hrpsim.world.objects.scan_view import ScanView
 
 # Of a point: its time after the stamp, and its ring, as drivers of lidars have them.
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("time", "<f4"), ("ring", "<u2")])
-_DATATYPES = {"f4": PointField.FLOAT32, "u2": PointField.UINT16}
 
 
 class _SamplePublisher:
@@ -85,25 +84,14 @@ class PointCloudPublisher(_SamplePublisher):
 
     def __init__(self, node: Node, view: ScanView, frame: str, topic: str, clock):
         rings, columns = view.pattern.shape
-        message = PointCloud2(height=rings, width=columns, point_step=POINT.itemsize)
-        message.row_step = columns * POINT.itemsize
-        message.header.frame_id = frame
-        message.fields = [
-            PointField(name=name, offset=offset, datatype=_DATATYPES[kind.str[1:]], count=1)
-            for name, (kind, offset) in (POINT.fields or {}).items()
-        ]
-        self._rows = np.zeros(rings * columns, dtype=POINT)
-        self._rows["time"] = view.times.ravel()
-        self._rows["ring"] = np.repeat(np.arange(rings), columns)
+        self._cloud = PointCloud(POINT, rings, columns, frame)
+        self._cloud.points["time"] = view.times.ravel()
+        self._cloud.points["ring"] = np.repeat(np.arange(rings), columns)
         self._in_world = not isinstance(view.pattern, Lidar)
-        super().__init__(node, view, message, topic, clock)
+        super().__init__(node, view, self._cloud.message, topic, clock)
 
     def _fill(self, sample: Sample) -> None:
-        points = self._view.points_in_world if self._in_world else self._view.points
-        for axis, values in zip("xyz", points.T):
-            self._rows[axis] = values
-        self._message.is_dense = bool(np.isfinite(points).all())
-        self._message.data = array("B", self._rows.tobytes())
+        self._cloud.fill(self._view.points_in_world if self._in_world else self._view.points)
 
 
 class ContactSensorPublisher(_SamplePublisher):
@@ -158,7 +146,7 @@ def sample_publishers(
         name, own, kind = view.description.name, view.description.topic, PointCloudPublisher
         topic, frame = prefix + (own or name), frames.of_sensor(name)
         if isinstance(view, CameraView):
-            made.append(CameraPublisher(node, view, frames.of_optics(name), prefix, clock))
+            made.append(CameraPublisher(node, view, frames, prefix, clock))
             continue
         if isinstance(view, ContactView):
             made.append(ContactSensorPublisher(node, view, frames, prefix, clock, types))

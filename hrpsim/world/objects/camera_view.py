@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -85,8 +86,27 @@ class CameraView(SampledView):
     @property
     def matrix(self) -> np.ndarray:
         """The camera matrix K (3, 3): pixel (u, v, 1) = K (x right, y down, z ahead) / z."""
+        return self._lens.matrix
+
+    @property
+    def points(self) -> np.ndarray:
+        """Points that the pixels of `depth` show (height, width, 3) [m]; NaN where nothing is.
+
+        In the sensor's frame: x ahead, y to the left, z up.
+        """
+        depth = self._image("depth")
+        if depth is None:
+            return None
+        return np.where(np.isfinite(depth), depth, np.nan)[:, :, None] * self._rays
+
+    @property
+    def _lens(self) -> Lens:
         lens = self.pattern
-        return Lens(lens.width, lens.height, lens.fov, lens.near, lens.far).matrix
+        return Lens(lens.width, lens.height, lens.fov, lens.near, lens.far)
+
+    @cached_property
+    def _rays(self) -> np.ndarray:
+        return self._lens.rays
 
     @property
     def frame_pose(self) -> tuple[np.ndarray, np.ndarray] | None:
