@@ -27,12 +27,22 @@ def command_in_effect(unit, state, stored, law, time_step, command_out):
         _copy(sample, command_out)
         return
     _copy(sample, stored[state.slot])
-    part, slot = unit.delay_part, state.slot - unit.delay_steps
-    newer = stored[slot if slot >= 0 else slot + unit.slots]
-    older = stored[slot - 1 if slot >= 1 else slot - 1 + unit.slots]
+    newer_slot, older_slot = delayed_slots(state.slot, unit)
+    part, newer, older = unit.delay_part, stored[newer_slot], stored[older_slot]
     command_out.constant = newer.constant + part * (older.constant - newer.constant)
     command_out.kp = newer.kp + part * (older.kp - newer.kp)
     command_out.kd = newer.kd + part * (older.kd - newer.kd)
+
+
+@inlined_kernel
+def delayed_slots(slot, unit):
+    """Return where the values are that a delay lies between, the newer one first.
+
+    slot: that of the present step. unit: has the `slots` of the buffer, and `delay_steps`.
+    """
+    newer = slot - unit.delay_steps
+    newer = newer if newer >= 0 else newer + unit.slots
+    return newer, newer - 1 if newer >= 1 else newer - 1 + unit.slots
 
 
 @inlined_kernel

@@ -19,6 +19,7 @@ ACTUATOR = np.dtype(
         ("dof", "i8"),  # of its joint
         ("two_mass", "i8"),  # whether the motor's inertia lies behind the gear's compliance
         ("motor_encoder", "i8"),  # whether the gains act on the motor's side
+        ("has_heat", "i8"),  # whether there is a thermal model
         ("slots", "i8"),  # stored commands that it needs; 0: no delay
         ("period", "f8"),  # between two samples of the command [s]; 0: every step
         ("curve_points", "i8"),
@@ -51,7 +52,6 @@ ACTUATOR = np.dtype(
         ("voltage", "f8"),  # [V]
         ("torque_constant", "f8"),  # [Nm/A]
         ("current_limit", "f8"),  # [A]
-        ("has_heat", "i8"),  # whether there is a thermal model
         ("reference", "f8"),  # temperature of the constants [degree Celsius]
         ("resistance_rise", "f8"),  # relative, of the resistance [1/K]
         ("torque_constant_rise", "f8"),  # of the torque constant [1/K]
@@ -97,10 +97,11 @@ ACTUATOR_STEP = np.dtype(
         ("joint_end", "f8"),  # at its end [rad/s]
         ("torque", "f8"),  # on the joint [Nm]
         ("slope", "f8"),  # not positive [Nms/rad]
-        ("gain_weight", "f8"),  # of the velocity at the end in gains and dampers
-        ("motor_start", "f8"),  # [rad/s]
         ("motor_end", "f8"),  # [rad/s]
         ("motor_slope", "f8"),
+        ("reach", "f8"),  # change of both velocities within which that holds [rad/s]
+        ("gain_weight", "f8"),  # of the velocity at the end in gains and dampers
+        ("motor_start", "f8"),  # [rad/s]
         ("demand", "f8"),  # of the gains: demand - of_motor motor_end - of_joint joint_end [Nm]
         ("of_motor", "f8"),  # [Nms/rad]
         ("of_joint", "f8"),  # [Nms/rad]

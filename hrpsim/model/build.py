@@ -194,7 +194,7 @@ def _sensors(tree: LinkTree):
         placement = Placement(frame.R, frame.p).then(sensor.placement)
         yield Sensor(
             *(sensor.name, sensor.kind, sensor.link, frame.body),
-            *(placement.R, placement.p, sensor.tare, sensor.rate),
+            *(placement.R, placement.p, sensor.tare, sensor.rate, sensor.latency),
             *(sensor.noise, sensor.bias, sensor.topic, sensor.frame),
         )
 

@@ -157,6 +157,8 @@ def revise_drives(s):
         k = unit.dof
         joint_end = s.velocity[k] + dt * (s.work.dv[k] + s.work.change[k])
         step = joint_end - now.joint_end
+        if abs(step) * (1.0 + abs(now.motor_slope)) <= now.reach:
+            continue
         linear, before = now.torque + now.slope * step, now.slope
         now.motor_end += now.motor_slope * step
         linearise(unit, now, joint_end)

@@ -215,7 +215,7 @@ class RobotActuators(RobotProperties, Entity):
         system, names = self.system, self.joint_index.names
         for joint, actuator in actuators.items():
             k = self.joint_index.v[names.index(joint)]
-            slots_of(actuator, self.world.time_step)
+            slots_of(actuator.delay, self.world.time_step)
             actuator.check_for(
                 joint,
                 float(system.upper[k] - system.lower[k]),
