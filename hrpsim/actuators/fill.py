@@ -73,6 +73,9 @@ def _fill_joint(record, system: System, dof: int) -> None:
 
 def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
     record["period"] = actuator.command_period
+    record["slew_step"] = actuator.slew_rate * max(actuator.command_period, time_step)
+    record["integral_gain"] = actuator.integral_gain
+    record["integral_limit"] = actuator.integral_limit
     fill_delay(record, actuator.delay, time_step)
     points = len(actuator.curve_velocity)
     record["curve_points"] = points

@@ -22,6 +22,9 @@ ACTUATOR = np.dtype(
         ("has_heat", "i8"),  # whether there is a thermal model
         ("slots", "i8"),  # stored commands that it needs; 0: no delay
         ("period", "f8"),  # between two samples of the command [s]; 0: every step
+        ("slew_step", "f8"),  # largest change of the target between these [rad]; 0: any
+        ("integral_gain", "f8"),  # [Nm/(rad s)]
+        ("integral_limit", "f8"),  # [Nm]
         ("curve_points", "i8"),
         ("effort_limit", "f8"),  # [Nm]
         ("velocity_limit", "f8"),  # [rad/s]
@@ -71,7 +74,7 @@ ACTUATOR = np.dtype(
 )
 
 # effort = constant - kp position - kd velocity: what a command asks of the drive
-COMMAND = np.dtype([("constant", "f8"), ("kp", "f8"), ("kd", "f8")])
+COMMAND = np.dtype([("constant", "f8"), ("kp", "f8"), ("kd", "f8"), ("target", "f8")])
 
 ACTUATOR_STATE = np.dtype(
     [
@@ -85,6 +88,8 @@ ACTUATOR_STATE = np.dtype(
         ("housing_temperature", "f8"),
         ("slot", "i8"),  # of the present command among those stored
         ("elapsed", "f8"),  # since the last sample of the command [s]
+        ("slewed", "f8"),  # target that the slew rate has reached [rad]
+        ("integral", "f8"),  # of the position's error, times its gain [Nm]
         ("sample", COMMAND),
     ]
 )
@@ -115,6 +120,7 @@ ACTUATOR_STEP = np.dtype(
         ("dry", "f8"),  # level of the motor's dry friction [Nm]
         ("gear_torque", "f8"),  # without backlash: gear_torque + of_rate (motor_end - joint_end)
         ("middle", "f8"),  # deflection in the middle of the step [rad]
+        ("integral", "f8"),  # at the end of the step [Nm]
         ("command", COMMAND),  # in effect
     ]
 )
