@@ -194,8 +194,9 @@ def _sensors(tree: LinkTree):
         placement = Placement(frame.R, frame.p).then(sensor.placement)
         yield Sensor(
             *(sensor.name, sensor.kind, sensor.link, frame.body),
-            *(placement.R, placement.p, sensor.tare, sensor.rate, sensor.latency),
+            *(placement.R, placement.p, sensor.tare, sensor.rate),
             *(sensor.noise, sensor.bias, sensor.topic, sensor.frame),
+            latency=sensor.latency,
         )
 
 

@@ -100,11 +100,11 @@ class Sensor:
     p: np.ndarray  # (3,)
     tare: bool = False
     rate: float = 0.0  # [Hz]; 0: as often as the state
-    latency: float = 0.0
     noise: tuple[float, ...] = ()
     bias: tuple[float, ...] = ()
     topic: str = ""
     frame: str = ""
+    latency: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

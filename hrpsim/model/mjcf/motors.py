@@ -68,7 +68,8 @@ def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
     LuGre friction is dry friction with Stribeck's curve: the same in steady sliding, without the
     deflection of the bristles.
     """
-    kind, found = m.kind("mjtGain", m.actuator_gaintype[k]), {}
+    kind = m.kind("mjtGain", m.actuator_gaintype[k])
+    found: dict[str, float] = {}
     if kind not in KINDS:
         return found
     integral, bound, slew = _servo_states(m, k)
