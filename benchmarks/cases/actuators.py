@@ -15,7 +15,7 @@ from hrpsim import Actuator, load_world, share_path
 
 BOUND = 1.3  # of the time without
 ROTOR = 0.05  # [kg m^2]
-SETTLED = 1000  # steps
+SETTLED = 3000  # steps, after which the swing within the backlash has died down
 PROPERTIES = {
     "delay": 0.0025,
     "command_period": 0.002,

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands in effect: sampled at the drive's period, then delayed."""
+"""Commands in effect: sampled at the drive's period, slewed, then delayed."""
 
 from __future__ import annotations
 
@@ -18,21 +18,34 @@ def command_in_effect(unit, state, stored, law, time_step, command_out):
     and that of n steps before for the rest. `stored` (slots,) has the commands of the last steps.
     """
     sample = state.sample
-    if unit.period == 0.0 or sample_due(unit, state, time_step):
-        sample.constant = (
-            law.effort + law.kp * (law.target_position - law.ahead) + law.kd * law.target_velocity
-        )
-        sample.kp, sample.kd = law.kp, law.kd
+    if sample_due(unit, state, time_step):
+        target = law.target_position - law.ahead
+        if unit.slew_step > 0.0 and law.kp > 0.0:
+            change = target - state.slewed
+            target = state.slewed + 0.5 * min(max(change, -unit.slew_step), unit.slew_step)
+        sample.constant = law.effort + law.kp * target + law.kd * law.target_velocity
+        sample.kp, sample.kd, sample.target = law.kp, law.kd, target
     if unit.slots == 0:
         _copy(sample, command_out)
         return
     _copy(sample, stored[state.slot])
-    part, slot = unit.delay_part, state.slot - unit.delay_steps
-    newer = stored[slot if slot >= 0 else slot + unit.slots]
-    older = stored[slot - 1 if slot >= 1 else slot - 1 + unit.slots]
+    newer_slot, older_slot = delayed_slots(state.slot, unit)
+    part, newer, older = unit.delay_part, stored[newer_slot], stored[older_slot]
     command_out.constant = newer.constant + part * (older.constant - newer.constant)
     command_out.kp = newer.kp + part * (older.kp - newer.kp)
     command_out.kd = newer.kd + part * (older.kd - newer.kd)
+    command_out.target = newer.target + part * (older.target - newer.target)
+
+
+@inlined_kernel
+def delayed_slots(slot, unit):
+    """Return where the values are that a delay lies between, the newer one first.
+
+    slot: that of the present step. unit: has the `slots` of the buffer, and `delay_steps`.
+    """
+    newer = slot - unit.delay_steps
+    newer = newer if newer >= 0 else newer + unit.slots
+    return newer, newer - 1 if newer >= 1 else newer - 1 + unit.slots
 
 
 @inlined_kernel
@@ -44,8 +57,11 @@ def sample_due(unit, state, time_step):
 @inlined_kernel
 def count_step(unit, state, time_step):
     """Count a complete step."""
+    due = sample_due(unit, state, time_step)
+    if due and unit.slew_step > 0.0 and state.sample.kp > 0.0:
+        state.slewed += 2.0 * (state.sample.target - state.slewed)
     if unit.period > 0.0:
-        if sample_due(unit, state, time_step):
+        if due:
             left = max(state.elapsed - unit.period, 0.0)
             state.elapsed = left if left < unit.period else 0.0
         state.elapsed += time_step
@@ -55,4 +71,5 @@ def count_step(unit, state, time_step):
 
 @inlined_kernel
 def _copy(source, command_out):
-    command_out.constant, command_out.kp, command_out.kd = source.constant, source.kp, source.kd
+    command_out.constant, command_out.target = source.constant, source.target
+    command_out.kp, command_out.kd = source.kp, source.kd

@@ -48,14 +48,21 @@ def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
     dofs["friction"][rigid["dof"]] = rigid["joint_friction"] + rigid["static"] + rigid["gear_loss"]
 
 
-def slots_of(actuator: Actuator, time_step: float) -> int:
-    """Return how many commands a delay must store; WorldError for too many."""
-    steps = math.floor(actuator.delay / time_step + 1e-9)
+def slots_of(delay: float, time_step: float) -> int:
+    """Return how many values a delay [s] must store; WorldError for too many."""
+    steps = math.floor(delay / time_step + 1e-9)
     if steps > MOST_SLOTS:
         raise WorldError(
-            f"a delay of {actuator.delay:g} s is {steps} steps, and {MOST_SLOTS} at most are stored"
+            f"a delay of {delay:g} s is {steps} steps, and {MOST_SLOTS} at most are stored"
         )
-    return steps + 2 if actuator.delay > 0.0 else 0
+    return steps + 2 if delay > 0.0 else 0
+
+
+def fill_delay(record: np.void, delay: float, time_step: float) -> None:
+    """Write how a record delays values: `slots`, `delay_steps` and the rest, `delay_part`."""
+    record["slots"] = slots = slots_of(delay, time_step)
+    record["delay_steps"] = max(slots - 2, 0)
+    record["delay_part"] = max(delay / time_step - record["delay_steps"], 0.0)
 
 
 def _fill_joint(record, system: System, dof: int) -> None:
@@ -66,9 +73,10 @@ def _fill_joint(record, system: System, dof: int) -> None:
 
 def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
     record["period"] = actuator.command_period
-    record["slots"] = slots = slots_of(actuator, time_step)
-    record["delay_steps"] = max(slots - 2, 0)
-    record["delay_part"] = max(actuator.delay / time_step - record["delay_steps"], 0.0)
+    record["slew_step"] = actuator.slew_rate * max(actuator.command_period, time_step)
+    record["integral_gain"] = actuator.integral_gain
+    record["integral_limit"] = actuator.integral_limit
+    fill_delay(record, actuator.delay, time_step)
     points = len(actuator.curve_velocity)
     record["curve_points"] = points
     if points:
@@ -109,9 +117,12 @@ def _fill_gear(record, actuator: Actuator, time_step: float) -> None:
 
 
 def _weight(damping: float, inertia: float, time_step: float) -> float:
-    """Return the weight of a step's end in a damper, as hrpsim.actuators.motor.damper_weight."""
-    z = damping * time_step
-    return (inertia + z) / (2.0 * inertia + z) if z > 0.0 else 0.5
+    """Return the weight of a step's end in the damper of a gear.
+
+    1/2, the trapezoidal rule, as far as two inertias like the motor's do not turn back in a step;
+    beyond that the weight with which they come to rest at each other.
+    """
+    return max(0.5, 1.0 - 0.5 * inertia / (damping * time_step)) if damping > 0.0 else 0.5
 
 
 def _fill_heat(record, actuator: Actuator, time_step: float) -> None:

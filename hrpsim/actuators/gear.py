@@ -38,7 +38,7 @@ def linearise(unit, now, joint_end):
     if unit.two_mass:
         _linearise_two_masses(unit, now, joint_end)
         return
-    torque, slope, _ = motor_torque(unit, now, joint_end, joint_end)
+    torque, slope, _, now.reach = motor_torque(unit, now, joint_end, joint_end)
     now.motor_end, now.motor_slope = joint_end, 1.0
     now.motor_torque, now.motor_torque_slope = torque, slope
     now.torque, now.slope = unit.gear_gain * torque, unit.gear_gain * slope
@@ -56,14 +56,17 @@ def _linearise_two_masses(unit, now, joint_end):
         side = math.copysign(1.0, w) if w != 0.0 else _AT_REST
     decided = False
     for _ in range(_ITERATIONS):
-        torque, stiffness = gear_torque(unit, now, w - joint_end)
-        motor, by_motor, by_joint = motor_torque(unit, now, w, joint_end)
+        torque, stiffness, reach = gear_torque(unit, now, w - joint_end)
+        motor, by_motor, by_joint, motor_reach = motor_torque(unit, now, w, joint_end)
+        reach = min(reach, motor_reach)
         loss = now.dry + unit.gear_loss * abs(torque)
         left = unit.resisting * (w - now.motor_start) + unit.viscous * now.motor_start - motor
         left += unit.gear_gain * torque
         if side == _AT_REST:
             if abs(left) <= loss:
                 load, growth = 0.0, math.inf
+                lever = (unit.gear_gain + unit.gear_loss) * unit.of_rate + now.of_joint
+                reach = min(reach, (loss - abs(left)) / lever)
                 break
             side, decided = -math.copysign(1.0, left), True
             low, high = (0.0, math.inf) if side > 0.0 else (-math.inf, 0.0)
@@ -80,9 +83,14 @@ def _linearise_two_masses(unit, now, joint_end):
             continue
         if not (low <= w + change and w + change <= high):
             change = 0.5 * (low + high) - w
-        elif abs(change) <= _ROUNDING * (abs(w) + abs(joint_end)) + _SMALLEST:
+        elif abs(change) <= max(reach, _ROUNDING * (abs(w) + abs(joint_end)) + _SMALLEST):
+            w, torque, motor = w + change, torque + stiffness * change, motor + by_motor * change
+            reach -= abs(change)
+            if side != 0.0:
+                reach = min(reach, abs(w))
             break
         w += change
+    now.reach = reach
     now.motor_end, now.motor_slope = w, (by_joint + load * stiffness) / growth
     now.torque, now.slope = torque, stiffness * (now.motor_slope - 1.0)
     now.motor_torque, now.motor_torque_slope = motor, by_motor * now.motor_slope + by_joint
@@ -98,13 +106,16 @@ def begin_gear(unit, state, now):
 
 @inlined_kernel
 def gear_torque(unit, now, rate):
-    """Return the torque that the gear transmits, and its derivative by the motor's speed."""
+    """Return the torque that the gear transmits, and its derivative by the motor's speed.
+
+    The third number is the change of that speed within which the derivative holds.
+    """
     torque = now.gear_torque + unit.of_rate * rate
-    if torque > unit.dead_torque:
-        return torque - unit.dead_torque, unit.of_rate
-    if torque < -unit.dead_torque:
-        return torque + unit.dead_torque, unit.of_rate
-    return 0.0, 0.0
+    beyond = abs(torque) - unit.dead_torque
+    reach = abs(beyond) / unit.of_rate
+    if beyond > 0.0:
+        return math.copysign(beyond, torque), unit.of_rate, reach
+    return 0.0, 0.0, reach
 
 
 @inlined_kernel

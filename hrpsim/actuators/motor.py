@@ -52,26 +52,35 @@ def damper_weight(damping, inertia, time_step):
 
 @inner_kernel
 def motor_torque(unit, now, motor_end, joint_end):
-    """Return the motor's torque and its derivative by its speed at the end of the step.
+    """Return the motor's torque, and its derivatives by its and the joint's speed at the end.
 
-    The third number is the derivative by the joint's speed.
+    The fourth number is the change of both speeds within which these hold, as far as it is known.
     """
     demand = now.demand - now.of_motor * motor_end - now.of_joint * joint_end
     speed = now.motor_start + now.weight * (motor_end - now.motor_start)
+    # No limit is below that of a motor which turns as fast in the direction of its torque.
+    least, _ = _upper_limit(unit, now, abs(speed), abs(motor_end))
+    if abs(demand) < least:
+        gains = now.of_motor + now.of_joint
+        reach = (least - abs(demand)) / (gains + max(unit.steepest, now.back_emf))
+        if now.limiter > 0.0:
+            spare = now.limiter * (unit.velocity_limit - abs(motor_end)) - abs(demand)
+            reach = min(reach, spare / (gains + now.limiter))
+        return demand, -now.of_motor, -now.of_joint, reach
     high, high_slope = _upper_limit(unit, now, speed, motor_end)
     if demand > high and high >= 0.0:
-        return high, high_slope, 0.0
+        return high, high_slope, 0.0, 0.0
     low, low_slope = _upper_limit(unit, now, -speed, -motor_end)
     low = -low
     if low > high and speed <= 0.0:  # the back EMF alone draws more than the current limit
         high, high_slope = low, low_slope
     if demand > high:
-        return high, high_slope, 0.0
+        return high, high_slope, 0.0, 0.0
     if demand < low and low <= high:
-        return low, low_slope, 0.0
+        return low, low_slope, 0.0, 0.0
     if low > high:
-        return high, high_slope, 0.0
-    return demand, -now.of_motor, -now.of_joint
+        return high, high_slope, 0.0, 0.0
+    return demand, -now.of_motor, -now.of_joint, 0.0
 
 
 @inlined_kernel

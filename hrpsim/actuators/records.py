@@ -19,8 +19,12 @@ ACTUATOR = np.dtype(
         ("dof", "i8"),  # of its joint
         ("two_mass", "i8"),  # whether the motor's inertia lies behind the gear's compliance
         ("motor_encoder", "i8"),  # whether the gains act on the motor's side
+        ("has_heat", "i8"),  # whether there is a thermal model
         ("slots", "i8"),  # stored commands that it needs; 0: no delay
         ("period", "f8"),  # between two samples of the command [s]; 0: every step
+        ("slew_step", "f8"),  # largest change of the target between these [rad]; 0: any
+        ("integral_gain", "f8"),  # [Nm/(rad s)]
+        ("integral_limit", "f8"),  # [Nm]
         ("curve_points", "i8"),
         ("effort_limit", "f8"),  # [Nm]
         ("velocity_limit", "f8"),  # [rad/s]
@@ -51,7 +55,6 @@ ACTUATOR = np.dtype(
         ("voltage", "f8"),  # [V]
         ("torque_constant", "f8"),  # [Nm/A]
         ("current_limit", "f8"),  # [A]
-        ("has_heat", "i8"),  # whether there is a thermal model
         ("reference", "f8"),  # temperature of the constants [degree Celsius]
         ("resistance_rise", "f8"),  # relative, of the resistance [1/K]
         ("torque_constant_rise", "f8"),  # of the torque constant [1/K]
@@ -71,7 +74,7 @@ ACTUATOR = np.dtype(
 )
 
 # effort = constant - kp position - kd velocity: what a command asks of the drive
-COMMAND = np.dtype([("constant", "f8"), ("kp", "f8"), ("kd", "f8")])
+COMMAND = np.dtype([("constant", "f8"), ("kp", "f8"), ("kd", "f8"), ("target", "f8")])
 
 ACTUATOR_STATE = np.dtype(
     [
@@ -85,6 +88,8 @@ ACTUATOR_STATE = np.dtype(
         ("housing_temperature", "f8"),
         ("slot", "i8"),  # of the present command among those stored
         ("elapsed", "f8"),  # since the last sample of the command [s]
+        ("slewed", "f8"),  # target that the slew rate has reached [rad]
+        ("integral", "f8"),  # of the position's error, times its gain [Nm]
         ("sample", COMMAND),
     ]
 )
@@ -97,10 +102,11 @@ ACTUATOR_STEP = np.dtype(
         ("joint_end", "f8"),  # at its end [rad/s]
         ("torque", "f8"),  # on the joint [Nm]
         ("slope", "f8"),  # not positive [Nms/rad]
-        ("gain_weight", "f8"),  # of the velocity at the end in gains and dampers
-        ("motor_start", "f8"),  # [rad/s]
         ("motor_end", "f8"),  # [rad/s]
         ("motor_slope", "f8"),
+        ("reach", "f8"),  # change of both velocities within which that holds [rad/s]
+        ("gain_weight", "f8"),  # of the velocity at the end in gains and dampers
+        ("motor_start", "f8"),  # [rad/s]
         ("demand", "f8"),  # of the gains: demand - of_motor motor_end - of_joint joint_end [Nm]
         ("of_motor", "f8"),  # [Nms/rad]
         ("of_joint", "f8"),  # [Nms/rad]
@@ -114,6 +120,7 @@ ACTUATOR_STEP = np.dtype(
         ("dry", "f8"),  # level of the motor's dry friction [Nm]
         ("gear_torque", "f8"),  # without backlash: gear_torque + of_rate (motor_end - joint_end)
         ("middle", "f8"),  # deflection in the middle of the step [rad]
+        ("integral", "f8"),  # at the end of the step [Nm]
         ("command", COMMAND),  # in effect
     ]
 )

@@ -51,6 +51,7 @@ class Axis(Enum):
     WRENCH = "applied wrench"
     ACTUATOR = "actuator with a model"
     COMMAND = "stored command"
+    READING = "stored reading"
     TENDON = "driven tendon"
     CONSTRAINT_BODY = "constraint_body"
     COLUMN = "velocity entry"

@@ -24,6 +24,9 @@ _RISE = Range(-0.1, 0.1, "1/K")
 RANGES: Mapping[str, Range] = {
     "delay": Range(0.0, LONGEST_DELAY, "s"),
     "command_period": Range(0.0, LONGEST_DELAY, "s"),
+    "slew_rate": NOT_NEGATIVE,
+    "integral_gain": NOT_NEGATIVE,
+    "integral_limit": LIMIT,
     "regeneration_torque": LIMIT,
     "voltage": NOT_NEGATIVE,
     "resistance": NOT_NEGATIVE,
@@ -66,6 +69,9 @@ class Actuator:
     Args:
         delay: of commands [s], at most 1; any number of steps, whole or not.
         command_period: between two samples of the command [s]; 0: every step.
+        slew_rate: at which the target of the position moves to the commanded one [rad/s]; 0: at
+            once.
+        integral_gain, integral_limit: of the position's error, while kp acts [Nm/(rad s), Nm].
         curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on [rad/s,
             Nm]; linear between them, constant after the last. Torques do not rise.
         regeneration_torque: limit while the motor brakes [Nm]; None: the curve's torque at rest.
@@ -94,6 +100,9 @@ class Actuator:
 
     delay: float = 0.0
     command_period: float = 0.0
+    slew_rate: float = 0.0
+    integral_gain: float = 0.0
+    integral_limit: float = math.inf
     curve_velocity: tuple[float, ...] = ()
     curve_torque: tuple[float, ...] = ()
     regeneration_torque: float | None = None
@@ -176,6 +185,8 @@ class Actuator:
                 raise WorldError(f"{name} has no effect without the motor's resistance")
         if self.current_limit < math.inf and self.resistance == 0.0:
             raise WorldError("current_limit has no effect without the motor's resistance")
+        if self.integral_limit < math.inf and self.integral_gain == 0.0:
+            raise WorldError("integral_limit has no effect without an integral_gain")
         for name in ("damping", "backlash"):
             if getattr(self, name) > 0.0 and self.stiffness == 0.0:
                 raise WorldError(f"{name} of the gear needs its stiffness")

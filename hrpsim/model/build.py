@@ -196,6 +196,7 @@ def _sensors(tree: LinkTree):
             *(sensor.name, sensor.kind, sensor.link, frame.body),
             *(placement.R, placement.p, sensor.tare, sensor.rate),
             *(sensor.noise, sensor.bias, sensor.topic, sensor.frame),
+            latency=sensor.latency,
         )
 
 

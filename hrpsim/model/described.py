@@ -35,7 +35,8 @@ class DescribedSensor:
     tare: bool
     rate: float  # at which it is published [Hz]; 0: as often as the state
     element: object
-    noise: tuple[float, ...] = ()  # as in Sensor, and the next ones
+    latency: float = 0.0  # as in Sensor, and the next ones
+    noise: tuple[float, ...] = ()
     bias: tuple[float, ...] = ()
     topic: str = ""
     frame: str = ""

@@ -24,6 +24,7 @@ from hrpsim.model.described import (
     Extension,
     Spring,
 )
+from hrpsim.model.formats.robot_data import LONGEST_DELAY
 from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
@@ -205,7 +206,7 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
     name, kind = document.text(tag, "name"), document.text(tag, "type")
     if kind not in SENSOR_TYPES:
         document.fail(tag, unknown_name("sensor type", kind, SENSOR_TYPES))
-    own = settings_of_kind(kind) if kind in SAMPLED_KINDS else ("tare", "rate")
+    own = settings_of_kind(kind) if kind in SAMPLED_KINDS else ("tare", "rate", "latency")
     _check_content(description, tag, ("name", "type", *own), children=("origin",))
     first = extension.sensors.get(name) or extension.sampled.get(name)
     if first is not None:
@@ -229,8 +230,11 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
     if kind != "force_torque" and tag.get("tare") is not None:
         document.fail(tag, "only a force_torque sensor has a tare")
     rate = _not_negative(description, tag, "rate", 0.0)
+    latency = description.document.number(tag, "latency", 0.0)
+    if not 0.0 <= latency <= LONGEST_DELAY:
+        document.fail(tag, f"latency={latency:g} is not from 0 to {LONGEST_DELAY:g} s")
     extension.sensors[name] = DescribedSensor(
-        name, kind, link, placement, tare == "true", rate, tag
+        name, kind, link, placement, tare == "true", rate, tag, latency
     )
 
 

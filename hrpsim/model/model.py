@@ -86,9 +86,10 @@ class Sensor:
     the child side is taken out, as a controller does that zeroes the sensor with the foot in the
     air: at rest it then reads the floor reaction.
     kind "imu": angular velocity and specific force (+g at rest) in the sensor frame.
-    It reads in every step; `rate` is how often the reading is published, where it is, with noise
-    and a bias of these standard deviations (6,), on `topic` and in the frame of the link `frame`,
-    where these are given.
+    It reads in every step what was measured `latency` [s] before, interpolated between steps; 0 if
+    that is before the first step. `rate` is how often the reading is published, where it is, with
+    noise and a bias of these standard deviations (6,), on `topic` and in the frame of the link
+    `frame`, where these are given.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Sensor:
     bias: tuple[float, ...] = ()
     topic: str = ""
     frame: str = ""
+    latency: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

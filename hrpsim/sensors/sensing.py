@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.actuators.commands import delayed_slots
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import placed_point, point_velocity
 
 SENSOR = np.dtype(
@@ -18,6 +19,10 @@ SENSOR = np.dtype(
         ("p", "f8", (3,)),  # [m]
         ("tare", "i8"),  # whether the weight of its subtree is taken out
         ("subtree_size", "i8"),  # how many bodies follow from `body` on
+        ("slots", "i8"),  # stored readings that it needs; 0: no latency
+        ("delay_steps", "i8"),  # whole steps of its latency
+        ("delay_part", "f8"),  # of a step, the rest of it
+        ("slot", "i8"),  # of the next reading among those stored
         ("wrench", "f8", (6,)),  # work: moment, force, in the world
         ("measured", "f8", (6,)),  # in this step, which may still fail
         ("reading", "f8", (6,)),  # force, torque | angular velocity, specific force
@@ -26,12 +31,26 @@ SENSOR = np.dtype(
 
 
 @inner_kernel
-def keep_readings(sensors):
-    """Make the measurements of a finished step the sensors' readings."""
+def keep_readings(sensors, past_readings):
+    """Make the measurements of a finished step the sensors' readings, after their latencies."""
     for k in range(sensors.shape[0]):
         sensor = sensors[k]
+        if sensor.slots > 0:
+            _delay(sensor, past_readings[k])
+            continue
         for r in range(6):
             sensor.reading[r] = sensor.measured[r]
+
+
+@inlined_kernel
+def _delay(sensor, stored):
+    """Store a measurement, and read what a latency before was measured, 0 before the first."""
+    newer, older = delayed_slots(sensor.slot, sensor)
+    for r in range(6):
+        stored[sensor.slot, r] = sensor.measured[r]
+        change = stored[older, r] - stored[newer, r]
+        sensor.reading[r] = stored[newer, r] + sensor.delay_part * change
+    sensor.slot = sensor.slot + 1 if sensor.slot + 1 < sensor.slots else 0
 
 
 @inner_kernel

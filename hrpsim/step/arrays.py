@@ -158,7 +158,10 @@ class Scene(NamedTuple):
         SENSOR,
         Axis.SENSOR,
         refers={"body": Axis.BODY},
-        carries=("reading",),
+        carries=("reading", "slot"),
+    )
+    past_readings: np.ndarray = state(
+        "what sensors with a latency measured", "f8", Axis.SENSOR, Axis.READING, 6
     )
     lazy_kernels: np.ndarray = array(
         "addresses of kernels, and which are requested (hrpsim.jit.lazy_kernels)",

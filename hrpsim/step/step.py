@@ -333,9 +333,10 @@ def store_for_next_step(s):
     """Store the results of a complete step for the next one and for readers.
 
     Reads: actuators, collision, connections, control, counts, forest, joint_impulses,
-    lazy_kernels, past_accelerations, rows, sensors, settings, spins, velocity, work.
+    lazy_kernels, past_accelerations, past_readings, rows, sensors, settings, spins, velocity,
+    work.
     Writes: actuators, collision, connections, control, counts, joint_impulses,
-    past_accelerations, sensors, spins, tendons.
+    past_accelerations, past_readings, sensors, spins, tendons.
     """
     remember_impulses(
         s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows
@@ -357,4 +358,4 @@ def store_for_next_step(s):
     if s.tendons.joints.shape[0] > 0:
         first = s.counts[0].row_count - s.counts[0].tendon_rows
         remember_tendon_impulses(s.rows.rows, first, s.counts[0].row_count, s.tendons)
-    keep_readings(s.sensors)
+    keep_readings(s.sensors, s.past_readings)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Delays and rates of commands."""
+"""Delays and rates of commands, and the integral of the error."""
 
 import math
 
@@ -64,3 +64,25 @@ def test_a_reset_forgets_late_commands():
     world.step(10)
     world.reset()
     assert np.array_equal(motion(world, robot, 50), start)
+
+
+@pytest.mark.parametrize("limit, error", [(math.inf, 0.0), (3.0, 1.0 / 50.0), (1.0, 3.0 / 50.0)])
+def test_an_integral_carries_a_load_as_far_as_its_limit(limit, error):
+    """Law: at rest kp e + integral = load, and the integral is at its limit or e is 0."""
+    bound = {} if limit == math.inf else {"integral_limit": limit}
+    world, robot = arm({"integral_gain": 200.0, **bound}, kp=50, kd=5)
+    robot.command(positions=[0.2], efforts=[-4.0])
+    world.step(6000)
+    assert 0.2 - robot.q[0] == pytest.approx(error, abs=1e-9)
+
+
+@pytest.mark.parametrize("period", [0.0, 0.004])
+def test_a_target_moves_at_the_slew_rate(period):
+    """Law: v = rate on the way, behind the ramp by kd / kp rate, and the target is reached."""
+    world, robot = arm({"slew_rate": 0.5, "command_period": period}, kp=400, kd=20)
+    robot.command(positions=[0.7])
+    world.step(1000)
+    assert robot.v[0] == pytest.approx(0.5, rel=5e-3)
+    assert robot.q[0] == pytest.approx(0.5 - 20 / 400 * 0.5, abs=2e-3)
+    world.step(2000)
+    assert robot.q[0] == pytest.approx(0.7, abs=1e-9)

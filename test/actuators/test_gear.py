@@ -43,12 +43,15 @@ def test_motor_and_joint_move_as_the_two_masses(at_motor, backlash, dry):
     assert np.abs(ours - reference)[:, [0, 2]].max() < 3e-4
 
 
-def test_gains_on_the_joint_and_backlash_make_a_limit_cycle():
-    """Law: its amplitude and period are those of the equations of motion, to 1e-3."""
+@pytest.mark.parametrize("target", [0.3, 0.5])
+@pytest.mark.parametrize("time_step, error", [(1e-3, 1e-3), (5e-4, 2.5e-4), (1e-4, 1e-5)])
+def test_gains_on_the_joint_and_backlash_make_a_limit_cycle(target, time_step, error):
+    """Law: its amplitude and period are those of the equations of motion, of second order."""
     gear, gains = (2e3, 20.0, 0.02, 0.0), (400.0, 2.0)
-    ours, reference = ours_and_reference(gear, gains, NO_FRICTION, 0.3, 3.0, 1e-4)
-    found, wanted = (cycle(rows[15_000:, 0], 1e-4) for rows in (ours, reference))
-    assert found == pytest.approx(wanted, rel=1e-3)
+    ours, reference = ours_and_reference(gear, gains, NO_FRICTION, target, 3.0, time_step)
+    late = len(ours) // 3
+    found, wanted = (cycle(rows[-late:, 0], time_step) for rows in (ours, reference))
+    assert found == pytest.approx(wanted, rel=error)
     assert wanted[0] > 0.01
 
 

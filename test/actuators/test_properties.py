@@ -16,6 +16,9 @@ import hrpsim
 ALL = {
     "delay": 0.0035,
     "command_period": 0.002,
+    "slew_rate": 2.0,
+    "integral_gain": 5.0,
+    "integral_limit": 1.0,
     "curve_velocity": (0.0, 4.0, 6.0),
     "curve_torque": (50.0, 50.0, 10.0),
     "stiffness": 1e4,
@@ -52,6 +55,7 @@ ALL = {
             r"curve_torque\[1\]|list",
         ),
         ({"curve_velocity": (1.0, 2.0), "curve_torque": (2.0, 1.0)}, "must begin at 0"),
+        ({"integral_limit": 1.0}, "integral_limit has no effect without"),
         ({"backlash": 0.1}, "backlash of the gear needs its stiffness"),
         ({"encoder": "gear"}, "encoder 'gear' does not exist"),
         ({"encoder": "motor"}, "needs the gear's stiffness"),

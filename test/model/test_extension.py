@@ -86,11 +86,12 @@ def test_a_capsule_is_inscribed_in_its_cylinder():
 
 def test_a_force_sensor_on_a_joint_is_one_on_its_child_link():
     sensor = (
-        '<sensor name="s" type="force_torque" tare="true" rate="50"><origin xyz="1 0 0"/></sensor>'
+        '<sensor name="s" type="force_torque" tare="true" rate="50" latency="0.01">'
+        '<origin xyz="1 0 0"/></sensor>'
     )
     on_joint, on_link = leg(sensor, "ankle").sensors[0], leg(sensor, "foot").sensors[0]
     assert (on_joint.link, on_joint.body, on_joint.tare) == ("foot", 2, True)
-    assert on_joint.rate == 50.0
+    assert (on_joint.rate, on_joint.latency) == (50.0, 0.01)
     assert (on_link.link, on_link.body) == ("foot", 2)
     assert on_joint.p.tolist() == on_link.p.tolist() == [1, 0, 0]
 
@@ -153,6 +154,8 @@ REFUSED = {
         SENSOR + SENSOR: "a sensor with this name exists already",
         "<sensor name='s' type='force_torque' tare='yes'/>": "tare='yes' must be true or false",
         "<sensor name='s' type='imu' rate='-1'/>": "rate='-1' is negative",
+        "<sensor name='s' type='imu' latency='-1'/>": "latency=-1 is not from 0 to 1 s",
+        "<sensor name='s' type='imu' latency='1.5'/>": "latency=1.5 is not from 0 to 1 s",
         "<sensor name='s' type='imu' tare='true'/>": "only a force_torque sensor has a tare",
         "<sensor name='s' type='imu'><origin xyz='0 0'/></sensor>": "3 numbers needed, 2 given",
     },

@@ -17,7 +17,7 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement
 WORLD_LINK = "world"  # the root link of a robot that does not float
 
 
-LONGEST_DELAY = 1.0  # of commands [s]
+LONGEST_DELAY = 1.0  # of commands and of sensors [s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +109,7 @@ class SensorData:
     kind: str
     link: str
     placement: Placement = IDENTITY
+    latency: float = 0.0  # [s]
 
 
 @dataclass(frozen=True)

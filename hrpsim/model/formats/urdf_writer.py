@@ -73,6 +73,8 @@ def _robot(robot: RobotData, mesh_uri: MeshUri):
         _link_extension(root, link)
     for sensor in robot.sensors:
         tag = _extension(root, sensor.link, "sensor", name=sensor.name, type=sensor.kind)
+        if sensor.latency:
+            tag.set("latency", exact_text([sensor.latency]))
         _origin(tag, sensor.placement)
     for loop in robot.loops:
         (xyz, rpy), (to_xyz, to_rpy) = (_pose(frame) for frame in loop.frames)

@@ -33,19 +33,25 @@ def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...
     return inputs, float(kp), float(kd)
 
 
+def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
+    """Return the gain of the integral, its bound [rad s] and the slew rate of a servo; 0: none."""
+    gain, dynamics = m.actuator_gainprm[k], m.actuator_dynprm[k]
+    if m.kind("mjtGain", m.actuator_gaintype[k]) == "PID":
+        return float(gain[0]), float(dynamics[0]), float(dynamics[1])
+    return float(gain[5]), float(dynamics[8]), float(dynamics[7])
+
+
 def why_not_servo(m: MjcfModel, k: int) -> str:
     """Return what a PID servo or a DC motor has that is not simulated, or ""."""
     kind, spec = m.kind("mjtGain", m.actuator_gaintype[k]), int(m.actuator_ctrlspec[k])
     gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
     inputs, kp, kd = servo_of(kind, spec, gain, bias)
-    if kind == "PID":
-        states = {"a pid with ki": gain[0], "a pid with slewmax": dynamics[1]}
-    else:
-        states = {
+    integral, _, slew = _servo_states(m, k)
+    states = {"an integral or a slew rate without kp": kp == 0.0 and (integral or slew)}
+    if kind != "PID":
+        states |= {
             "a dcmotor with inductance": dynamics[0],
             "a dcmotor with cogging": bias[0],
-            "a dcmotor with an integral": gain[5],
-            "a dcmotor with a slew rate": dynamics[7],
             "a dcmotor without input": spec & _NO_INPUT,
             "a dcmotor whose resistance changes with its heat": dynamics[2] and gain[2],
         }
@@ -57,15 +63,25 @@ def why_not_servo(m: MjcfModel, k: int) -> str:
 
 
 def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
-    """Return the properties of `hrpsim.Actuator` that a DC motor has, at a joint behind a gear.
+    """Return the properties of `hrpsim.Actuator` that a servo or DC motor has, behind a gear.
 
     LuGre friction is dry friction with Stribeck's curve: the same in steady sliding, without the
     deflection of the bristles.
     """
-    if m.kind("mjtGain", m.actuator_gaintype[k]) != "DCMOTOR":
-        return {}
-    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    kind = m.kind("mjtGain", m.actuator_gaintype[k])
     found: dict[str, float] = {}
+    if kind not in KINDS:
+        return found
+    integral, bound, slew = _servo_states(m, k)
+    if integral:
+        found["integral_gain"] = integral * gear * gear
+        if bound:
+            found["integral_limit"] = integral * bound * gear
+    if slew:
+        found["slew_rate"] = slew / gear
+    if kind == "PID":
+        return found
+    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
     if gain[7] > 0.0:
         found |= {"voltage": gain[7], "resistance": gain[0], "torque_constant": gain[1]}
         found["gear_ratio"] = gear

@@ -51,7 +51,6 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
         ("jnt_stiffnesspoly", "joint stiffness, polynomial", "its linear part is simulated"),
         ("jnt_springyield", "joint springyield", "springs never yield"),
         ("sensor_noise", "sensor noise", "sensors are exact"),
-        ("sensor_delay", "sensor delay", "sensors have no delay"),
     ):
         values = getattr(m, array)
         if values is not None and len(values):

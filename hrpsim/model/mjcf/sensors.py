@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.model.formats.robot_data import KeyframeData, Notes, RobotData, SensorData, free_name
+from hrpsim.model.formats.robot_data import (
+    LONGEST_DELAY,
+    KeyframeData,
+    Notes,
+    RobotData,
+    SensorData,
+    free_name,
+)
 from hrpsim.model.mjcf.free_motion import FreeMotion
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement
@@ -22,11 +29,12 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
 
     They are called after the site.
     """
-    found: set[tuple[int, str]] = set()
+    found: dict[tuple[int, str], float] = {}  # latencies
     with_joint = {joint.child for joint in robot.joints.values()}
     for k in range(m.nsensor):
         sort = m.kind("mjtSensor", m.sensor_type[k])
         name = m.names["sensor"][k]
+        delay = 0.0 if m.sensor_delay is None else float(m.sensor_delay[k])
         kind = _KINDS.get(sort)
         if kind is None:
             where = (
@@ -34,19 +42,29 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
                 if sort.startswith(_OF_STATE)
                 else "not simulated"
             )
+            if delay:
+                where += ", without its delay"
             notes.add(f"sensor {sort.lower()}", where, name)
             continue
         site = int(m.sensor_objid[k])
         body = int(m.site_bodyid[site])
-        if body not in tree.links or (site, kind) in found:
+        latency = min(delay, LONGEST_DELAY)
+        if body not in tree.links:
+            continue
+        if found.get((site, kind), latency) != latency or latency != delay:
+            simulated = found.get((site, kind), latency)
+            why = f"{simulated:g} s is simulated, that of the first sensor at the site"
+            notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name)
+        if (site, kind) in found:
             continue
         if kind == "force_torque" and tree.links[body] not in with_joint:
             notes.add(f"sensor {sort.lower()} on the base", "no joint above carries a force", name)
             continue
-        found.add((site, kind))
+        found[site, kind] = latency
         wanted = m.names["site"][site] or name or f"site{site}"
         label = free_name(wanted, {sensor.name for sensor in robot.sensors})
-        robot.sensors.append(SensorData(label, kind, tree.links[body], site_placement(m, site)))
+        placement = site_placement(m, site)
+        robot.sensors.append(SensorData(label, kind, tree.links[body], placement, latency))
 
 
 def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:

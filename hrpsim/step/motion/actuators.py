@@ -57,7 +57,7 @@ def begin_drives(s):
             joint_end, now.motor_end = now.motor_end, now.motor_start + state.motor_change
         else:
             joint_end = now.motor_end
-        _correct_position(s, unit, now, dof)
+        _correct_position(s, unit, state, now, dof)
         if unit.two_mass:
             begin_gear(unit, state, now)
         _set_demand(unit, now, dof, s.q[dof.q_index], dt)
@@ -69,15 +69,21 @@ def begin_drives(s):
 
 
 @inlined_kernel
-def _correct_position(s, unit, now, dof):
-    """Make the gains act on the position that the encoder reads."""
+def _correct_position(s, unit, state, now, dof):
+    """Make the gains act on the position that the encoder reads, and add the integral of it."""
     position, resolution = s.q[dof.q_index], unit.joint_resolution
     if unit.motor_encoder:
         position, resolution = position + now.middle, unit.motor_resolution
+    command = now.command
     if resolution > 0.0:
-        now.command.constant -= now.command.kp * (
-            resolution * np.rint(position / resolution) - position
-        )
+        read = resolution * np.rint(position / resolution)
+        command.constant -= command.kp * (read - position)
+        position = read
+    now.integral = state.integral
+    if unit.integral_gain > 0.0 and command.kp > 0.0:
+        now.integral += s.settings[0].time_step * unit.integral_gain * (command.target - position)
+        now.integral = min(max(now.integral, -unit.integral_limit), unit.integral_limit)
+        command.constant += 0.5 * (state.integral + now.integral)
 
 
 @inner_kernel
@@ -157,6 +163,8 @@ def revise_drives(s):
         k = unit.dof
         joint_end = s.velocity[k] + dt * (s.work.dv[k] + s.work.change[k])
         step = joint_end - now.joint_end
+        if abs(step) * (1.0 + abs(now.motor_slope)) <= now.reach:
+            continue
         linear, before = now.torque + now.slope * step, now.slope
         now.motor_end += now.motor_slope * step
         linearise(unit, now, joint_end)
@@ -199,7 +207,7 @@ def store_drives(s):
             state.deflection = now.middle + 0.5 * dt * (motor_end - s.velocity[k])
             state.twist = relax_twist(unit, state)
             state.motor_change = motor_end - state.motor_velocity
-        state.motor_velocity = motor_end
+        state.motor_velocity, state.integral = motor_end, now.integral
         if unit.has_heat:
             heat(unit, state)
         count_step(unit, state, dt)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.actuators.fill import actuator_records, leave_to_actuators
+from hrpsim.actuators.fill import actuator_records, fill_delay, leave_to_actuators
 from hrpsim.actuators.records import Actuators
 from hrpsim.collision.body_bounds import new_body_bounds
 from hrpsim.collision.mesh.collision_proxies import solids_of
@@ -94,7 +94,7 @@ def joined_collision(
     return collision, [(owner, shape.link) for owner, _, _, shape in rows]
 
 
-def joined_sensors(entities: list[Entity], system: System) -> np.ndarray:
+def joined_sensors(entities: list[Entity], system: System, time_step: float) -> np.ndarray:
     """Return the SENSOR records of all robots, in the order of the entities."""
     rows = [
         (entity, sensor)
@@ -110,6 +110,7 @@ def joined_sensors(entities: list[Entity], system: System) -> np.ndarray:
         record["R"], record["p"] = sensor.R, sensor.p
         record["tare"] = sensor.tare
         record["subtree_size"] = _subtree_size(system, body)
+        fill_delay(record, sensor.latency, time_step)
     return sensors
 
 
@@ -168,8 +169,9 @@ def assemble(
     bodies, dofs = len(system.parent), len(system.dof_body)
     positions = sum(JOINT_NQ[t] for t in system.joint_type)
     rows = 3 * len(collision.contacts) + 4 * dofs
-    sensors = joined_sensors(entities, system)
-    units = joined_actuators(entities, system, float(settings["time_step"][0]))
+    time_step = float(settings["time_step"][0])
+    sensors = joined_sensors(entities, system, time_step)
+    units = joined_actuators(entities, system, time_step)
     tendons = joined_tendons(entities)
     sizes = {
         **constrained_sizes(bodies, dofs, 256 + 48 * bodies),
@@ -183,6 +185,8 @@ def assemble(
         Axis.ACTUATOR: len(units),
         Axis.TENDON: len(tendons),
         Axis.COMMAND: int(units["slots"].max(initial=0)),
+        Axis.SENSOR: len(sensors),
+        Axis.READING: int(sensors["slots"].max(initial=0)),
     }
     scene = allocate(
         Scene,
@@ -202,7 +206,7 @@ def assemble(
         lazy_kernels=new_on_demand(),
     )
     scene.search["candidate_count"] = -1
-    _set_rigid(scene.joint_parameters, float(settings["time_step"][0]))
+    _set_rigid(scene.joint_parameters, time_step)
     _mark_free_bodies(entities, scene.rests)
     leave_to_actuators(units, scene.forest.dofs)
     return scene, owners

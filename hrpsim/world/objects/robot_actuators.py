@@ -215,7 +215,7 @@ class RobotActuators(RobotProperties, Entity):
         system, names = self.system, self.joint_index.names
         for joint, actuator in actuators.items():
             k = self.joint_index.v[names.index(joint)]
-            slots_of(actuator, self.world.time_step)
+            slots_of(actuator.delay, self.world.time_step)
             actuator.check_for(
                 joint,
                 float(system.upper[k] - system.lower[k]),
@@ -275,10 +275,12 @@ class RobotActuators(RobotProperties, Entity):
         arrays, control = scene.actuators, scene.control[scene.actuators.units["dof"][at]]
         stored = np.zeros(len(at), dtype=COMMAND)
         stored["kp"], stored["kd"] = control["kp"], control["kd"]
+        stored["target"] = control["target_position"]
         stored["constant"] = control["effort"] + control["kp"] * control["target_position"]
         stored["constant"] += control["kd"] * control["target_velocity"]
         arrays.commands[at] = stored[:, None]
         arrays.states["slot"][at] = 0
+        arrays.states["slewed"][at] = stored["target"]
         arrays.states["elapsed"][at] = arrays.units["period"][at]
 
     def _move_motors(self) -> None:
