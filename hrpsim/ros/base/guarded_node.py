@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rclpy.action import ActionServer
+from rclpy.action import ActionServer, GoalResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException
@@ -23,6 +23,7 @@ from rclpy.service import Service
 from hrpsim.ros.base.faults import Faults
 
 _AGAIN_AFTER = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # between attempts to send an answer [s]
+_LINGER = 2.0  # of an action server that has been withdrawn [s, wall]
 _UNSENT = "failed to send response"
 _watching_warnings = threading.Lock()
 
@@ -116,6 +117,7 @@ class GuardedNode(AnsweringNode):
 
     def __init__(self, name: str, **options):
         self.faults = Faults(self.get_logger, ending=(ExternalShutdownException,))
+        self._withdrawn: dict[str, DeferringActionServer] = {}  # by name
         super().__init__(name, **options)
 
     def create_service(self, srv_type, srv_name, callback, **options):
@@ -135,6 +137,29 @@ class GuardedNode(AnsweringNode):
         options.setdefault("publisher_class", CountingPublisher)
         return super().create_publisher(msg_type, topic, qos_profile, **options)
 
+    def create_action_server(self, action_type, action_name, **options) -> DeferringActionServer:
+        """Make an action server, after the end of one of that name that has been withdrawn."""
+        name = self.resolve_topic_name(action_name)
+        if before := self._withdrawn.pop(name, None):
+            before.destroy()
+        return DeferringActionServer(self, action_type, action_name, **options)
+
+    def withdraw(self, server: DeferringActionServer, name: str) -> None:
+        """Let an action server reject goals, and destroy it later.
+
+        DDS drops what has been sent but not received when its writer is removed: the last results.
+        """
+        server.register_goal_callback(lambda goal: GoalResponse.REJECT)
+        self._withdrawn[name := self.resolve_topic_name(name)] = server
+
+        def end() -> None:
+            self.destroy_timer(timer)
+            if self._withdrawn.get(name) is server:
+                del self._withdrawn[name]
+                server.destroy()
+
+        timer = self.create_timer(_LINGER, end, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
     def create_timer(self, timer_period_sec, callback, *arguments, **options):
         """Make a timer that continues if its callback fails."""
         turn = self.faults.hearing("a timer", callback)
@@ -148,7 +173,7 @@ class NodePart:
     member runs.
     """
 
-    def __init__(self, node: Node):
+    def __init__(self, node: GuardedNode):
         self._node = node
         self._undo: list[Callable[[], object]] = []
 
@@ -168,10 +193,10 @@ class NodePart:
         self._undo.append(partial(self._node.destroy_subscription, subscription))
         return subscription
 
-    def create_action_server(self, *arguments, **options) -> DeferringActionServer:
-        """Make a DeferringActionServer on the node."""
-        server = DeferringActionServer(self._node, *arguments, **options)
-        self._undo.append(server.destroy)
+    def create_action_server(self, action_type, action_name, **options) -> DeferringActionServer:
+        """Make an action server on the node."""
+        server = self._node.create_action_server(action_type, action_name, **options)
+        self._undo.append(partial(self._node.withdraw, server, action_name))
         return server
 
     def before_destruction(self, callback: Callable[[], object]) -> None:
