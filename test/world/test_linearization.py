@@ -468,7 +468,7 @@ def test_redundant_rows_hold_exactly(seed, count):
     """
     random, world = np.random.default_rng(seed), World(sleeping=False)
     body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0)
-    room = new_room(joined_system([body]), world.scene.forest, 7, 12, count, 0)
+    room = new_room(joined_system([body]), world.scene.forest, 7, 12, count, 0, 0)
     root, C = random.normal(size=(6, 6)), random.normal(size=(count, 12))
     mass = root @ root.T + np.eye(6)
     room.Z[:] = np.concatenate([np.eye(6), random.normal(size=(6, 6))])
@@ -480,7 +480,7 @@ def test_redundant_rows_hold_exactly(seed, count):
     room.space.factor[:] = mass
     factorise_mass.py_func(room.space.above, room.space.factor)  # called by kernels only
     columns = np.empty((6, 2 * PANEL))
-    solve(Reference(room), 12, count, balance, columns)
+    solve(Reference(room), 12, count, balance, np.zeros((0, 6)), columns)
     change, r = columns[:, :12], np.concatenate([balance[0], balance[1]], axis=1)
     assert np.allclose(J @ change, room.target, rtol=0.0, atol=1e-7)
     _, size, directions = np.linalg.svd(J)

@@ -15,9 +15,12 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.motion.motion import move
-from hrpsim.world.linearization.body_motions import body_jacobians, jacobian_rates
+from hrpsim.world.linearization.body_motions import (
+    body_jacobians,
+    derivatives_in_world,
+    jacobian_rates,
+)
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
-from hrpsim.world.linearization.world_derivatives import derivatives_in_world
 
 _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
@@ -173,10 +176,10 @@ def write_rates(w, velocity, body_count, rates_out):
 
 
 @inner_kernel
-def write_twists(w, velocity, m):
+def write_twists(w, velocity, m, kind):
     """Write the coordinates Z v (m,) of a velocity."""
     for j in range(m):
         total = 0.0
         for k in range(velocity.shape[0]):
             total += w.Z[j, k] * velocity[k]
-        w.twists[j] = total
+        w.twists[kind, j] = total

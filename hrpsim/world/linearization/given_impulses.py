@@ -36,8 +36,10 @@ def of_efforts(impulses: np.ndarray) -> GivenImpulses:
     return GivenImpulses(impulses, np.zeros_like(impulses), np.zeros_like(impulses))
 
 
-def joined(given: list[GivenImpulses]) -> GivenImpulses:
+def joined(given: list[GivenImpulses], nv: int) -> GivenImpulses:
     """Return all together."""
+    if len(given) < 2:
+        return given[0] if given else of_efforts(np.zeros((0, nv)))
     return GivenImpulses(*(np.concatenate(parts) for parts in zip(*given)))
 
 
