@@ -47,6 +47,7 @@ class _Known(NamedTuple):
     joints: tuple[tuple[str, str], ...]  # robot and joint
     dofs: np.ndarray  # their degrees of freedom
     entities: dict[str, slice]
+    inputs: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]]  # columns of B, by kinds
     names: dict[tuple[int, int, int], str]  # of constraints, by kind of row and source
 
 
@@ -95,8 +96,9 @@ class Linearizing(Part):
             A, B, C = found.matrices(kinds, known.dofs, changes)
             self._refuse_found(found)
             edges = self._edges(found, known.names)
-        columns = tuple((kind, *joint) for kind in kinds for joint in known.joints)
-        return Linearization(A, B, known.entities.copy(), columns, C, paths, edges)
+        if kinds not in known.inputs:
+            known.inputs[kinds] = tuple((kind, *one) for kind in kinds for one in known.joints)
+        return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
 
     def _refuse_step(self, step: TakenStep) -> None:
         """Raise WorldError where the step has what is not differentiated, by name."""
@@ -151,6 +153,7 @@ class Linearizing(Part):
                 tuple((robot.name, joint) for robot in robots for joint in robot.joint_names),
                 np.concatenate([np.zeros(0, dtype=np.int64), *dofs]),
                 {one.name: slice(one.first_v, one.first_v + one.nv) for one in entities},
+                {},
                 {},
             )
         return self._known

@@ -34,7 +34,10 @@ from hrpsim.world.linearization.room import BY_Q, OTHER
 
 @kernel
 def differentiate(s, w, search, columns, m):
-    """Write `balance`, and the rows of contacts and joints that hold; return how many.
+    """Write `balance`, and the rows of contacts and joints that hold.
+
+    Returns how many hold, whether any contact slides, whether there is a position correction, and
+    the row of a stop that is met within the step, -1 for none.
 
     Args:
         s: scene after the step.
@@ -63,8 +66,8 @@ def differentiate(s, w, search, columns, m):
     count = write_contact_rows(s, w, m, body_count)
     count = write_joint_rows(s, w, first, count)
     add_force_turns(s, w, m, w.balance[BY_Q], w.linear)
-    w.findings[0].corrects = _is_corrected(s, w, first)
-    return count
+    corrects, found = _is_corrected(s, w, first), w.findings[0]
+    return count, found.slides, corrects, found.met_within
 
 
 @inner_kernel

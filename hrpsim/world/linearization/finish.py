@@ -20,6 +20,7 @@ from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FREE
 from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.rotation import rotation_from_quaternion
+from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.linearization.body_motions import write_motion_cross
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
 from hrpsim.world.linearization.solve import add_product, add_scaled
@@ -248,18 +249,21 @@ def _rows_to_public(s, w, i, ends_out):
     """Turn the rows of a free base from the layout of the kernels to the public one."""
     k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
     _write_rotation(s.q, s.forest.bodies[i].q_index, R)
-    for c in range(ends_out.shape[1]):
-        x, y, z = ends_out[k, c], ends_out[k + 1, c], ends_out[k + 2, c]
-        for at in (k, k + 3):
-            ends_out[nv + at, c] -= y * v[at + 2] - z * v[at + 1]
-            ends_out[nv + at + 1, c] -= z * v[at] - x * v[at + 2]
-            ends_out[nv + at + 2, c] -= x * v[at + 1] - y * v[at]
-        for at in (k, nv + k):
-            wx, wy, wz = ends_out[at, c], ends_out[at + 1, c], ends_out[at + 2, c]
-            lx, ly, lz = ends_out[at + 3, c], ends_out[at + 4, c], ends_out[at + 5, c]
+    for at in (k, k + 3):
+        for r in range(3):
+            y, z = (r + 1) % 3, (r + 2) % 3
+            add_scaled(ends_out[k + y], -v[at + z], ends_out[nv + at + r])
+            add_scaled(ends_out[k + z], v[at + y], ends_out[nv + at + r])
+    angular = w.kept
+    for at in (k, nv + k):
+        for r in range(3):
+            copy_vector(ends_out[at + r], angular[r])
+        for half, rows in ((0, ends_out[at + 3 :]), (3, angular)):
             for r in range(3):
-                ends_out[at + r, c] = R[0, r] * lx + R[1, r] * ly + R[2, r] * lz
-                ends_out[at + 3 + r, c] = R[0, r] * wx + R[1, r] * wy + R[2, r] * wz
+                out = ends_out[at + half + r]
+                out[:] = 0.0
+                for j in range(3):
+                    add_scaled(rows[j], R[j, r], out)
 
 
 @inner_kernel

@@ -46,7 +46,6 @@ FOUND = np.dtype(
     [
         ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
         ("slides", "i8"),  # whether any contact slides
-        ("corrects", "i8"),  # whether there is a position correction
     ]
 )
 
@@ -190,6 +189,8 @@ class TakenStep(NamedTuple):
     reference: Reference[Scene]
     room: Reference[Room]
     coordinates: int
+    connection_rows: int
+    turns: bool  # whether any body turns by the midpoint rule
     time_step: float
     rows: np.ndarray  # (k,) ROW
     contacts: np.ndarray  # (c,) CONTACT; their rows come first

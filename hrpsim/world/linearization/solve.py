@@ -11,7 +11,7 @@ of the size of z: u = Z dv' and w = G' dl, of rigid rows and of others.
 from __future__ import annotations
 
 from hrpsim.dynamics.motion_derivatives import solve_negative
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, RIGID, SOFT
 
 _RIGID = 1e-7  # share of its own inverse mass up to which a compliance is none
@@ -33,45 +33,69 @@ def solve(w, m, count, balance, given, columns_out):
     """
     columns, nv = columns_out, columns_out.shape[0]
     width = 2 * nv + given.shape[0]
-    columns[:, :] = 0.0
-    for k in range(nv):
-        for j in range(nv):
-            columns[k, j], columns[k, nv + j] = -balance[BY_Q, k, j], -balance[BY_VELOCITY, k, j]
-        for j in range(given.shape[0]):
-            columns[k, 2 * nv + j] = -given[j, k]
-        for j in range(m):
-            columns[k, width + j] = -w.Z[j, k]
+    _write_sides(w, m, balance, given, columns)
     solve_negative(w.space.above, w.space.factor, columns)
     if count == 0:
         return
-    for i in range(m):
-        u, delassus = w.changes[i, :width], w.delassus[i, :m]
-        u[:] = 0.0
-        delassus[:] = 0.0
-        for k in range(nv):
-            if w.Z[i, k] != 0.0:
-                add_scaled(columns[k, :width], w.Z[i, k], u)
-                add_scaled(columns[k, width : width + m], w.Z[i, k], delassus)
+    _condense(w, m, width, columns)
     rigid, soft = _sum_rows(w, m, count)
     _find_responses(w, m, rigid, soft)
-    for i in range(m):
-        force = w.forces[i, :width]
-        force[:] = 0.0
-        add_product(w.by_change[i], m, -1.0, w.changes, force)
-        if rigid:
-            add_product(w.by_push[RIGID, i], m, 1.0, w.pushes[RIGID], force[: 2 * nv])
-        if soft:
-            add_product(w.by_push[SOFT, i], m, 1.0, w.pushes[SOFT], force[: 2 * nv])
+    _write_forces(w, m, width, rigid, soft)
     _find_contradictions(w, m, count)
     for k in range(nv):
         add_product(columns[k, width : width + m], m, 1.0, w.forces, columns[k, :width])
 
 
-@inlined_kernel
+@inner_kernel
+def _write_sides(w, m, balance, given, columns_out):
+    """Write the right-hand sides, and -Z'."""
+    nv, p = columns_out.shape[0], given.shape[0]
+    for k in range(nv):
+        row, by_q, by_velocity = columns_out[k], balance[BY_Q, k], balance[BY_VELOCITY, k]
+        for j in range(nv):
+            row[j] = -by_q[j]
+        for j in range(nv):
+            row[nv + j] = -by_velocity[j]
+        for j in range(p):
+            row[2 * nv + j] = -given[j, k]
+        for j in range(m):
+            row[2 * nv + p + j] = -w.Z[j, k]
+        for j in range(2 * nv + p + m, row.shape[0]):
+            row[j] = 0.0
+
+
+@inner_kernel
 def add_scaled(row, share, out):
     """Add `share` times a row."""
     for j in range(out.shape[0]):
         out[j] += share * row[j]
+
+
+@inner_kernel
+def _condense(w, m, width, columns):
+    """Write Z M^-1 r, and Z M^-1 Z'."""
+    for i in range(m):
+        u, delassus, Z = w.changes[i, :width], w.delassus[i, :m], w.Z[i]
+        u[:] = 0.0
+        delassus[:] = 0.0
+        for k in range(columns.shape[0]):
+            if Z[k] != 0.0:
+                add_scaled(columns[k], Z[k], u)
+                add_scaled(columns[k, width:], Z[k], delassus)
+
+
+@inner_kernel
+def _write_forces(w, m, width, rigid, soft):
+    """Write the forces of rows along coordinates, for all columns."""
+    sides = w.target.shape[1]
+    for i in range(m):
+        force = w.forces[i, :width]
+        force[:] = 0.0
+        add_product(w.by_change[i], m, -1.0, w.changes, force)
+        if rigid:
+            add_product(w.by_push[RIGID, i], m, 1.0, w.pushes[RIGID], force[:sides])
+        if soft:
+            add_product(w.by_push[SOFT, i], m, 1.0, w.pushes[SOFT], force[:sides])
 
 
 @inner_kernel
@@ -115,15 +139,16 @@ def _find_responses(w, m, rigid, soft):
     """
     S, D, V, DV = w.stiffness[SOFT], w.delassus, w.by_push[SOFT], w.free
     stiffness, forces, by_change = w.stiffness[RIGID], w.by_push[RIGID], w.by_change
-    if soft:
-        _set_unit(m, w.turning[0])
-        _add_matrices(m, 1.0, S, D, w.turning[0])
-        _invert(m, w.turning[0], w.order, V)
-    else:
-        _set_unit(m, V)
+    forces[:m, :m] = by_change[:m, :m] = 0.0
+    if not soft:
+        _find_rigid_forces(w, m, stiffness, D, forces)
+        _add_matrices(m, 1.0, forces, stiffness, by_change)
+        return
+    _set_unit(m, w.turning[0])
+    _add_matrices(m, 1.0, S, D, w.turning[0])
+    _invert(m, w.turning[0], w.order, V)
     DV[:m, :m] = 0.0
     _add_matrices(m, 1.0, D, V, DV)
-    forces[:m, :m] = 0.0
     if rigid:
         _find_rigid_forces(w, m, stiffness, DV, forces)
     # the rest: by_change = V (X H (1 - D V S) + S), by_push = V X and V (1 - X H D V)
@@ -134,10 +159,7 @@ def _find_responses(w, m, rigid, soft):
     _add_matrices(m, 1.0, stiffness, rest, product)
     _copy(m, S, rest)
     _add_matrices(m, 1.0, forces, product, rest)
-    by_change[:m, :m] = 0.0
     _add_matrices(m, 1.0, V, rest, by_change)
-    if not soft:
-        return
     product[:m, :m] = 0.0
     _add_matrices(m, 1.0, stiffness, DV, product)
     _set_unit(m, rest)

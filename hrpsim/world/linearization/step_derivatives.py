@@ -23,10 +23,12 @@ from hrpsim.world.linearization.corrections import Corrections
 from hrpsim.world.linearization.differentiate import differentiate, differentiate_correction
 from hrpsim.world.linearization.finish import write_ends
 from hrpsim.world.linearization.given_impulses import (
+    COMMANDS,
     GivenImpulses,
     joined,
     of_efforts,
     of_parameters,
+    write_commands,
 )
 from hrpsim.world.linearization.parameters import Changes, changes_by_joints
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, TakenStep, new_room
@@ -40,13 +42,14 @@ _differentiate_correction = prepared(differentiate_correction)
 _solve = prepared(solve)
 _write_ends = prepared(write_ends)
 _list_near = prepared(list_near)
+_write_commands = prepared(write_commands)
 
 _CUT_SHORT = 0.05  # error of a position correction that was not solved
 _SINGULAR = 1e-8  # share of the largest response that is rounding of zero
 _SHARE = 1e-3  # of the largest change of an impulse
 _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 
-COMMANDS, PARAMETERS = ("efforts", "positions", "velocities"), ("kp", "kd", "stiffness", "damping")
+PARAMETERS = ("kp", "kd", "stiffness", "damping")
 INPUTS = (*COMMANDS, *PARAMETERS)
 """What a step may be differentiated by: commands of actuators, parameters of joints."""
 
@@ -67,20 +70,22 @@ class Differentiator:
 
     def read(self, margin: float, given: int) -> TakenStep:
         """Return the step that was taken, after making room for it and `given` impulses."""
-        scene, counts = self.scene, self.scene.counts[0]
-        rows, contacts = int(counts["row_count"]), int(counts["contact_count"])
         m, k, c, p = self._sizes
+        coordinates, rows, contacts, between, turns = _read_step(self.reference, self._room)
         if k < rows or c < contacts or p < given:
             self._make_room(m, max(k, 2 * rows), max(c, 2 * contacts), max(p, given))
-        coordinates = _read_step(self.reference, self._room)
+            coordinates = _read_step(self.reference, self._room)[0]
         if m < coordinates:
             self._make_room(2 * coordinates, *self._sizes[1:])
             _read_step(self.reference, self._room)
+        scene = self.scene
         return TakenStep(
             scene,
             self.reference,
             self._room,
             coordinates,
+            between,
+            turns != 0,
             float(scene.settings["time_step"][0]),
             scene.rows.rows[:rows],
             scene.collision.contacts[:contacts],
@@ -99,26 +104,25 @@ class StepDerivatives:
         scene, w, m = step.scene, step.room.whole, step.coordinates
         self.step, nv = step, len(w.velocity)
         self.mass = w.balance[MASS]
-        spins = spins_of(scene, w) if scene.forest.dofs["turns_freely"].any() else None
+        spins = spins_of(scene, w) if step.turns else None
         if spins is not None:
             w.smooth_velocity[spins.angular] = w.smooth_velocity[spins.angular + 3] = 0.0
             w.acceleration[spins.angular] -= spins.acceleration
         self._acceleration = w.acceleration.copy()
         self.unsolved = _NO_NUMBERS if spins is None else spins.unsolved
         work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
-        self.count = _differentiate(step.reference, step.room, search, work, m)
+        found = _differentiate(step.reference, step.room, search, work, m)
+        self.count, self.slides, self._corrects, met_within = found
         if spins is not None:
             for angular, turn, rate in zip(spins.angular, spins.by_turn, spins.by_rate):
                 by_mass = step.time_step * self.mass[:, angular]
                 w.balance[BY_Q][:, angular] += by_mass @ turn
                 w.balance[BY_VELOCITY][:, angular] += by_mass @ rate
-        found = w.findings[0]
-        self.slides, self._corrects = bool(found["slides"]), bool(found["corrects"])
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
-        if found["met_within"] >= 0:
+        if met_within >= 0:
             reason = "is met within the step, which is not differentiated"
-            self.refused.append((reason, int(found["met_within"])))
-        first, rows = 3 * len(step.contacts), int(scene.counts["connection_rows"][0])
+            self.refused.append((reason, met_within))
+        first, rows = 3 * len(step.contacts), step.connection_rows
         self.first_joint_row = first + rows
         self.connections = None
         if rows:
@@ -127,7 +131,7 @@ class StepDerivatives:
             w.balance[BY_Q][:] += self.connections.force_changes
             w.linear[:] += self.connections.force_changes
             self.count += self.connections.add_to(w.held[self.count :], w.target[self.count :])
-            self._corrects |= self.connections.corrects_errors
+            self._corrects = self._corrects or self.connections.corrects_errors
         self.held, self.released = w.held[: self.count], _NO_NUMBERS
 
     def matrices(
@@ -237,11 +241,8 @@ class StepDerivatives:
         if kind in PARAMETERS:
             changes = changes_by_joints(self.step.scene, kind, joints)
             return of_parameters(self.step, self.held, self._acceleration, changes)
-        control = self.step.scene.control[joints]
-        slope = {"positions": control["kp"], "velocities": control["kd"]}.get(kind, 1.0)
         impulses = np.zeros((len(joints), len(self.mass)))
-        given = self.step.time_step * (control["saturated"] == 0) * slope
-        impulses[np.arange(len(joints)), joints] = given
+        _write_commands(self.step.reference, COMMANDS.index(kind), joints, impulses)
         return of_efforts(impulses)
 
     def near_sides(self) -> list[tuple[int, int, int, int, int, float]]:
