@@ -5,37 +5,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.constraints.friction_laws import CONE
-from hrpsim.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT
-from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.errors import WorldError, unknown_name
+from hrpsim.jit.compiled import prepared
 from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.world.arrays.assemble import joined_system
 from hrpsim.world.linearization.parameters import changes_by_paths
 from hrpsim.world.linearization.result import ConstraintEdge, Linearization
 from hrpsim.world.linearization.room import TakenStep
+from hrpsim.world.linearization.sides import (
+    EFFORT,
+    OF_CONTACTS,
+    OF_STEPS,
+    OF_WORLDS,
+    RELEASE,
+    SIDES,
+    SPEED,
+    UNCONVERGED,
+    find_refused_step,
+    find_refused_world,
+)
 from hrpsim.world.linearization.step_derivatives import INPUTS, Differentiator, StepDerivatives
 from hrpsim.world.parts.part import Core, Part
-from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping
-from hrpsim.world.parts.world_contents import Contents
 
 _TOLERANCE = 1e-9  # of the step that is differentiated, see SETTINGS
-_CONVERGED = 1e-9  # residual with which it may end [m/s]
-_SIDES = (  # of contacts, by the columns of Room.distances
-    ("open", "closed"),
-    ("sticking", "sliding"),
-    ("gap closed", "gap open"),
-    ("static", "kinetic"),
-    ("found", "lost"),
-)
+
+_find_refused_world = prepared(find_refused_world)
+_find_refused_step = prepared(find_refused_step)
+
+
+class _Known(NamedTuple):
+    """What linearizations of one scene have in common."""
+
+    differentiator: Differentiator
+    joints: tuple[tuple[str, str], ...]  # robot and joint
+    dofs: np.ndarray  # their degrees of freedom
+    entities: dict[str, slice]
+    inputs: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]]  # columns of B, by kinds
+    names: dict[tuple[int, int, int], str]  # of constraints, by kind of row and source
 
 
 class Linearizing(Part):
@@ -44,11 +57,11 @@ class Linearizing(Part):
     def __init__(self, core: Core, stepping: Stepping):
         super().__init__(core)
         self._stepping = stepping
-        self._differentiator: Differentiator | None = None  # of the last such scene
+        self._known: _Known | None = None  # of the last such scene
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the arrays, which can be made again."""
-        return self.__dict__ | {"_differentiator": None}
+        return self.__dict__ | {"_known": None}
 
     def linearize(
         self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float
@@ -59,44 +72,50 @@ class Linearizing(Part):
             if kind not in INPUTS:
                 raise WorldError(unknown_name("input", str(kind), INPUTS))
         paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
-        changes = changes_by_paths(
-            self._scenes.scene,
-            paths,
-            self._contents.robots,
-            self._contents.bodies,
-            self._contents.materials.index,
-        )
-        if not len(self._scenes.scene.velocity):
+        scene, contents = self._scenes.scene, self._contents
+        changes = None
+        if paths:
+            materials = contents.materials.index
+            changes = changes_by_paths(scene, paths, contents.robots, contents.bodies, materials)
+        if not len(scene.velocity):
             nothing = np.zeros((0, 0))
             return Linearization(nothing, nothing, {}, (), np.zeros((0, len(paths))), paths, ())
-        _refuse_world(self._contents, self._scenes.scene, self._sleep.asleep)
-        time_step, entities = self._contents.time_step, self._contents.entities
-        robots = self._contents.robots.values()
-        joints = [(robot.name, joint) for robot in robots for joint in robot.joint_names]
-        places = [robot.first_v + robot.joint_index.v for robot in robots]
-        with self._stepping.tried_step(_TOLERANCE * STANDARD_GRAVITY * time_step) as scene:
-            differentiator = self._differentiator_for(scene)
-            step = differentiator.read(margin)
-            _refuse_step(step, self._scenes.naming)
-            found = StepDerivatives(step, differentiator.search)
+        if self._sleep.asleep:
+            name = self._sleep.asleep[0]
+            what = f"bodies that sleep are not ({name!r}): set world.sleeping = False"
+            raise WorldError(f"linearize: {what} differentiated")
+        if (refused := _find_refused_world(self._stepping.reference())) >= 0:
+            raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
+        tolerance = _TOLERANCE * STANDARD_GRAVITY * contents.time_step
+        with self._stepping.tried_step(tolerance) as scene:
+            known = self._known_of(scene)
+            given = len(kinds) * len(known.joints) + len(paths)
+            step = known.differentiator.read(margin, given)
+            self._refuse_step(step)
+            found = StepDerivatives(step, known.differentiator.search)
+            A, B, C = found.matrices(kinds, known.dofs, changes)
             self._refuse_found(found)
-            dofs = np.concatenate([np.zeros(0, dtype=np.int64), *places])
-            A, B, C = found.matrices(kinds, dofs, changes)
-            edges = _edges(found, self._scenes.naming)
-        return Linearization(
-            A,
-            B,
-            {one.name: slice(one.first_v, one.first_v + one.nv) for one in entities},
-            tuple((kind, *joint) for kind in kinds for joint in joints),
-            C,
-            paths,
-            tuple(edges),
-        )
+            edges = self._edges(found, known.names)
+        if kinds not in known.inputs:
+            known.inputs[kinds] = tuple((kind, *one) for kind in kinds for one in known.joints)
+        return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
+
+    def _refuse_step(self, step: TakenStep) -> None:
+        """Raise WorldError where the step has what is not differentiated, by name."""
+        of_step, of_contact, number = _find_refused_step(step.reference)
+        if of_step >= 0:
+            what = f"the step did not converge at {self._scenes.naming().worst_of_step(step.scene)}"
+            if of_step != UNCONVERGED:
+                what = OF_STEPS[of_step]
+            raise WorldError(f"linearize: {what}, which is not differentiated")
+        if of_contact >= 0:
+            name = self._scenes.naming().name(*step.constraint_of(3 * number))
+            raise WorldError(f"linearize: {name} {OF_CONTACTS[of_contact]}")
 
     def _refuse_found(self, found: StepDerivatives) -> None:
         """Raise WorldError where the derivatives found what they do not cover, by name."""
         for reason, number in found.refused:
-            name = _row_name(found.step, self._scenes.naming(), number)
+            name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")
         for bodies, reason in (
             (found.unsolved, "turns too far in a step"),
@@ -106,12 +125,38 @@ class Linearizing(Part):
                 name = [one.name for one in self._contents.entities if one.first_body <= body][-1]
                 raise WorldError(f"linearize: {name!r} {reason}, which is not differentiated")
 
-    def _differentiator_for(self, scene: Scene) -> Differentiator:
-        """Return what differentiates a scene, made again where that was laid out again."""
-        if self._differentiator is None or self._differentiator.scene is not scene:
-            system = joined_system(self._contents.entities)
-            self._differentiator = Differentiator(scene, self._stepping.reference(), system)
-        return self._differentiator
+    def _edges(
+        self, found: StepDerivatives, names: dict[tuple[int, int, int], str]
+    ) -> tuple[ConstraintEdge, ...]:
+        """Return the constraints and actuators near another side; `names` has those known."""
+        out = []
+        for row_kind, source, other, kind, side, distance in found.near_sides():
+            key = row_kind, source, other
+            if key not in names:
+                names[key] = self._scenes.naming().name(*key)
+            name = names[key]
+            if kind in (EFFORT, SPEED):
+                name = name.replace("velocity limit", "actuator")
+            elif kind == RELEASE:
+                name = f"position correction of {name}"
+            out.append(ConstraintEdge(name, SIDES[kind][side], SIDES[kind][1 - side], distance))
+        return tuple(out)
+
+    def _known_of(self, scene: Scene) -> _Known:
+        """Return what is known of a scene, found again where that was laid out again."""
+        if self._known is None or self._known.differentiator.scene is not scene:
+            entities = self._contents.entities
+            robots = self._contents.robots.values()
+            dofs = [robot.first_v + robot.joint_index.v for robot in robots]
+            self._known = _Known(
+                Differentiator(scene, self._stepping.reference(), joined_system(entities)),
+                tuple((robot.name, joint) for robot in robots for joint in robot.joint_names),
+                np.concatenate([np.zeros(0, dtype=np.int64), *dofs]),
+                {one.name: slice(one.first_v, one.first_v + one.nv) for one in entities},
+                {},
+                {},
+            )
+        return self._known
 
 
 def _stiffened_bodies(scene: Scene) -> np.ndarray:
@@ -120,99 +165,3 @@ def _stiffened_bodies(scene: Scene) -> np.ndarray:
         return np.zeros(0, dtype=np.int64)
     own = scene.forest.bodies["inertia"].diagonal(axis1=1, axis2=2).min(axis=1)
     return np.flatnonzero(scene.work.geometric_stiffness[:, :3].sum(axis=1) > own)
-
-
-def _refuse_world(contents: Contents, scene: Scene, asleep: tuple[str, ...]) -> None:
-    """Raise WorldError where the world has what is not differentiated."""
-    settings, what = scene.settings[0], ""
-    if settings["integrator"] != SEMI_IMPLICIT:
-        what = f"the integrator {contents.integrator!r} is not: only 'semi_implicit' is"
-    elif settings["relative_tolerance"] > 0.0:
-        what = "steps with stop='relative_change', which end before the solution, are not"
-    elif asleep:
-        what = f"bodies that sleep are not ({asleep[0]!r}): set world.sleeping = False"
-    elif scene.counts["wrench_count"][0]:
-        what = "pushes are not: linearise before apply_wrench"
-    elif len(scene.tendons.joints):
-        what = "driven tendons are not"
-    elif len(scene.actuators.units):
-        what = "actuators with a model are not"
-    elif settings["projection"] and len(scene.connections):
-        what = "position_projection is not"
-    if what:
-        raise WorldError(f"linearize: {what} differentiated")
-
-
-def _refuse_step(step: TakenStep, naming: Callable[[], Naming]) -> None:
-    """Raise WorldError where the step has what is not differentiated, by name."""
-    scene = step.scene
-    stats, what = scene.step_stats[0], ""
-    if not (stats["converged"] or stats["residual"] <= _CONVERGED):
-        what = f"the step did not converge at {naming().worst_of_step(scene)}"
-    elif scene.impacts.state["had_impacts"][0]:
-        what = "the step has impacts with restitution"
-    elif any(scene.continuous.state[0][name] for name in ("start_force", "passes")):
-        what = "the step has bodies so fast that contacts are found along their way"
-    if what:
-        raise WorldError(f"linearize: {what}, which is not differentiated")
-    normals, c = step.rows[: 3 * len(step.contacts) : 3], step.contacts
-    for refused, reason in (
-        (
-            (c["gap_offset"] != 0.0) | (c["push_out"] > 0.0),
-            "is moved by impacts within the step, which are not differentiated",
-        ),
-        (
-            (normals["friction_model"] != CONE) & (normals["friction"] > 0.0),
-            "has a friction law without derivative",
-        ),
-        (normals["choice"] == PENALTY, "is a penalty contact, which is not differentiated"),
-    ):
-        if refused.any():
-            name = _row_name(step, naming(), 3 * int(np.argmax(refused)))
-            raise WorldError(f"linearize: {name} {reason}")
-
-
-def _row_name(step: TakenStep, naming: Naming, number: int) -> str:
-    row = step.rows[number]
-    source, other = int(row["source"]), -1
-    if row["kind"] == CONTACT_ROW:
-        contact = step.contacts[source]
-        source, other = int(contact["shape_a"]), int(contact["shape_b"])
-    return naming.name(int(row["kind"]), source, other)
-
-
-def _edges(found: StepDerivatives, naming: Callable[[], Naming]) -> list[ConstraintEdge]:
-    """Return the constraints and actuators near another side."""
-    step, w, sides = found.step, found.step.room.whole, found.connections
-    count, first = len(step.contacts), found.first_joint_row
-    near = np.argwhere(w.distances[:count].T < step.margin)
-    edges = [
-        (3 * c, _SIDES[kind], w.sides[c, kind], w.distances[c, kind]) for kind, c in near.tolist()
-    ]
-    holding, distance = w.row_holds[first : len(step.rows)], w.row_distance[first : len(step.rows)]
-    for start, holds, away in (
-        *([] if sides is None else [(sides.first, sides.holding, sides.distance)]),
-        (first, holding, distance),
-    ):
-        near = np.flatnonzero(away < step.margin).tolist()
-        edges += [(start + k, ("at its bound", "holds"), holds[k], away[k]) for k in near]
-    for numbers, words in (
-        (found.contradicting_rows(), ("agrees with others", "contradicts others")),
-        (found.released, ("released", "pressed")),
-        (found.indeterminate_rows(), ("shares a load", "shares it in another way")),
-    ):
-        edges += [(number, words, 0, 0.0) for number in numbers]
-    actuators, out = found.actuator_edges(), []
-    names = naming() if edges or actuators else None
-    a, b, known = step.contacts["shape_a"].tolist(), step.contacts["shape_b"].tolist(), {}
-    for number, words, here, away in edges:
-        key = (a[number // 3], b[number // 3]) if number < 3 * count else number
-        if key not in known:
-            known[key] = _row_name(step, names, number)
-        name = known[key]
-        name = f"position correction of {name}" if words[0] == "released" else name
-        out.append(ConstraintEdge(name, words[int(here)], words[1 - int(here)], float(away)))
-    for k, side, other, away in actuators:
-        name = names.name(VELOCITY_LIMIT, k, -1).replace("velocity limit", "actuator")
-        out.append(ConstraintEdge(name, side, other, away))
-    return out

@@ -468,7 +468,7 @@ def test_redundant_rows_hold_exactly(seed, count):
     """
     random, world = np.random.default_rng(seed), World(sleeping=False)
     body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0)
-    room = new_room(joined_system([body]), world.scene.forest, 7, 12, count, 0)
+    room = new_room(joined_system([body]), world.scene.forest, 7, 12, count, 0, 0)
     root, C = random.normal(size=(6, 6)), random.normal(size=(count, 12))
     mass = root @ root.T + np.eye(6)
     room.Z[:] = np.concatenate([np.eye(6), random.normal(size=(6, 6))])
@@ -480,12 +480,44 @@ def test_redundant_rows_hold_exactly(seed, count):
     room.space.factor[:] = mass
     factorise_mass.py_func(room.space.above, room.space.factor)  # called by kernels only
     columns = np.empty((6, 2 * PANEL))
-    solve(Reference(room), 12, count, balance, columns)
+    solve(Reference(room), 12, count, balance, np.zeros((0, 6)), columns)
     change, r = columns[:, :12], np.concatenate([balance[0], balance[1]], axis=1)
     assert np.allclose(J @ change, room.target, rtol=0.0, atol=1e-7)
     _, size, directions = np.linalg.svd(J)
     free = directions[int((size > 1e-9).sum()) :]  # where no row pushes
     assert np.allclose(free @ (mass @ change - r), 0.0, atol=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 5), st.integers(0, 8))
+def test_rows_that_slide_and_yield_solve_their_equations(seed, rigid, soft):
+    """Law: M dv - F' dl = r and J dv + S dl = b, as numpy solves them, to rounding.
+
+    Rigid rows push along other directions than they hold, as sliding contacts do.
+    """
+    random, world, count = np.random.default_rng(seed), World(sleeping=False), rigid + soft
+    body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0)
+    room = new_room(joined_system([body]), world.scene.forest, 7, 12, count, 0, 2)
+    root, J = random.normal(size=(6, 6)), random.normal(size=(count, 6))
+    mass = root @ root.T + np.eye(6)
+    F = J + 0.1 * random.normal(size=J.shape)
+    compliance = np.where(np.arange(count) < rigid, 0.0, random.uniform(0.01, 10.0, count))
+    room.Z[:6], room.held["at"][:] = np.eye(6), (0, -1)
+    room.held["J"][:, :6], room.held["F"][:, :6] = J, F
+    room.held["inverse_mass"][:] = np.einsum("ki,ij,kj->k", J, np.linalg.inv(mass), J)
+    room.held["compliance"][:] = compliance
+    balance, given = random.normal(size=(3, 6, 6)), random.normal(size=(2, 6))
+    room.target[:] = random.normal(size=room.target.shape)
+    room.space.factor[:] = mass
+    factorise_mass.py_func(room.space.above, room.space.factor)
+    columns = np.empty((6, 4 * PANEL))
+    solve(Reference(room), 6, count, balance, given, columns)
+    whole = np.block([[mass, -F.T], [J, np.diag(compliance)]])
+    sides = np.zeros((6 + count, 14))
+    sides[:6], sides[6:, :12] = np.hstack([balance[0], balance[1], given.T]), room.target
+    expected = np.linalg.solve(whole, sides)[:6]
+    error = np.abs(columns[:, :14] - expected).max() / np.abs(expected).max()
+    assert error < 1e-13 * np.linalg.cond(whole)
 
 
 def test_kernels_need_no_numba():

@@ -15,9 +15,12 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.motion.motion import move
-from hrpsim.world.linearization.body_motions import body_jacobians, jacobian_rates
+from hrpsim.world.linearization.body_motions import (
+    body_jacobians,
+    derivatives_in_world,
+    jacobian_rates,
+)
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
-from hrpsim.world.linearization.world_derivatives import derivatives_in_world
 
 _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
@@ -26,8 +29,15 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 def read_step(s, w):
     """Write the vectors of the step that was taken, and which coordinates its rows read.
 
-    Returns how many these are.
+    Returns how many these are, and how many rows, contacts and rows of connections there are; and
+    whether any body turns by the midpoint rule. Writes nothing where the room has too few entries.
     """
+    rows, contacts, turns = s.counts[0].row_count, s.counts[0].contact_count, 0
+    between = s.counts[0].connection_rows
+    for k in range(s.forest.dofs.shape[0]):
+        turns = max(turns, s.forest.dofs[k].turns_freely)
+    if rows > w.local.shape[0] or contacts > w.found.shape[0]:
+        return 0, rows, contacts, between, turns
     h, counts, work = s.settings[0].time_step, s.counts[0], s.work
     for k in range(w.velocity.shape[0]):
         locked = math.isinf(work.joint_inertia[k])
@@ -66,7 +76,7 @@ def read_step(s, w):
         if w.dof_at[k] == 0:
             w.dof_at[k] = m
             m += 1
-    return m
+    return m, rows, contacts, between, turns
 
 
 @inner_kernel
@@ -173,10 +183,10 @@ def write_rates(w, velocity, body_count, rates_out):
 
 
 @inner_kernel
-def write_twists(w, velocity, m):
+def write_twists(w, velocity, m, kind):
     """Write the coordinates Z v (m,) of a velocity."""
     for j in range(m):
         total = 0.0
         for k in range(velocity.shape[0]):
             total += w.Z[j, k] * velocity[k]
-        w.twists[j] = total
+        w.twists[kind, j] = total

@@ -95,9 +95,11 @@ def _displace(here, axis, amount, moved_out):
 @inner_kernel  # many parameters: both lists of contacts and both outputs
 def _add(found, found_count, contacts, count, body, axis, share, geometry_out, found_out):
     """Add `share` times the geometry of what was found to the contacts of the step."""
+    c = -1
     for f in range(min(found_count, found.shape[0])):
         one = found[f]
-        for c in range(count):
+        for _ in range(count):  # in the same order as a rule: the next one comes first
+            c = c + 1 if c + 1 < count else 0
             contact = contacts[c]
             same = contact.shape_a == one.shape_a and contact.shape_b == one.shape_b
             if same and contact.feature == one.feature:

@@ -19,7 +19,7 @@ from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import copy_vector, dot
 from hrpsim.world.linearization.balance import write_rates, write_twists
 from hrpsim.world.linearization.body_motions import energy_gradients, jacobian_rates
-from hrpsim.world.linearization.room import FORCE, GAP, LOSS, SLIP, SWITCH
+from hrpsim.world.linearization.room import AT_END, AT_START, FORCE, GAP, LOSS, OTHER, SLIP, SWITCH
 from hrpsim.world.linearization.stop_law import stop_derivatives
 
 _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
@@ -56,16 +56,17 @@ def write_contact_rows(s, w, m, body_count):
     Returns how many rows these are.
     """
     count, soft = 0, False
+    write_twists(w, w.velocity, m, AT_START)
+    write_twists(w, w.end_velocity, m, AT_END)
     for c in range(s.counts[0].contact_count):
         soft = soft or pair_of(s, c).damping_time >= 0.0
-        _find_sides(s, w, c, m)
+        _find_sides(s, w, c)
     if soft:
         write_rates(w, w.velocity, body_count, w.start_rates)
     for c in range(s.counts[0].contact_count):
         if w.sides[c, FORCE] == 0:
             continue
-        write_twists(w, w.end_velocity, m)
-        write_turns(s, w, c)
+        write_turns(s, w, c, w.twists[AT_END])
         if s.rows.rows[3 * c].friction * s.rows.rows[3 * c].impulse > 0.0:
             if w.sides[c, SLIP]:
                 count = _add_sliding(s, w, c, count)
@@ -102,27 +103,26 @@ def closing_slope(s, c):
 
 
 @inner_kernel
-def rate_of(local, w):
-    """Return the rate of a row for the twists in `w`."""
+def rate_of(local, twists):
+    """Return the rate of a row for twists (m,)."""
     total = 0.0
     for e in range(12):
         if local.J[e] != 0.0:
-            total += local.J[e] * w.twists[local.at[e // 6] + e % 6]
+            total += local.J[e] * twists[local.at[e // 6] + e % 6]
     return total
 
 
 @inner_kernel
-def _find_sides(s, w, c, m):
+def _find_sides(s, w, c):
     """Find the sides of a contact, and how far it is from the others [m/s]."""
     contact, pair, rows = s.collision.contacts[c], pair_of(s, c), s.rows.rows
     normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
     distances[:] = math.inf
     sides[:] = 0
-    write_twists(w, w.velocity, m)
-    start = math.hypot(rate_of(w.local[3 * c + 1], w), rate_of(w.local[3 * c + 2], w))
-    write_twists(w, w.end_velocity, m)
+    before, after = w.twists[AT_START], w.twists[AT_END]
+    start = math.hypot(rate_of(w.local[3 * c + 1], before), rate_of(w.local[3 * c + 2], before))
     pressed = normal.impulse * normal.inverse_mass
-    apart = rate_of(w.local[3 * c], w) + normal.compliance * normal.impulse - normal.target
+    apart = rate_of(w.local[3 * c], after) + normal.compliance * normal.impulse - normal.target
     distances[FORCE] = max(pressed, abs(apart))
     steady = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
     if not (steady and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)):
@@ -131,7 +131,7 @@ def _find_sides(s, w, c, m):
         return
     sides[FORCE] = 1
     bound = normal.friction * normal.impulse
-    slip = math.hypot(rate_of(w.local[3 * c + 1], w), rate_of(w.local[3 * c + 2], w))
+    slip = math.hypot(rate_of(w.local[3 * c + 1], after), rate_of(w.local[3 * c + 2], after))
     if bound > 0.0:
         friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
         largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
@@ -148,8 +148,8 @@ def _find_sides(s, w, c, m):
 
 
 @inner_kernel
-def write_turns(s, w, c):
-    """Write how the rates of a contact change with its geometry, for the twists in `w`."""
+def write_turns(s, w, c, twists):
+    """Write how the rates of a contact change with its geometry, for twists (m,)."""
     contact, motion, directions, turns = s.collision.contacts[c], w.motion, w.directions[c], w.turns
     motion[:] = 0.0
     for end in range(2):
@@ -158,9 +158,9 @@ def write_turns(s, w, c):
             p, sign = contact.point_a if end == 0 else contact.point_b, 1.0 - 2.0 * end
             for r in range(3):
                 y, z = (r + 1) % 3, (r + 2) % 3
-                motion[r] += sign * w.twists[at + r]
-                turned = w.twists[at + y] * p[z] - w.twists[at + z] * p[y]
-                motion[3 + r] += sign * (w.twists[at + 3 + r] + turned)
+                motion[r] += sign * twists[at + r]
+                turned = twists[at + y] * p[z] - twists[at + z] * p[y]
+                motion[3 + r] += sign * (twists[at + 3 + r] + turned)
     along = dot(directions[0], motion[3:])
     for e in range(12):
         geometry, axis = w.geometry[c, e // 6], e % 6
@@ -224,12 +224,11 @@ def _add_normal(s, w, c, m, count):
     if pair.damping_time < 0.0:
         add_gap_changes(w, c, -closing_slope(s, c) / s.settings[0].time_step, target)
         return count + 1
-    write_twists(w, w.velocity, m)
-    rate = rate_of(local, w)
+    rate = rate_of(local, w.twists[AT_START])
     if stop_derivatives(normal, contact.gap, rate, pair, s.settings[0].time_step, w.law) != 0:
         w.findings[0].met_within = 3 * c
     add_gap_changes(w, c, slope_of(w, 0, normal), target)
-    write_turns(s, w, c)
+    write_turns(s, w, c, w.twists[AT_START])
     add_rate_changes(w, 3 * c, 0, slope_of(w, 1, normal), w.start_rates, target)
     add_entries(local.J, local.at, slope_of(w, 1, normal), w.Z, target[w.velocity.shape[0] :])
     if pair.damping_time > 0.0:
@@ -288,8 +287,8 @@ def _find_inertia_change(s, w, c, m):
     respond(w, local.J, local.at)
     w.pair[0], w.pair[1] = contact.body_a, contact.body_b
     jacobian_rates(w.space.forest, w.space.kinematics, w.response[0], w.pair, w.pair_rates)
-    write_twists(w, w.response[0], m)
-    write_turns(s, w, c)
+    write_twists(w, w.response[0], m, OTHER)
+    write_turns(s, w, c, w.twists[OTHER])
     for j in range(out.shape[0]):
         out[j] = -w.gradient[0, j]
         for e in range(12):
@@ -301,7 +300,8 @@ def _find_inertia_change(s, w, c, m):
 def _add_sliding(s, w, c, count):
     """Add the row across the slip, which gives way as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
-    x, y = -rate_of(w.local[3 * c + 2], w), rate_of(local, w)
+    twists = w.twists[AT_END]
+    x, y = -rate_of(w.local[3 * c + 2], twists), rate_of(local, twists)
     speed = math.hypot(x, y)
     copy_row(local, held)
     for e in range(12):

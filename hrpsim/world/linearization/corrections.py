@@ -31,14 +31,6 @@ class Corrections(NamedTuple):
     softening: np.ndarray  # (k, nv) change of the compliance by q
 
 
-def is_corrected(step: TakenStep) -> bool:
-    """Return whether the step has a position correction (displacement.asks_for_displacement)."""
-    rows, points = step.rows, 3 * len(step.contacts)
-    wanted, others = rows["correction_velocity"], rows["correction_velocity"][points:]
-    held = (others > 0.0) | ((others != 0.0) & (rows["lower"][points:] < 0.0))
-    return bool((wanted[:points:3] > 0.0).any() or held.any())
-
-
 def joined(found: list[Corrections]) -> Corrections:
     """Return all rows together."""
     return Corrections(*(np.concatenate(parts) for parts in zip(*found)))
@@ -96,12 +88,6 @@ def _rigid_joint_rows(step: TakenStep, rows: np.ndarray) -> np.ndarray:
     kind = np.where(rows["kind"] == VELOCITY_LIMIT, LOWER_LIMIT, rows["kind"])
     columns = PARAMETERS_OF_ROW[kind - LOWER_LIMIT]
     return step.scene.joint_parameters["damping_time"][rows["source"], columns] < 0.0
-
-
-def corrects_mimics(step: TakenStep, first: int) -> bool:
-    """Return whether the position correction removes any error of a joint, however small."""
-    rows = step.rows[first:]
-    return bool(((rows["kind"] == MIMIC) & _rigid_joint_rows(step, rows)).any())
 
 
 def of_joints(step: TakenStep, first: int, jacobians: np.ndarray) -> Corrections:

@@ -8,7 +8,8 @@ docs/explanation/linearization.md has the equations.
 
 from __future__ import annotations
 
-from hrpsim.jit.compiled import kernel
+from hrpsim.constraints.rows import MIMIC
+from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.world.linearization.balance import (
     count_bodies,
     write_balance,
@@ -17,6 +18,7 @@ from hrpsim.world.linearization.balance import (
     write_twists,
     write_wrenches,
 )
+from hrpsim.world.linearization.body_motions import derivatives_in_world
 from hrpsim.world.linearization.contact_geometry import contact_derivatives
 from hrpsim.world.linearization.contact_rows import (
     add_force_turns,
@@ -26,14 +28,16 @@ from hrpsim.world.linearization.contact_rows import (
     write_contact_rows,
     write_turns,
 )
-from hrpsim.world.linearization.joint_rows import place_joint_rows, write_joint_rows
-from hrpsim.world.linearization.room import BY_Q
-from hrpsim.world.linearization.world_derivatives import derivatives_in_world
+from hrpsim.world.linearization.joint_rows import parameters_of, place_joint_rows, write_joint_rows
+from hrpsim.world.linearization.room import BY_Q, OTHER
 
 
 @kernel
 def differentiate(s, w, search, columns, m):
-    """Write `balance`, and the rows of contacts and joints that hold; return how many.
+    """Write `balance`, and the rows of contacts and joints that hold.
+
+    Returns how many hold, whether any contact slides, whether there is a position correction, and
+    the row of a stop that is met within the step, -1 for none.
 
     Args:
         s: scene after the step.
@@ -60,10 +64,30 @@ def differentiate(s, w, search, columns, m):
     place_contacts(s, w)
     place_joint_rows(s, w, first)
     count = write_contact_rows(s, w, m, body_count)
-    write_twists(w, w.end_velocity, m)
     count = write_joint_rows(s, w, first, count)
     add_force_turns(s, w, m, w.balance[BY_Q], w.linear)
-    return count
+    corrects, found = _is_corrected(s, w, first), w.findings[0]
+    return count, found.slides, corrects, found.met_within
+
+
+@inner_kernel
+def _is_corrected(s, w, first):
+    """Return whether there is a position correction (displacement.asks_for_displacement).
+
+    Mimic joints count, however small their errors.
+    """
+    for number in range(s.counts[0].row_count):
+        row = s.rows.rows[number]
+        wanted, normal = row.correction_velocity, number % 3 == 0
+        if number < 3 * s.counts[0].contact_count:
+            if normal and wanted > 0.0:
+                return 1
+        elif wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0):
+            return 1
+        elif number >= first and row.kind == MIMIC:
+            if parameters_of(s, w, row).damping_time < 0.0:
+                return 1
+    return 0
 
 
 @kernel
@@ -91,9 +115,9 @@ def differentiate_correction(s, w, columns, m, balance_out, linear_out):
 def contact_changes(s, w, m, velocity, rates_out, gaps_out):
     """Write derivatives by q (c, nv) of gaps, and of their rates with a velocity."""
     write_rates(w, velocity, count_bodies(w), w.start_rates)
-    write_twists(w, velocity, m)
+    write_twists(w, velocity, m, OTHER)
     for c in range(s.counts[0].contact_count):
-        write_turns(s, w, c)
+        write_turns(s, w, c, w.twists[OTHER])
         rates_out[c] = 0.0
         gaps_out[c] = 0.0
         add_rate_changes(w, 3 * c, 0, 1.0, w.start_rates, rates_out[c])

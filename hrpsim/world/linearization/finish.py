@@ -20,45 +20,50 @@ from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FREE
 from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.rotation import rotation_from_quaternion
+from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.linearization.body_motions import write_motion_cross
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
+from hrpsim.world.linearization.solve import add_product, add_scaled
 
 START, END = range(2)
 
 
 @kernel
-def write_ends(s, w, columns, corrects, correction, momentum, work, ends_out):
+def write_ends(s, w, columns, corrects, correction, momentum, ends_out):
     """Write the derivatives (2 nv, 2 nv + p) of the state after the step, in the public layout.
 
     Args:
         s: scene.
         w: Room.
-        columns: (nv, 2 nv + p) derivatives of the velocity by the position where the forces act, by
-            the velocity, and by p parameters.
+        columns: (nv, 2 nv + p and to spare) derivatives of the velocity by the position where the
+            forces act, by the velocity, and by p parameters.
         corrects: whether there is a position correction.
-        correction: (nv, 2 nv + p) the derivatives of its rate.
+        correction: the same of its rate.
         momentum: (p, nv) the derivatives of the momentum of floating trees, without constraint
             forces, at linear rows.
-        work: (4, 2 nv + p).
         ends_out: (2 nv, 2 nv + p) by position and velocity at the start, and by parameters.
     """
     forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
     for k in range(nv):
-        position, velocity = ends_out[k], ends_out[nv + k]
-        for c in range(columns.shape[1]):
-            velocity[c] = columns[k, c]
-            position[c] = 0.5 * h * columns[k, c]
+        position, velocity, found = ends_out[k], ends_out[nv + k], columns[k]
+        for c in range(ends_out.shape[1]):
+            velocity[c] = found[c]
+            position[c] = 0.5 * h * found[c]
         position[k] += 1.0
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             k = forest.bodies[i].v_index
             write_exponential(w.end_velocity, k, 0.5 * h, w.turns)
-            _turn_angular(w, k, 0.5 * h, columns, ends_out)
+            for r in range(3):
+                out = ends_out[k + r]
+                out[:] = 0.0
+                for j in range(3):
+                    add_scaled(columns[k + j], 0.5 * h * w.turns[r, 3 + j], out)
+                    out[k + j] += w.turns[r, j]
     if corrects:
         _add_correction(s, w, correction, ends_out)
-    for k in range(2 * nv):
-        _from_start(s, w, ends_out[k])
-    _keep_momentum(s, w, columns, momentum, work, ends_out)
+    _from_start(s, w, ends_out)
+    _keep_momentum(s, w, columns, momentum, ends_out)
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             _rows_to_public(s, w, i, ends_out)
@@ -87,17 +92,6 @@ def write_exponential(velocity, k, duration, matrices_out):
 
 
 @inner_kernel
-def _turn_angular(w, k, duration, rates, ends_out):
-    """Write the rows of the rotation of a base: E dq + t J dv; those of dq are the unit rows."""
-    for c in range(ends_out.shape[1]):
-        for r in range(3):
-            turn = w.turns[r, c - k] if k <= c < k + 3 else 0.0
-            for j in range(3):
-                turn += duration * w.turns[r, 3 + j] * rates[k + j, c]
-            ends_out[k + r, c] = turn
-
-
-@inner_kernel
 def _add_correction(s, w, correction, ends_out):
     """Move the end by the position correction: its rate acts for a whole step."""
     h, nv, forest = s.settings[0].time_step, correction.shape[0], s.forest
@@ -120,16 +114,21 @@ def _add_correction(s, w, correction, ends_out):
 
 
 @inner_kernel
-def _from_start(s, w, row):
+def _from_start(s, w, rows):
     """Turn entries for the middle of the step into such for its start: q_m = q + h / 2 v."""
-    h, nv = s.settings[0].time_step, w.velocity.shape[0]
-    for j in range(nv):
-        row[nv + j] += 0.5 * h * row[j]
-    for i in range(s.forest.bodies.shape[0]):
-        if s.forest.bodies[i].joint_type == FREE:
-            j = s.forest.bodies[i].v_index
+    h, nv, forest = s.settings[0].time_step, w.velocity.shape[0], s.forest
+    for row_number in range(rows.shape[0]):
+        row = rows[row_number]
+        for j in range(nv):
+            row[nv + j] += 0.5 * h * row[j]
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type != FREE:
+            continue
+        j = forest.bodies[i].v_index
+        write_exponential(s.start.velocity, j, 0.5 * h, w.turns)
+        for row_number in range(rows.shape[0]):
+            row = rows[row_number]
             x, y, z = row[j], row[j + 1], row[j + 2]
-            write_exponential(s.start.velocity, j, 0.5 * h, w.turns)
             for r in range(3):
                 by_rate = w.turns[0, 3 + r] * x + w.turns[1, 3 + r] * y + w.turns[2, 3 + r] * z
                 row[nv + j + r] += 0.5 * h * (by_rate - row[j + r])
@@ -146,10 +145,15 @@ def _turn_columns(R, x, y, z, row_out, at):
 
 
 @inner_kernel
-def _keep_momentum(s, w, columns, momentum, work, ends_out):
+def _keep_momentum(s, w, columns, momentum, ends_out):
     """Add the change of the velocity by which floating trees keep their linear momentum."""
-    forest, nv, n, width = s.forest, w.velocity.shape[0], s.forest.bodies.shape[0], work.shape[1]
-    change, kept, known = work[3], work[:3], False
+    forest, nv, n, width = (
+        s.forest,
+        w.velocity.shape[0],
+        s.forest.bodies.shape[0],
+        ends_out.shape[1],
+    )
+    kept, known = w.kept[:, :width], False
     for root in range(n):
         body = forest.bodies[root]
         if not (body.joint_type == FREE and root + 1 < n and forest.bodies[root + 1].root == root):
@@ -158,24 +162,23 @@ def _keep_momentum(s, w, columns, momentum, work, ends_out):
             _write_momenta(forest, w, s.start.q, s.start.velocity, w.momentum[START])
             _write_momenta(forest, w, s.q, w.end_velocity, w.momentum[END])
             known = True
+        first, end = body.v_index, body.v_index + 6
+        while end < nv and forest.bodies[forest.dofs[end].body].root == root:
+            end += 1
         for r in range(3):
-            at = body.v_index + 3 + r
-            _write_pushes(w, columns, momentum, at, change)
-            _from_start(s, w, change)
-            for k in range(nv):
-                if forest.bodies[forest.dofs[k].body].root != root:
-                    continue
-                change[k] += w.momentum[START, BY_Q, k, r]
-                change[nv + k] += w.momentum[START, BY_VELOCITY, k, r]
-                by_q, by_velocity = w.momentum[END, BY_Q, k, r], w.momentum[END, BY_VELOCITY, k, r]
-                for c in range(width):
-                    change[c] -= by_q * ends_out[k, c] + by_velocity * ends_out[nv + k, c]
-            total = w.momentum[END, BY_VELOCITY, at, r]
-            for c in range(width):
-                kept[r, c] = change[c] / total
+            _write_pushes(w, columns, momentum, first + 3 + r, kept[r])
+        _from_start(s, w, kept)
         for r in range(3):
-            for c in range(width):
-                ends_out[nv + body.v_index + 3 + r, c] += kept[r, c]
+            change, start, by_end = kept[r], w.momentum[START, :, r], w.momentum[END, :, r]
+            for k in range(first, end):
+                change[k] += start[BY_Q, k]
+                change[nv + k] += start[BY_VELOCITY, k]
+            own = end - first
+            add_product(by_end[BY_Q, first:end], own, -1.0, ends_out[first:], change)
+            add_product(by_end[BY_VELOCITY, first:end], own, -1.0, ends_out[nv + first :], change)
+        for r in range(3):
+            total = w.momentum[END, BY_VELOCITY, r, first + 3 + r]
+            add_scaled(kept[r], 1.0 / total, ends_out[nv + first + 3 + r])
 
 
 @inner_kernel
@@ -187,16 +190,12 @@ def _write_pushes(w, columns, momentum, at, out):
         out[nv + k] = -w.balance[BY_VELOCITY, at, k]
     for j in range(momentum.shape[0]):
         out[2 * nv + j] = momentum[j, at]
-    for k in range(nv):
-        share = w.balance[MASS, at, k]
-        if share != 0.0:
-            for c in range(out.shape[0]):
-                out[c] += share * columns[k, c]
+    add_product(w.balance[MASS, at], nv, 1.0, columns, out)
 
 
 @inner_kernel
 def _write_momenta(forest, w, q, velocity, out):
-    """Write the derivatives (2, nv, 3) of the linear momentum of trees, by q and by velocity.
+    """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
 
     That by the velocity is I S, with the inertia I of all that a degree of freedom S carries; by q
     S x* H + I (v x S) with its momentum H, where v is the velocity of what carries it.
@@ -226,9 +225,9 @@ def _write_momenta(forest, w, q, velocity, out):
         if body.joint_type == FREE:
             S[:] = 0.0
             S[k - body.v_index] = 1.0
-        _write_momentum(carried[i], S, v, H, w.products, out[:, k])
+        _write_momentum(carried[i], S, v, H, w.products, out[:, :, k])
         if body.joint_type == FREE and k - body.v_index >= 3:
-            out[BY_Q, k] = 0.0
+            out[BY_Q, :, k] = 0.0
 
 
 @inner_kernel
@@ -250,18 +249,21 @@ def _rows_to_public(s, w, i, ends_out):
     """Turn the rows of a free base from the layout of the kernels to the public one."""
     k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
     _write_rotation(s.q, s.forest.bodies[i].q_index, R)
-    for c in range(ends_out.shape[1]):
-        x, y, z = ends_out[k, c], ends_out[k + 1, c], ends_out[k + 2, c]
-        for at in (k, k + 3):
-            ends_out[nv + at, c] -= y * v[at + 2] - z * v[at + 1]
-            ends_out[nv + at + 1, c] -= z * v[at] - x * v[at + 2]
-            ends_out[nv + at + 2, c] -= x * v[at + 1] - y * v[at]
-        for at in (k, nv + k):
-            wx, wy, wz = ends_out[at, c], ends_out[at + 1, c], ends_out[at + 2, c]
-            lx, ly, lz = ends_out[at + 3, c], ends_out[at + 4, c], ends_out[at + 5, c]
+    for at in (k, k + 3):
+        for r in range(3):
+            y, z = (r + 1) % 3, (r + 2) % 3
+            add_scaled(ends_out[k + y], -v[at + z], ends_out[nv + at + r])
+            add_scaled(ends_out[k + z], v[at + y], ends_out[nv + at + r])
+    angular = w.kept
+    for at in (k, nv + k):
+        for r in range(3):
+            copy_vector(ends_out[at + r], angular[r])
+        for half, rows in ((0, ends_out[at + 3 :]), (3, angular)):
             for r in range(3):
-                ends_out[at + r, c] = R[0, r] * lx + R[1, r] * ly + R[2, r] * lz
-                ends_out[at + 3 + r, c] = R[0, r] * wx + R[1, r] * wy + R[2, r] * wz
+                out = ends_out[at + half + r]
+                out[:] = 0.0
+                for j in range(3):
+                    add_scaled(rows[j], R[j, r], out)
 
 
 @inner_kernel

@@ -15,10 +15,12 @@ import numpy as np
 from hrpsim.constraints.joint_rows import FRICTION_PARAMETERS
 from hrpsim.constraints.rows import JOINT_FRICTION
 from hrpsim.dynamics.joint_forces import STICKS
-from hrpsim.jit.compiled import prepared
+from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.world.linearization.inertia_changes import CORRECTION, MOMENTUM, MOTION, inertia_changes
 from hrpsim.world.linearization.parameters import JOINT_FIELDS, KINETIC, STATIC, Changes
 from hrpsim.world.linearization.room import FORCE, TakenStep
+
+COMMANDS = ("efforts", "positions", "velocities")
 
 _inertia_changes = prepared(inertia_changes)
 
@@ -31,13 +33,27 @@ class GivenImpulses(NamedTuple):
     momentum: np.ndarray  # (p, nv) to floating trees, besides constraint forces: at linear rows
 
 
+@kernel
+def write_commands(s, kind, joints, impulses_out):
+    """Write the impulses (k, nv) by one of COMMANDS to joints (k,), where zeros were."""
+    for k in range(joints.shape[0]):
+        control, slope = s.control[joints[k]], 1.0
+        if kind > 0:
+            slope = control.kp if kind == 1 else control.kd
+        if control.saturated == 0:
+            impulses_out[k, joints[k]] = s.settings[0].time_step * slope
+
+
 def of_efforts(impulses: np.ndarray) -> GivenImpulses:
     """Return impulses (p, nv) of joints' efforts."""
-    return GivenImpulses(impulses, np.zeros_like(impulses), np.zeros_like(impulses))
+    none = np.zeros_like(impulses)
+    return GivenImpulses(impulses, none, none)
 
 
-def joined(given: list[GivenImpulses]) -> GivenImpulses:
+def joined(given: list[GivenImpulses], nv: int) -> GivenImpulses:
     """Return all together."""
+    if len(given) < 2:
+        return given[0] if given else of_efforts(np.zeros((0, nv)))
     return GivenImpulses(*(np.concatenate(parts) for parts in zip(*given)))
 
 

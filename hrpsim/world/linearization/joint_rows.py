@@ -14,6 +14,7 @@ from hrpsim.world.linearization.contact_rows import (
     respond,
     slope_of,
 )
+from hrpsim.world.linearization.room import AT_END
 from hrpsim.world.linearization.stop_law import stop_derivatives
 
 
@@ -35,13 +36,13 @@ def place_joint_rows(s, w, first):
 def write_joint_rows(s, w, first, count):
     """Write the rows of joints that hold after `count` others, and how far all are from a bound.
 
-    Twists are those at the end of the step. Returns how many rows there are then.
+    Returns how many rows there are then.
     """
     h, nv = s.settings[0].time_step, w.velocity.shape[0]
     for number in range(first, s.counts[0].row_count):
         row, local = s.rows.rows[number], w.local[number]
         spare = min(row.impulse - row.lower, row.upper - row.impulse) * row.inverse_mass
-        left = abs(rate_of(local, w) + row.compliance * row.impulse - row.target)
+        left = abs(rate_of(local, w.twists[AT_END]) + row.compliance * row.impulse - row.target)
         w.row_holds[number] = 1 if spare > left else 0
         w.row_distance[number] = max(spare, left)
         if spare <= left:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class ConstraintEdge:
+class ConstraintEdge(NamedTuple):
     """A constraint so near to another side that the derivatives hold in one direction only.
 
     `side` is the one for which they were computed, `other` the one nearby, `distance` how far it

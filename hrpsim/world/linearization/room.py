@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
+from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.dynamics.motion_derivatives import PANEL
 from hrpsim.dynamics.workspace import Workspace, new_workspace
 from hrpsim.jit.reference import Reference
@@ -22,9 +23,11 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
 from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
+from hrpsim.world.linearization.sides import NEAR
 
 BY_Q, BY_VELOCITY, MASS = range(3)  # of `balance`
 RIGID, SOFT = range(2)  # groups of rows
+AT_START, AT_END, OTHER = range(3)  # of `twists`
 FORCE, SLIP, GAP, SWITCH, LOSS = range(5)  # columns of `distances` and `sides`
 
 HELD_ROW = np.dtype(
@@ -48,7 +51,7 @@ FOUND = np.dtype(
 
 
 class Room(NamedTuple):
-    """Arrays for n bodies, nv degrees of freedom, m coordinates, k rows and c contacts."""
+    """Arrays for n bodies, nv degrees of freedom, m coordinates, k rows, c contacts, p columns."""
 
     space: Workspace
     changed: Forest  # as `space.forest`, but with changes of inertias
@@ -69,7 +72,7 @@ class Room(NamedTuple):
     Z: np.ndarray  # (m, nv)
     rates: np.ndarray  # (m, nv) derivative of Z v' by q
     start_rates: np.ndarray  # (m, nv) the same of the velocity at the start
-    twists: np.ndarray  # (m,) of some velocity
+    twists: np.ndarray  # (3, m) of the velocities at the start, at the end, and of some other
     balance: np.ndarray  # (3, nv, nv) M, and derivatives of M v' - F' l (BY_Q, BY_VELOCITY, MASS)
     limits: np.ndarray  # (2, nv) distances of actuators to their limits of effort and velocity
     linear: np.ndarray  # (nv, nv) of the force of contacts on trees by q, at rows of free bases
@@ -80,6 +83,7 @@ class Room(NamedTuple):
     left: np.ndarray  # (k,) by how much they contradict each other
     row_distance: np.ndarray  # (k,) of rows of joints, to the other side
     row_holds: np.ndarray  # (k,)
+    near: np.ndarray  # (5 c + 2 k + 2 nv,) NEAR
     geometry: np.ndarray  # (c, 2, 7, 6) of contact_derivatives
     found: np.ndarray  # (c, 2)
     directions: np.ndarray  # (c, 3, 3)
@@ -100,20 +104,22 @@ class Room(NamedTuple):
     turned: np.ndarray  # (m, nv)
     delassus: np.ndarray  # (m, m) Z M^-1 Z'
     stiffness: np.ndarray  # (2, m, m) of the rows' groups
-    inverse: np.ndarray  # (m, m)
-    pushes: np.ndarray  # (2, m, 3 nv) of the rows' targets
-    forces: np.ndarray  # (2, m, 3 nv) found
-    errors: np.ndarray  # (2, m, 3 nv)
-    free: np.ndarray  # (m, 3 nv) without rows
-    response_z: np.ndarray  # (m, 3 nv)
-    change: np.ndarray  # (m, 3 nv)
-    turned_z: np.ndarray  # (m, 3 nv)
-    momentum: np.ndarray  # (2, 2, nv, 3) of trees: start and end, by q and velocity
+    gram: np.ndarray  # (m, m) of rigid rows
+    free: np.ndarray  # (m, m) Z M^-1 Z' with other rows
+    order: np.ndarray  # (2, m) of pivots
+    pushes: np.ndarray  # (2, m, 2 nv) of the rows' targets
+    by_push: np.ndarray  # (2, m, m) forces by these
+    by_change: np.ndarray  # (m, m) the same, less, by changes without rows
+    changes: np.ndarray  # (m, 2 nv + p) of coordinates, without rows, then with them
+    forces: np.ndarray  # (m, 2 nv + p) found
+    error: np.ndarray  # (2 nv,) of a row
+    momentum: np.ndarray  # (2, 2, 3, nv) of trees: start and end, by q and velocity
+    kept: np.ndarray  # (3, 2 nv + p) changes of the momentum of a tree
     products: np.ndarray  # (2, 6) of one degree of freedom
 
 
-def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int) -> Room:
-    """Return room for a world and numbers of coordinates, rows and contacts.
+def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p: int) -> Room:
+    """Return room for a world and numbers of coordinates, rows, contacts and given impulses.
 
     `forest` has the constants of `system` as they are at present.
     """
@@ -147,17 +153,17 @@ def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int) ->
         "pair": (2,),
         "pair_rates": (12, nv),
         "own_change": (nv,),
-        "turning": (2, m, m),
-        "stiffness": (2, m, m),
-        "momentum": (2, 2, nv, 3),
+        "momentum": (2, 2, 3, nv),
+        "kept": (3, 2 * nv + p),
         "products": (2, 6),
     }
     shapes |= dict.fromkeys(("Z", "rates", "start_rates", "turned"), (m, nv))
-    shapes |= dict.fromkeys(("delassus", "inverse"), (m, m))
-    shapes |= dict.fromkeys(("pushes", "forces", "errors"), (2, m, 3 * nv))
-    shapes |= dict.fromkeys(("free", "response_z", "change", "turned_z"), (m, 3 * nv))
-    shapes["twists"] = (m,)
-    whole = ("bodies", "body_at", "dof_at", "found", "pair", "row_holds", "sides")
+    shapes |= dict.fromkeys(("delassus", "gram", "free", "by_change"), (m, m))
+    shapes |= dict.fromkeys(("stiffness", "turning", "by_push"), (2, m, m))
+    shapes |= {"pushes": (2, m, 2 * nv), "error": (2 * nv,), "order": (2, m)}
+    shapes |= dict.fromkeys(("changes", "forces"), (m, 2 * nv + p))
+    shapes["twists"] = (3, m)
+    whole = ("bodies", "body_at", "dof_at", "found", "order", "pair", "row_holds", "sides")
     made = {
         "space": new_workspace(system)._replace(forest=forest),
         "changed": forest._replace(bodies=forest.bodies.copy()),
@@ -167,6 +173,7 @@ def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int) ->
         "local": np.zeros(k, dtype=HELD_ROW),
         "held": np.zeros(k, dtype=HELD_ROW),
         "findings": np.zeros(1, dtype=FOUND),
+        "near": np.zeros(5 * c + 2 * k + 2 * nv, dtype=NEAR),
     }
     for name in Room._fields:
         if name not in made:
@@ -182,6 +189,8 @@ class TakenStep(NamedTuple):
     reference: Reference[Scene]
     room: Reference[Room]
     coordinates: int
+    connection_rows: int
+    turns: bool  # whether any body turns by the midpoint rule
     time_step: float
     rows: np.ndarray  # (k,) ROW
     contacts: np.ndarray  # (c,) CONTACT; their rows come first
@@ -195,3 +204,11 @@ class TakenStep(NamedTuple):
         dense = np.zeros((len(rows), self.coordinates))
         np.add.at(dense, (np.arange(len(rows))[:, None], where), rows[kind])
         return dense @ w.Z[: self.coordinates]
+
+    def constraint_of(self, number: int) -> tuple[int, int, int]:
+        """Return the kind of a row, and its source, or both shapes of a contact."""
+        row = self.rows[number]
+        if row["kind"] != CONTACT_ROW:
+            return int(row["kind"]), int(row["source"]), -1
+        contact = self.contacts[row["source"]]
+        return CONTACT_ROW, int(contact["shape_a"]), int(contact["shape_b"])

@@ -19,16 +19,20 @@ from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization import corrections
 from hrpsim.world.linearization.balance import read_step
 from hrpsim.world.linearization.connection_sides import ConnectionSides
+from hrpsim.world.linearization.corrections import Corrections
 from hrpsim.world.linearization.differentiate import differentiate, differentiate_correction
 from hrpsim.world.linearization.finish import write_ends
 from hrpsim.world.linearization.given_impulses import (
+    COMMANDS,
     GivenImpulses,
     joined,
     of_efforts,
     of_parameters,
+    write_commands,
 )
 from hrpsim.world.linearization.parameters import Changes, changes_by_joints
-from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, Room, TakenStep, new_room
+from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, TakenStep, new_room
+from hrpsim.world.linearization.sides import BOUND, NOTICED, RELEASE, SHARE, list_near
 from hrpsim.world.linearization.solve import solve
 from hrpsim.world.linearization.spin import spins_of
 
@@ -37,15 +41,15 @@ _differentiate = prepared(differentiate)
 _differentiate_correction = prepared(differentiate_correction)
 _solve = prepared(solve)
 _write_ends = prepared(write_ends)
+_list_near = prepared(list_near)
+_write_commands = prepared(write_commands)
 
-# Change of a row's rate by a change of the state that is not rounding [1/s, or 1].
-_NOTICED = 1e-5
 _CUT_SHORT = 0.05  # error of a position correction that was not solved
 _SINGULAR = 1e-8  # share of the largest response that is rounding of zero
 _SHARE = 1e-3  # of the largest change of an impulse
 _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 
-COMMANDS, PARAMETERS = ("efforts", "positions", "velocities"), ("kp", "kd", "stiffness", "damping")
+PARAMETERS = ("kp", "kd", "stiffness", "damping")
 INPUTS = (*COMMANDS, *PARAMETERS)
 """What a step may be differentiated by: commands of actuators, parameters of joints."""
 
@@ -62,34 +66,35 @@ class Differentiator:
                 contacts=np.zeros(capacity, dtype=CONTACT),
             )
         )
-        self._make_room(0, 0, 0)
+        self._make_room(0, 0, 0, 0)
 
-    def read(self, margin: float) -> TakenStep:
-        """Return the step that was taken, after making room for it."""
-        scene, counts = self.scene, self.scene.counts[0]
-        rows, contacts = int(counts["row_count"]), int(counts["contact_count"])
-        w = self._room.whole
-        if len(w.local) < rows or len(w.found) < contacts:
-            w = self._make_room(len(w.Z), 2 * rows, 2 * contacts)
-        coordinates = _read_step(self.reference, self._room)
-        if len(w.Z) < coordinates:
-            self._make_room(2 * coordinates, len(w.local), len(w.found))
+    def read(self, margin: float, given: int) -> TakenStep:
+        """Return the step that was taken, after making room for it and `given` impulses."""
+        m, k, c, p = self._sizes
+        coordinates, rows, contacts, between, turns = _read_step(self.reference, self._room)
+        if k < rows or c < contacts or p < given:
+            self._make_room(m, max(k, 2 * rows), max(c, 2 * contacts), max(p, given))
+            coordinates = _read_step(self.reference, self._room)[0]
+        if m < coordinates:
+            self._make_room(2 * coordinates, *self._sizes[1:])
             _read_step(self.reference, self._room)
+        scene = self.scene
         return TakenStep(
             scene,
             self.reference,
             self._room,
             coordinates,
+            between,
+            turns != 0,
             float(scene.settings["time_step"][0]),
             scene.rows.rows[:rows],
             scene.collision.contacts[:contacts],
             margin,
         )
 
-    def _make_room(self, m: int, k: int, c: int) -> Room:
-        scene = self.scene
-        self._room = Reference(new_room(self._system, scene.forest, len(scene.q), m, k, c))
-        return self._room.whole
+    def _make_room(self, *sizes: int) -> None:
+        scene, self._sizes = self.scene, sizes
+        self._room = Reference(new_room(self._system, scene.forest, len(scene.q), *sizes))
 
 
 class StepDerivatives:
@@ -99,26 +104,25 @@ class StepDerivatives:
         scene, w, m = step.scene, step.room.whole, step.coordinates
         self.step, nv = step, len(w.velocity)
         self.mass = w.balance[MASS]
-        spins = spins_of(scene, w) if scene.forest.dofs["turns_freely"].any() else None
+        spins = spins_of(scene, w) if step.turns else None
         if spins is not None:
             w.smooth_velocity[spins.angular] = w.smooth_velocity[spins.angular + 3] = 0.0
             w.acceleration[spins.angular] -= spins.acceleration
         self._acceleration = w.acceleration.copy()
         self.unsolved = _NO_NUMBERS if spins is None else spins.unsolved
-        self.columns = np.empty((nv, -(-(3 * nv + m) // PANEL) * PANEL))
-        self.count = _differentiate(step.reference, step.room, search, self.columns, m)
+        work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
+        found = _differentiate(step.reference, step.room, search, work, m)
+        self.count, self.slides, self._corrects, met_within = found
         if spins is not None:
             for angular, turn, rate in zip(spins.angular, spins.by_turn, spins.by_rate):
                 by_mass = step.time_step * self.mass[:, angular]
                 w.balance[BY_Q][:, angular] += by_mass @ turn
                 w.balance[BY_VELOCITY][:, angular] += by_mass @ rate
-        found = w.findings[0]
-        self.slides = bool(found["slides"])
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
-        if found["met_within"] >= 0:
+        if met_within >= 0:
             reason = "is met within the step, which is not differentiated"
-            self.refused.append((reason, int(found["met_within"])))
-        first, rows = 3 * len(step.contacts), int(scene.counts["connection_rows"][0])
+            self.refused.append((reason, met_within))
+        first, rows = 3 * len(step.contacts), step.connection_rows
         self.first_joint_row = first + rows
         self.connections = None
         if rows:
@@ -127,64 +131,88 @@ class StepDerivatives:
             w.balance[BY_Q][:] += self.connections.force_changes
             w.linear[:] += self.connections.force_changes
             self.count += self.connections.add_to(w.held[self.count :], w.target[self.count :])
+            self._corrects = self._corrects or self.connections.corrects_errors
         self.held, self.released = w.held[: self.count], _NO_NUMBERS
-        self.correction = self._correction() if self._is_corrected() else None
-        _solve(step.room, m, self.count, w.balance, self.columns)
 
-    def _is_corrected(self) -> bool:
-        corrects = corrections.is_corrected(self.step)
-        corrects = corrects or corrections.corrects_mimics(self.step, self.first_joint_row)
-        return corrects or (self.connections is not None and self.connections.corrects_errors)
+    def matrices(
+        self, inputs: tuple[str, ...], joints: np.ndarray, parameters: Changes | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return A (2 nv, 2 nv), B (2 nv, k) for inputs of joints, and C (2 nv, p).
 
-    def _correction(self) -> np.ndarray:
-        """Return the derivatives of the displacement rate of the position correction.
-
-        They are columns as of `columns`. M w = J' l, and J w is the wanted rate of the rows that
-        hold.
+        joints: degrees of freedom.
         """
-        step, w, m = self.step, self.step.room.whole, self.step.coordinates
-        rate, held, target = w.correction, w.held.copy(), w.target.copy()
-        local = w.local[: len(step.rows)]
-        jacobians = step.jacobians(local)
+        step, nv = self.step, len(self.mass)
+        corrected = self._corrected_rows() if self._corrects else None
+        given = [self._of_input(kind, joints) for kind in inputs]
+        if parameters is not None:
+            given.append(of_parameters(step, self.held, self._acceleration, parameters))
+        motion, correction, momentum = joined(given, nv)
+        rates = None if corrected is None else self._correction(corrected, correction)
+        columns = self._solved(self.count, step.room.whole.balance, motion)
+        width = 2 * nv + len(motion)
+        ends = np.empty((2 * nv, width))
+        corrects, rates = rates is not None, columns if rates is None else rates
+        _write_ends(step.reference, step.room, columns, corrects, rates, momentum, ends)
+        inputs_end = 2 * nv + len(inputs) * len(joints)
+        return ends[:, : 2 * nv], ends[:, 2 * nv : inputs_end], ends[:, inputs_end:]
+
+    def _solved(self, count: int, balance: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Return the columns (nv, 2 nv + p and to spare) that `count` rows leave."""
+        step, nv = self.step, len(self.mass)
+        width = 2 * nv + len(given) + step.coordinates
+        columns = np.empty((nv, -(-width // PANEL) * PANEL))
+        _solve(step.room, step.coordinates, count, balance, given, columns)
+        return columns
+
+    def _corrected_rows(self) -> tuple[Corrections, np.ndarray]:
+        """Return the rows of the position correction, and write its impulses.
+
+        Its columns are those of M w = J' l and J w = the wanted rate of the rows that hold.
+        """
+        step, w = self.step, self.step.room.whole
+        jacobians = step.jacobians(w.local[: len(step.rows)])
         sides = [corrections.of_contacts(step)]
         sides.append(corrections.of_joints(step, self.first_joint_row, jacobians))
         if self.connections is not None:
-            sides.append(self.connections.corrections(rate))
+            sides.append(self.connections.corrections(w.correction))
         found = corrections.joined(sides)
         J, soft = jacobians[found.numbers], step.rows["compliance"][found.numbers]
         impulses = w.impulses[: len(step.rows)]
         impulses[:] = 0.0
         impulses[found.numbers] = corrections.find_impulses(found, J, soft, self.mass)
+        return found, J
+
+    def _correction(
+        self, corrected: tuple[Corrections, np.ndarray], given: np.ndarray
+    ) -> np.ndarray:
+        """Return the derivatives of the displacement rate of the position correction."""
+        (found, J), step, w = corrected, self.step, self.step.room.whole
+        rate, held, target, nv = w.correction, w.held.copy(), w.target.copy(), len(self.mass)
+        local, impulses = w.local[: len(step.rows)], w.impulses[: len(step.rows)]
         balance, linear = np.empty_like(w.balance), np.empty_like(w.linear)
-        columns = np.empty_like(self.columns)
-        _differentiate_correction(step.reference, step.room, columns, m, balance, linear)
+        work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
+        _differentiate_correction(
+            step.reference, step.room, work, step.coordinates, balance, linear
+        )
         if self.connections is not None:
             between = impulses[3 * len(step.contacts) : self.first_joint_row]
             balance[BY_Q] += self.connections.changes(between, [rate])[1]
         own = impulses[found.numbers]
-        at, nv = found.two_sided | (own > 0.0), len(rate)
+        at = found.two_sided | (own > 0.0)
         count = int(at.sum())
         w.held[:count] = local[found.numbers[at]]
         w.held["F"][:count] = w.held["J"][:count]
         w.target[:count, :nv] = (found.by_q - own[:, None] * found.softening)[at]
         w.target[:count, nv:] = found.by_velocity[at]
-        _solve(step.room, m, count, balance, columns)
+        columns = self._solved(count, balance, given)
         w.held[:], w.target[:] = held, target
         exact = np.linalg.solve(self.mass, J.T @ own)
         if np.abs(exact - rate).max() > _CUT_SHORT * np.abs(exact).max():
             self.refused.append(("has a position correction that was cut short", found.numbers[0]))
         moved = np.abs(J @ columns[:, :nv] - found.by_q).max(axis=1, initial=0.0)
         near = J @ rate - found.wanted < step.margin
-        self.released = found.numbers[~at & near & (moved > _NOTICED)]
+        self.released = found.numbers[~at & near & (moved > NOTICED)]
         return columns
-
-    def contradicting_rows(self) -> np.ndarray:
-        """Return the rows that hold but, being redundant, cannot all continue to do so.
-
-        A change of the state lets them contradict each other, so that some slide or open.
-        """
-        left = self.step.room.whole.left[: self.count] > _NOTICED
-        return np.unique(self.held["number"][left]) if left.any() else _NO_NUMBERS
 
     def indeterminate_rows(self) -> np.ndarray:
         """Return the rows whose load redundant contacts may share so that the motion differs.
@@ -208,56 +236,24 @@ class StepDerivatives:
         )
         return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
 
-    def matrices(
-        self, inputs: tuple[str, ...], joints: np.ndarray, parameters: Changes
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return A (2 nv, 2 nv), B (2 nv, k) for inputs of joints, and C (2 nv, p).
-
-        joints: degrees of freedom.
-        """
-        step, nv = self.step, len(self.mass)
-        given = [self._of_input(kind, joints) for kind in inputs]
-        given.append(self._of_parameters(parameters))
-        motion, correction, momentum = joined(given)
-        columns = self._with_given(self.columns, motion)
-        corrects, corrected = self.correction is not None, columns
-        if self.correction is not None:
-            corrected = self._with_given(self.correction, correction)
-        width = columns.shape[1]
-        ends, work = np.empty((2 * nv, width)), np.empty((4, width))
-        reference, room = step.reference, step.room
-        _write_ends(reference, room, columns, corrects, corrected, momentum, work, ends)
-        A, B, C = np.split(ends, [2 * nv, width - len(parameters.bodies)], axis=1)
-        return A, B, C
-
-    def _with_given(self, columns: np.ndarray, impulses: np.ndarray) -> np.ndarray:
-        """Return the columns of the state, and those of given impulses (p, nv)."""
-        nv = len(self.mass)
-        given = columns[:, 2 * nv : 3 * nv] @ impulses.T
-        return np.concatenate([columns[:, : 2 * nv], given], axis=1)
-
-    def _of_parameters(self, changes: Changes) -> GivenImpulses:
-        if not len(changes.bodies):
-            return of_efforts(np.zeros((0, len(self.mass))))
-        return of_parameters(self.step, self.held, self._acceleration, changes)
-
     def _of_input(self, kind: str, joints: np.ndarray) -> GivenImpulses:
         """Return the impulses by an input of joints (degrees of freedom)."""
         if kind in PARAMETERS:
-            return self._of_parameters(changes_by_joints(self.step.scene, kind, joints))
-        control = self.step.scene.control[joints]
-        slope = {"positions": control["kp"], "velocities": control["kd"]}.get(kind, 1.0)
+            changes = changes_by_joints(self.step.scene, kind, joints)
+            return of_parameters(self.step, self.held, self._acceleration, changes)
         impulses = np.zeros((len(joints), len(self.mass)))
-        given = self.step.time_step * (control["saturated"] == 0) * slope
-        impulses[np.arange(len(joints)), joints] = given
+        _write_commands(self.step.reference, COMMANDS.index(kind), joints, impulses)
         return of_efforts(impulses)
 
-    def actuator_edges(self) -> list[tuple[int, str, str, float]]:
-        """Return actuators (degrees of freedom) near a limit: which, both sides, how far."""
-        step, control, out = self.step, self.step.scene.control, []
-        for kind, k in np.argwhere(step.room.whole.limits < step.margin).tolist():
-            word, flag = (("effort", "saturated"), ("velocity", "limiting"))[kind]
-            sides, here = (f"within its {word} limit", f"at its {word} limit"), control[flag][k]
-            away = float(step.room.whole.limits[kind, k])
-            out.append((k, sides[int(here != 0)], sides[int(here == 0)], away))
-        return out
+    def near_sides(self) -> list[tuple[int, int, int, int, int, float]]:
+        """Return the constraints near another side, as NEAR."""
+        step, w, margin = self.step, self.step.room.whole, self.step.margin
+        count = _list_near(step.reference, step.room, self.count, self.first_joint_row, margin)
+        found = w.near[:count].tolist()
+        for numbers, kind in ((self.released, RELEASE), (self.indeterminate_rows(), SHARE)):
+            found += [(*step.constraint_of(number), kind, 0, 0.0) for number in numbers]
+        sides = self.connections
+        for k in [] if sides is None else np.flatnonzero(sides.distance < margin):
+            constraint = step.constraint_of(sides.first + k)
+            found.append((*constraint, BOUND, int(sides.holding[k]), float(sides.distance[k])))
+        return found

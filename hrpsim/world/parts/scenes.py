@@ -21,7 +21,8 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.world_contents import Contents
 
-_LASTING = attrgetter(*(path for path, field in declared_fields(Scene) if field.life is Life.STATE))
+_STATE = [(path, field) for path, field in declared_fields(Scene) if field.life is Life.STATE]
+_LASTING = attrgetter(*(path for path, _ in _STATE))
 
 
 class Scenes:
@@ -139,9 +140,17 @@ class Scenes:
         for saved, array in zip(kept, _LASTING(self.scene), strict=True):
             raw(array[: len(saved)])[...] = raw(saved)
 
-    def raw_lasting(self) -> list[np.ndarray]:
-        """Return all arrays that the next step depends on, records as bytes."""
-        return [raw(array) for array in _LASTING(self.scene)]
+    def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:
+        """Return all arrays that the next step depends on, records as bytes.
+
+        With each, which of `counts` says how many of its entries count ("": all do), and the
+        length of one.
+        """
+        arrays = _LASTING(self.scene)
+        return [
+            (raw(array), field.live, array.dtype.itemsize)
+            for array, (_, field) in zip(arrays, _STATE, strict=True)
+        ]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the lazily compiled kernels again: another process has them at other addresses."""

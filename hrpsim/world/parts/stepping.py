@@ -53,7 +53,7 @@ class Stepping(Part):
     def __init__(self, core: Core):
         super().__init__(core)
         self._reference: Reference | None = None  # to the scene that the compiled step had last
-        self._raw: tuple[Scene, list[np.ndarray]] | None = None  # a scene, its lasting arrays
+        self._raw: tuple[Scene, list] | None = None  # a scene, its state, room to save that
         self._run: Any = None  # the step, without checks of its arguments
         self._was_cut = False  # the last call of `step`, by a signal
         self._before: tuple[int, Unmet] | None = None  # the present call, of the convergence record
@@ -89,9 +89,15 @@ class Stepping(Part):
         self._contents.refuse_while_stepping()
         self.get_ready()
         if self._raw is None or self._raw[0] is not self._scenes.present:
-            self._raw = self._scenes.present, self._scenes.raw_lasting()
-        scene, arrays = self._raw
-        start = [array.copy() for array in arrays]
+            lasting = self._scenes.raw_lasting()
+            self._raw = self._scenes.present, [(*one, np.empty_like(one[0])) for one in lasting]
+        scene, start = self._raw[0], []
+        for array, live, size, saved in self._raw[1]:
+            if live:
+                end = size * int(scene.counts[live][0])
+                array, saved = array[:end], saved[:end]
+            saved[...] = array
+            start.append((array, saved))
         settings = self._contents.settings
         settings["tolerance"] = min(float(settings["tolerance"][0]), tolerance)
         try:
@@ -106,9 +112,10 @@ class Stepping(Part):
             yield self._scenes.present
         finally:
             if self._scenes.present is not scene:  # it was given more room
-                arrays = self._scenes.raw_lasting()
-            for saved, array in zip(start, arrays, strict=True):
-                array[: len(saved)] = saved
+                lasting = self._scenes.raw_lasting()
+                start = [(one[0][: len(saved)], saved) for one, (_, saved) in zip(lasting, start)]
+            for array, saved in start:
+                array[...] = saved
             self._scenes.present.search["candidate_count"] = -1
 
     # -- a call of `step` -----------------------------------------------------------------------

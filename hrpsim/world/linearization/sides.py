@@ -1,0 +1,150 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What of a world or a step is not differentiated, and constraints near another side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.constraints.friction_laws import CONE
+from hrpsim.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT
+from hrpsim.constraints.solver_table import PENALTY
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.step.scene.records import SEMI_IMPLICIT
+
+# Both sides of a kind of near constraint; the first are the columns of Room.distances.
+SIDES = (
+    ("open", "closed"),
+    ("sticking", "sliding"),
+    ("gap closed", "gap open"),
+    ("static", "kinetic"),
+    ("found", "lost"),
+    ("at its bound", "holds"),
+    ("agrees with others", "contradicts others"),
+    ("released", "pressed"),
+    ("shares a load", "shares it in another way"),
+    ("within its effort limit", "at its effort limit"),
+    ("within its velocity limit", "at its velocity limit"),
+)
+BOUND, AGREEMENT, RELEASE, SHARE, EFFORT, SPEED = range(5, len(SIDES))
+
+NEAR = np.dtype(
+    [
+        ("row_kind", "i8"),
+        ("source", "i8"),
+        ("other", "i8"),  # the second shape of a contact, -1 for other rows
+        ("kind", "i8"),  # of SIDES
+        ("side", "i8"),
+        ("distance", "f8"),
+    ]
+)
+
+OF_WORLDS = (
+    "pushes are not: linearise before apply_wrench",
+    "driven tendons are not",
+    "actuators with a model are not",
+    "position_projection is not",
+    "steps with stop='relative_change', which end before the solution, are not",
+    "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",
+)
+OF_STEPS = (
+    "the step has impacts with restitution",
+    "the step has bodies so fast that contacts are found along their way",
+)
+OF_CONTACTS = (
+    "is moved by impacts within the step, which are not differentiated",
+    "has a friction law without derivative",
+    "is a penalty contact, which is not differentiated",
+)
+_CONVERGED = 1e-9  # residual with which a step may end [m/s]
+UNCONVERGED = len(OF_STEPS)
+
+# Change of a row's rate by a change of the state that is not rounding [1/s, or 1].
+NOTICED = 1e-5
+
+
+@kernel
+def find_refused_world(s):
+    """Return the number in OF_WORLDS of what is not differentiated, -1 for nothing."""
+    settings = s.settings[0]
+    if settings.integrator != SEMI_IMPLICIT:
+        return 5
+    if settings.relative_tolerance > 0.0:
+        return 4
+    if s.counts[0].wrench_count > 0:
+        return 0
+    if s.tendons.joints.shape[0] > 0:
+        return 1
+    if s.actuators.units.shape[0] > 0:
+        return 2
+    return 3 if settings.projection and s.connections.shape[0] > 0 else -1
+
+
+@kernel
+def find_refused_step(s):
+    """Return the same in OF_STEPS or UNCONVERGED, and in OF_CONTACTS with a contact; or -1."""
+    stats, rows = s.step_stats[0], s.rows.rows
+    if not (stats.converged or stats.residual <= _CONVERGED):
+        return UNCONVERGED, -1, -1
+    if s.impacts.state[0].had_impacts:
+        return 0, -1, -1
+    if s.continuous.state[0].start_force or s.continuous.state[0].passes:
+        return 1, -1, -1
+    for c in range(s.counts[0].contact_count):
+        contact, normal = s.collision.contacts[c], rows[3 * c]
+        if contact.gap_offset != 0.0 or contact.push_out > 0.0:
+            return -1, 0, c
+        if normal.friction_model != CONE and normal.friction > 0.0:
+            return -1, 1, c
+        if normal.choice == PENALTY:
+            return -1, 2, c
+    return -1, -1, -1
+
+
+@kernel
+def list_near(s, w, held_count, first, margin):
+    """Write what is within a margin of another side to `near`; return how many there are.
+
+    Contacts, joints, whose rows begin at `first`, the `held_count` rows that hold but contradict
+    each other, and actuators.
+    """
+    count = 0
+    for kind in range(BOUND):
+        for c in range(s.counts[0].contact_count):
+            if w.distances[c, kind] < margin:
+                count = _add_row(s, w, 3 * c, count)
+                _set(w.near[count - 1], kind, w.sides[c, kind], w.distances[c, kind])
+    for number in range(first, s.counts[0].row_count):
+        if w.row_distance[number] < margin:
+            count = _add_row(s, w, number, count)
+            _set(w.near[count - 1], BOUND, w.row_holds[number], w.row_distance[number])
+    for r in range(held_count):
+        if w.left[r] > NOTICED:
+            count = _add_row(s, w, w.held[r].number, count)
+            _set(w.near[count - 1], AGREEMENT, 0, 0.0)
+    for kind in range(2):
+        for k in range(w.limits.shape[1]):
+            if w.limits[kind, k] < margin:
+                near, control = w.near[count], s.control[k]
+                near.row_kind, near.source, near.other = VELOCITY_LIMIT, k, -1
+                at_limit = (control.saturated if kind == 0 else control.limiting) != 0
+                _set(near, EFFORT + kind, 1 if at_limit else 0, w.limits[kind, k])
+                count += 1
+    return count
+
+
+@inner_kernel
+def _add_row(s, w, number, count):
+    """Write which constraint a row is of as entry `count`; return one more."""
+    near, row = w.near[count], s.rows.rows[number]
+    near.row_kind, near.source, near.other = row.kind, row.source, -1
+    if row.kind == CONTACT_ROW:
+        contact = s.collision.contacts[row.source]
+        near.source, near.other = contact.shape_a, contact.shape_b
+    return count + 1
+
+
+@inlined_kernel
+def _set(near, kind, side, distance):
+    near.kind, near.side, near.distance = kind, side, distance
