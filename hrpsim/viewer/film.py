@@ -61,7 +61,7 @@ class Film:
         check_film(path)
         self.pictures = 0
         self._world, self._follow, self._size = world, follow, size or SIZE[path.suffix]
-        middle, reach = self._middle()
+        middle, reach = middle_of(world, follow)
         self._offset = reach * _FROM if position is None else None
         self._position = np.array(middle if position is None else position, dtype=np.float64)
         self._target = np.array(middle if target is None else target, dtype=np.float64)
@@ -85,20 +85,12 @@ class Film:
     def _add(self) -> None:
         position, target = self._position, self._target
         if self._offset is not None:
-            target = np.array([*self._middle()[0][:2], target[2]])  # it does not bob with a robot
+            middle, _ = middle_of(self._world, self._follow)
+            target = np.array([*middle[:2], target[2]])  # it does not bob with a robot
             position = target + self._offset
         shown = pixels(self._world, position, target, self._size, self._force_scale)
         self._writer.append_data(shown)
         self.pictures += 1
-
-    def _middle(self) -> tuple[np.ndarray, float]:
-        if not self._follow:
-            return middle_of(self._world)
-        robot = self._world.robots[self._follow]
-        links = robot.link_poses()[0]
-        low, high = links.min(axis=0), links.max(axis=0)
-        height = low[2] + 0.55 * (high[2] - low[2])  # a head is above its joint
-        return np.array([*robot.q[:2], height]), 0.8 * float(np.linalg.norm(high - low))
 
     def __enter__(self) -> Film:
         return self

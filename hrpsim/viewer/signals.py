@@ -12,6 +12,7 @@ import numpy as np
 
 from hrpsim.model.system import FREE
 from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
 
 _AXES = {"z": 2, "x": 0, "y": 1}  # in the order of the list
 
@@ -64,9 +65,24 @@ class History:
         return samples[:, 0].copy(), samples[:, 1].copy()
 
 
-def middle_of(world) -> tuple[np.ndarray, float]:
-    """Return the middle of what moves freely (3,) [m], and how far things are from it [m]."""
-    places = [e.q[:3] for e in world.entities.values() if moves_freely(e)]
-    middle = np.mean(places, axis=0) if places else np.array([0.0, 0.0, 0.5])
-    least = 1.0 if any(map(moves_freely, world.robots.values())) or not places else 0.4
-    return middle, max([least, *(float(np.linalg.norm(place - middle)) for place in places)])
+def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
+    """Return the middle of what moves freely (3,) [m], and how far a picture has to reach [m].
+
+    follow: the robot that is shown, in place of all.
+    """
+    shown = [world.robots[follow]] if follow else filter(moves_freely, world.entities.values())
+    extents = [_extent(entity) for entity in shown]
+    if not extents:
+        return np.array([0.0, 0.0, 0.5]), 1.0
+    middle = np.mean([own for own, _ in extents], axis=0)
+    return middle, max(float(np.linalg.norm(own - middle)) + reach for own, reach in extents)
+
+
+def _extent(entity) -> tuple[np.ndarray, float]:
+    """Return the middle of an entity (3,), and how far it reaches [m]."""
+    if not isinstance(entity, Robot):
+        return entity.q[:3].copy(), 0.4
+    links = entity.link_poses()[0]
+    low, high = links.min(axis=0), links.max(axis=0)
+    height = low[2] + 0.55 * (high[2] - low[2])  # a head is above its joint
+    return np.array([*entity.q[:2], height]), max(0.4, 0.8 * float(np.linalg.norm(high - low)))

@@ -145,7 +145,7 @@ class GuardedNode(AnsweringNode):
         return DeferringActionServer(self, action_type, action_name, **options)
 
     def withdraw(self, server: DeferringActionServer, name: str) -> None:
-        """Let an action server reject goals, and destroy it later.
+        """Make an action server reject goals, and destroy it later.
 
         DDS drops what has been sent but not received when its writer is removed: the last results.
         """
