@@ -23,6 +23,14 @@ def one_worker_each(parameters: Iterable) -> list:
     ]
 
 
+def one_compiles(kernels: str) -> pytest.MarkDecorator:
+    """Return the mark of tests with large kernels of their own: one worker compiles and runs them.
+
+    Other workers would wait until the kernels are there.
+    """
+    return pytest.mark.xdist_group(f"kernels of {kernels}")
+
+
 def left_out(cases: Iterable[str], patterns: Iterable[str]) -> list[str]:
     """Return the cases, by their ids, that no pattern of `quick_cases` matches.
 

@@ -6,8 +6,11 @@
 import numpy as np
 import pytest
 from collision.posed import PAIRS, Posed, meet, random_pair, random_pairs, separation
+from grouped import one_compiles
 
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, PLANE, SPHERE
+
+pytestmark = one_compiles("pairs")
 
 coal = pytest.importorskip("coal")
 

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from collision.posed import Posed, turn
 from collision.solids import box_mesh, meet_solids, sole_mesh
+from grouped import one_compiles
 
 from hrpsim import Plane
+
+pytestmark = one_compiles("meshes")
 
 COUNT, EXTENT, UPRIGHT = 500, 0.24, np.eye(3)
 ROUGHNESS = {"flat": 0.0, "rough": np.random.default_rng(1).uniform(0.0, 1e-5, COUNT)}

@@ -25,10 +25,13 @@ from collision.solids import (
     prism_mesh,
 )
 from collision.test_mesh_distance import apart, beside_coal, is_within
+from grouped import one_compiles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim import Box, Capsule, Plane, Sphere
+
+pytestmark = one_compiles("meshes")
 
 CUBE = Box((0.2, 0.2, 0.2))
 SLAB = Box((1.0, 1.0, 0.2))

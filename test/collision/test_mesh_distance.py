@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from collision.posed import Posed, meet, random_pairs, random_rotation
 from collision.solids import L_OUTLINE, U_OUTLINE, ball_mesh, box_mesh, grid_mesh, prism_mesh
+from grouped import one_compiles
 
 from hrpsim import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.collision.distance import distance
 from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.mesh.solid_pair import SOLID_PAIR
 from hrpsim.collision.records import MANIFOLD
+
+pytestmark = one_compiles("meshes")
 
 coal = pytest.importorskip("coal")
 

@@ -12,7 +12,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from grouped import ros_group
+from grouped import one_compiles, ros_group
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
@@ -39,8 +39,10 @@ def asserts(code):
 
 
 def one_at_a_time(script):
-    """Return a script as a parameter; in a group where it runs ROS."""
+    """Return a script as a parameter; in a group where it runs ROS, or has large kernels."""
     marks = [ros_group(script.stem)] if NEEDS.get(script.stem) == "rclpy" else []
+    if script.stem in ("balance", "throw"):
+        marks = [one_compiles("linearization")]
     return pytest.param(script, marks=marks, id=script.stem)
 
 

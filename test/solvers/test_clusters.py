@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+from grouped import one_compiles
 from world.scenes import turned_tower
 
 from hrpsim import Sphere, World
@@ -12,6 +13,8 @@ from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
 from hrpsim.solvers.newton.constraint_lists import list_constraints
 from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
+
+pytestmark = one_compiles("clusters")
 
 TOLERANCE = 1e-10
 

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from grouped import one_compiles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -25,6 +26,8 @@ from hrpsim.world.arrays.assemble import joined_system
 from hrpsim.world.linearization.finish import write_exponential
 from hrpsim.world.linearization.room import new_room
 from hrpsim.world.linearization.solve import solve
+
+pytestmark = one_compiles("linearization")
 
 REACH = 1e-4  # of these differences: a position may change velocities by so much [m/s]
 EXACT = {"sleeping": False, "tolerance": 1e-13}
