@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from grouped import needs
+from ros.processes import command_line, descendants
 from sweeps.scenarios import SLOW, SOURCE, fall, named
 
 from hrpsim import sweep
@@ -125,18 +126,8 @@ def test_no_scheduler_is_an_error():
             pass
 
 
-def children_of(pid):
-    """Return processes that a process started, and those that these did."""
-    found = []
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/children") as file:
-            found += [int(child) for child in file.read().split()]
-    return found + [each for child in found for each in children_of(child)]
-
-
 def is_worker(pid):
-    with open(f"/proc/{pid}/cmdline", "rb") as file:
-        return b"spawn_main" in file.read()
+    return "spawn_main" in command_line(pid)
 
 
 @pytest.mark.long
@@ -146,12 +137,12 @@ def test_a_cluster_of_its_own_gives_the_same_bits_and_ends_with_the_sweep(tmp_pa
     import dask
     import distributed  # noqa: F401  brings its settings
 
-    before, alone = dask.config.get("distributed.worker.profile.enabled"), children_of(os.getpid())
+    before, alone = dask.config.get("distributed.worker.profile.enabled"), descendants(os.getpid())
     killed = []
 
     def tell(progress):
         if progress.here >= 10 and not killed:
-            killed.append(next(p for p in children_of(os.getpid()) if is_worker(p)))
+            killed.append(next(p for p in descendants(os.getpid()) if is_worker(p)))
             os.kill(killed[0], signal.SIGKILL)
 
     store = tmp_path / "d.zarr"
@@ -159,7 +150,7 @@ def test_a_cluster_of_its_own_gives_the_same_bits_and_ends_with_the_sweep(tmp_pa
     assert killed
     assert bytes_of(open_store(store)) == bytes_of(sweep(named(fall), SLOW, seed=5, processes=1))
     assert dask.config.get("distributed.worker.profile.enabled") == before
-    left = set(children_of(os.getpid())) - set(alone)
+    left = set(descendants(os.getpid())) - set(alone)
     assert not [pid for pid in left if is_worker(pid)]
 
 
