@@ -235,10 +235,8 @@ class Renderer:
         spec.visual.map.haze, spec.visual.rgba.haze = 0.4, [*_HORIZON, 1.0]
         spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.5] * 3, [0.4] * 3
         spec.visual.headlight.specular = [0.0] * 3
-        spec.visual.map.shadowclip = _SHADED
-        spec.visual.quality.shadowsize = (
-            1 << (lens.width - 1).bit_length()
-        )  # as fine as the picture
+        as_fine_as_the_picture = 1 << (lens.width - 1).bit_length()
+        spec.visual.map.shadowclip, spec.visual.quality.shadowsize = _SHADED, as_fine_as_the_picture
         sky = spec.add_texture(type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, width=64, height=384)
         sky.builtin, sky.rgb1, sky.rgb2 = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, _SKY, _HORIZON
         tiles = spec.add_texture(name="tiles", type=mujoco.mjtTexture.mjTEXTURE_2D)

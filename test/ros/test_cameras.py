@@ -45,6 +45,22 @@ def files(tmp_path):
     return world
 
 
+def check_cloud(cloud, pose, color, label, metres, links):
+    """Points, placed by TF, lie on the ground and on the box, and have the image's colours."""
+    assert (cloud.header.frame_id, cloud.height, cloud.width) == ("eye_optical_frame", 240, 320)
+    assert [(f.name, f.offset, f.datatype) for f in cloud.fields] == [
+        *(("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("rgb", 12, 7))
+    ]
+    rows = np.frombuffer(cloud.data, dtype=np.uint8).reshape(240, 320, 16)
+    np.testing.assert_array_equal(rows[:, :, 14:11:-1], color)
+    placed = pose[0].apply(rows[:, :, :12].copy().view(np.float32).reshape(-1, 3)) + pose[1]
+    ground, box = links.index(("world", "ground")), links.index(("world", "box"))
+    seen = (label.ravel() == ground) & (metres.ravel() < 10.0)
+    assert np.abs(placed[seen, 2]).max() < 1e-4 and seen.sum() > 10_000
+    top = (label.ravel() == box) & (placed[:, 2] > 0.8 - 1e-4)
+    assert top.any() and np.abs(placed[top, 2] - 0.8).max() < 1e-4
+
+
 def test_a_box_is_found_where_it_is(simulations, files, listener):
     """Law: corners projected by CameraInfo and TF are the silhouette's, to half a pixel."""
     simulations.start(world_file=files, start_paused=True, step_count=20)
@@ -97,19 +113,8 @@ def test_a_box_is_found_where_it_is(simulations, files, listener):
     assert far.any() and not whole[far].any()
     assert np.abs(whole[~far] - 1e3 * metres[~far]).max() < 0.51
 
-    cloud, color = clouds[-1], np.frombuffer(colors[-1].data, dtype=np.uint8).reshape(240, 320, 3)
-    assert (cloud.header.frame_id, cloud.height, cloud.width) == ("eye_optical_frame", 240, 320)
-    assert [(f.name, f.offset, f.datatype) for f in cloud.fields] == [
-        *(("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("rgb", 12, 7))
-    ]
-    rows = np.frombuffer(cloud.data, dtype=np.uint8).reshape(240, 320, 16)
-    np.testing.assert_array_equal(rows[:, :, 14:11:-1], color)
-    placed = R.apply(rows[:, :, :12].copy().view(np.float32).reshape(-1, 3)) + p
-    ground = world.link_names.index(("world", "ground"))
-    seen = (label.ravel() == ground) & (metres.ravel() < 10.0)
-    assert np.abs(placed[seen, 2]).max() < 1e-4 and seen.sum() > 10_000
-    top = (label.ravel() == box) & (placed[:, 2] > 0.8 - 1e-4)
-    assert top.any() and np.abs(placed[top, 2] - 0.8).max() < 1e-4
+    color = np.frombuffer(colors[-1].data, dtype=np.uint8).reshape(240, 320, 3)
+    check_cloud(clouds[-1], (R, p), color, label, metres, world.link_names)
     assert jpegs[-1].format == "rgb8; jpeg compressed bgr8"
     decoded = np.asarray(PillowImage.open(BytesIO(bytes(jpegs[-1].data))))
     assert np.abs(decoded.astype(int) - color).mean() < 3.0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The step that was taken, and the derivatives of its equations of motion.
+"""The step that was taken, and the derivatives of its equations of motion and contact forces.
 
 docs/explanation/linearization.md, "Dynamics".
 """
@@ -13,6 +13,7 @@ import math
 from hrpsim.dynamics.motion_derivatives import factorise_mass
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.motion.motion import move
 from hrpsim.world.linearization.body_motions import (
@@ -190,3 +191,93 @@ def write_twists(w, velocity, m, kind):
         for k in range(velocity.shape[0]):
             total += w.Z[j, k] * velocity[k]
         w.twists[kind, j] = total
+
+
+@inner_kernel
+def add_force_turns(s, w, m, by_q_out, linear_out):
+    """Add the derivative by q of F' l for impulses that stay, in more than inverse dynamics has.
+
+    Contact forces do not turn with their bodies. Also writes its sums on trees, at rows of bases.
+    """
+    nv = w.velocity.shape[0]
+    w.turning[:, :m, :m] = 0.0
+    for c in range(s.counts[0].contact_count):
+        _turn_forces(s, w, c)
+    for part in range(2):
+        for i in range(m):
+            out = w.turned[i]
+            out[:] = 0.0
+            for j in range(m):
+                if w.turning[part, i, j] != 0.0:
+                    for k in range(nv):
+                        out[k] += w.turning[part, i, j] * w.Z[j, k]
+        if part == 0:
+            for i in range(m):
+                for r in range(nv):
+                    if w.Z[i, r] != 0.0:
+                        for k in range(nv):
+                            by_q_out[r, k] += w.Z[i, r] * w.turned[i, k]
+    linear_out[:, :] = 0.0
+    for i in range(s.forest.bodies.shape[0]):
+        at, root = w.body_at[i], s.forest.bodies[s.forest.bodies[i].root]
+        if at >= 0 and root.joint_type == FREE:
+            for r in range(3):
+                for k in range(nv):
+                    linear_out[root.v_index + 3 + r, k] += w.turned[at + 3 + r, k]
+
+
+@inner_kernel
+def _turn_forces(s, w, c):
+    """Add the derivatives by the twists of both bodies of a contact's wrenches on them."""
+    contact, local, directions = s.collision.contacts[c], w.local[3 * c], w.directions[c]
+    force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]
+    l_n, l_1, l_2 = w.impulses[3 * c], w.impulses[3 * c + 1], w.impulses[3 * c + 2]
+    n = directions[0]
+    for r in range(3):
+        force[r] = l_n * n[r] + l_1 * directions[1, r] + l_2 * directions[2, r]
+    for end in range(2):
+        at, sign = local.at[end], 1.0 - 2.0 * end
+        if at < 0:
+            continue
+        p = contact.point_a if end == 0 else contact.point_b
+        _write_cross(p, force, moment)
+        for e in range(12):
+            if local.at[e // 6] < 0:
+                continue
+            j, geometry, axis = local.at[e // 6] + e % 6, w.geometry[c, e // 6], e % 6
+            along = 0.0
+            for r in range(3):
+                along += (force[r] - l_n * n[r]) * geometry[3 + r, axis]
+            for r in range(3):
+                turned[r] = l_n * geometry[3 + r, axis] - n[r] * along
+                turned[3 + r] = geometry[r, axis]
+            own = e // 6 == end
+            for r in range(3):
+                y, z = (r + 1) % 3, (r + 2) % 3
+                angular = p[y] * turned[z] - p[z] * turned[y]
+                angular -= force[y] * turned[3 + z] - force[z] * turned[3 + y]
+                linear = turned[r]
+                w.turning[1, at + 3 + r, j] += sign * linear
+                if own and axis < 3:
+                    of_force = _cross_entry(force, r, axis)
+                    angular += _cross_entry(moment, r, axis)
+                    linear += of_force
+                elif own:
+                    angular += _cross_entry(force, r, axis - 3)
+                w.turning[0, at + r, j] += sign * angular
+                w.turning[0, at + 3 + r, j] += sign * linear
+
+
+@inlined_kernel
+def _write_cross(a, b, out):
+    for r in range(3):
+        y, z = (r + 1) % 3, (r + 2) % 3
+        out[r] = a[y] * b[z] - a[z] * b[y]
+
+
+@inlined_kernel
+def _cross_entry(v, r, k):
+    """Return entry (r, k) of the matrix of the cross product v x."""
+    if r == k:
+        return 0.0
+    return v[(r + 2) % 3] * -1.0 if k == (r + 1) % 3 else v[(r + 1) % 3]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from hrpsim.constraints.rows import MIMIC
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.world.linearization.balance import (
+    add_force_turns,
     count_bodies,
     write_balance,
     write_coordinates,
@@ -21,7 +22,6 @@ from hrpsim.world.linearization.balance import (
 from hrpsim.world.linearization.body_motions import derivatives_in_world
 from hrpsim.world.linearization.contact_geometry import contact_derivatives
 from hrpsim.world.linearization.contact_rows import (
-    add_force_turns,
     add_gap_changes,
     add_rate_changes,
     place_contacts,

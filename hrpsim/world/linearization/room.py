@@ -160,9 +160,8 @@ def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p:
     shapes |= dict.fromkeys(("Z", "rates", "start_rates", "turned"), (m, nv))
     shapes |= dict.fromkeys(("delassus", "gram", "free", "by_change"), (m, m))
     shapes |= dict.fromkeys(("stiffness", "turning", "by_push"), (2, m, m))
-    shapes |= {"pushes": (2, m, 2 * nv), "error": (2 * nv,), "order": (2, m)}
+    shapes |= {"pushes": (2, m, 2 * nv), "error": (2 * nv,), "order": (2, m), "twists": (3, m)}
     shapes |= dict.fromkeys(("changes", "forces"), (m, 2 * nv + p))
-    shapes["twists"] = (3, m)
     whole = ("bodies", "body_at", "dof_at", "found", "order", "pair", "row_holds", "sides")
     made = {
         "space": new_workspace(system)._replace(forest=forest),
