@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
+from ros.conftest import AGAIN, LIMIT
 from ros.messages import seconds
 from ros.stepped import SteppedSimulation
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from hrpsim.ros.base.guarded_node import DeferringActionServer
+from hrpsim.ros.base import guarded_node
+from hrpsim.ros.base.guarded_node import DeferringActionServer, GuardedNode, NodePart
 from hrpsim.ros.base.parameters import ParameterError
 
 pytest.importorskip("control_msgs.action")
@@ -306,3 +308,42 @@ def test_results_are_sent_at_once_or_by_the_executor(module_listener, kind):
     finally:
         client.destroy()
         server.destroy()
+
+
+@pytest.fixture
+def leaving(listener):
+    """A part of a node, and a client of the action that it offers."""
+    node = GuardedNode("leaving", context=listener.context)
+    listener._executor.add_node(node)
+    client = ActionClient(listener.node, FollowJointTrajectory, "leaving")
+    yield NodePart(node), client
+    client.destroy()
+    listener._executor.remove_node(node)
+    node.destroy_node()
+
+
+def test_a_server_that_leaves_rejects_goals(leaving, listener, monkeypatch):
+    """Law: it waits for its last results without new goals; its successor takes them; it goes."""
+    part, client = leaving
+    accepted = []
+
+    def offer():
+        part.create_action_server(
+            FollowJointTrajectory, "leaving", handle_accepted_callback=accepted.append
+        )
+        assert listener.wait_for(client.server_is_ready)
+
+    def answer(limit=LIMIT):
+        future = client.send_goal_async(FollowJointTrajectory.Goal())
+        return listener.wait_for(future.done, limit) and future.result().accepted
+
+    monkeypatch.setattr(guarded_node, "_LINGER", LIMIT)
+    offer()
+    assert answer()
+    part.destroy()
+    assert not answer() and len(accepted) == 1
+    offer()
+    assert listener.wait_for(lambda: answer(AGAIN))  # asked again until it is found
+    monkeypatch.setattr(guarded_node, "_LINGER", 0.01)
+    part.destroy()
+    assert listener.wait_for(lambda: not client.server_is_ready())
