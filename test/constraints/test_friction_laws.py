@@ -8,6 +8,7 @@ import math
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from interpreted import interpreted, records
 
 from hrpsim.constraints.friction_laws import (
     CONE,
@@ -23,41 +24,16 @@ from hrpsim.constraints.friction_laws import (
     tangent_count,
 )
 from hrpsim.constraints.rows import ROW
-from hrpsim.jit.compiled import kernel
 
 numbers = st.floats(-10.0, 10.0)
 bounds = st.floats(1e-3, 10.0)
 laws = st.sampled_from(list(LAWS.values()))
 
 
-@kernel
-def run_project(law, bound, x, y):
-    return project_friction(law, bound, x, y)
-
-
-@kernel
-def run_cone(mu, upper, normal, x, y):
-    return project_onto_cone(mu, upper, normal, x, y)
-
-
-@kernel
-def run_derivative(bound, x, y, rate):
-    return disk_derivative(bound, x, y, rate)
-
-
-@kernel
-def run_scale(bound, x, y):
-    return disk_scale(bound, x, y)
-
-
-@kernel
-def run_holds(rows, share):
-    return friction_holds(rows[0], rows[1], rows[2], share)
-
-
-@kernel
-def run_facts(law):
-    return has_derivative(law), tangent_count(law)
+run_project, run_cone, run_derivative, run_scale, run_holds = map(
+    interpreted, (project_friction, project_onto_cone, disk_derivative, disk_scale, friction_holds)
+)
+is_differentiable, tangents_of = map(interpreted, (has_derivative, tangent_count))
 
 
 def permits(law, bound, x, y):
@@ -116,7 +92,8 @@ def test_the_derivative_is_that_of_the_projection(bound, x, y, rate):
 def test_what_solvers_know_of_each_law():
     """Law: the kernels and the table of solvers see the same laws as differentiable."""
     for law in LAWS.values():
-        assert run_facts(law) == (law in DIFFERENTIABLE, 1 if law == SLIP_DIRECTION else 2)
+        assert is_differentiable(law) == (law in DIFFERENTIABLE)
+        assert tangents_of(law) == (1 if law == SLIP_DIRECTION else 2)
 
 
 @given(laws, bounds, numbers, numbers, st.floats(0.05, 1.0))
@@ -126,10 +103,10 @@ def test_friction_holds_within_its_share_of_the_bound(law, normal, x, y, share):
     Of a law for one direction only no point sticks, as nothing holds the other.
     """
     mu = 0.7
-    rows = np.zeros(3, ROW)
+    rows = records(3, ROW)
     rows["friction_model"], rows["friction"] = law, mu
     rows["impulse"] = normal, x, y
     within = permits(law, mu * normal, x / math.sqrt(share), y / math.sqrt(share))
     size = math.hypot(x, y) if law == CONE else max(abs(x), abs(y))
     if not math.isclose(size, math.sqrt(share) * mu * normal, rel_tol=1e-9):
-        assert run_holds(rows, share) == (within and law != SLIP_DIRECTION)
+        assert run_holds(*rows, share) == (within and law != SLIP_DIRECTION)
