@@ -18,7 +18,7 @@ TOLD = re.compile(
 @pytest.fixture
 def bench(simulations, listener):
     """A paused simulation, and a function that returns the next status of it."""
-    node = simulations.start(start_paused=True, step_count=STEPS)
+    node = simulations.start(start_paused=True, step_count=STEPS, real_time_factor=0.1)
     messages = listener.collect(DIAGNOSTICS, "/diagnostics")
 
     def status(wanted=lambda status: True):

@@ -126,12 +126,11 @@ def test_xacro_arguments():
         named_values("xacro_arguments", ["bush"])
 
 
-def test_a_long_text_is_refused_before_it_is_stored(simulations, listener):
+def test_a_long_text_is_refused_before_it_is_stored(paused_simulation, listener):
     """Law: a text over the limit changes nothing, and the reason does not repeat it."""
     from rcl_interfaces.msg import Parameter, ParameterValue
     from rcl_interfaces.srv import SetParameters
 
-    simulations.start(start_paused=True)
     value = ParameterValue(type=4, string_value="x" * (PARAMETER_TEXT + 1))
     request = SetParameters.Request(parameters=[Parameter(name="state_name", value=value)])
     kind = "rcl_interfaces/srv/SetParameters"
