@@ -36,18 +36,11 @@ class RowProblem:
             pair = rng.permutation(bodies)[: 1 if first % 2 else 2]
             for number in range(first, first + (3 if first < 3 * contacts else 1)):
                 self._attach(number, pair)
-        self.rows.compliance = rng.uniform(0.05, 0.2, count)
         self.rows.target = rng.normal(size=count)
-        self.A = self.J @ self.W @ self.J.T + np.diag(self.rows.compliance)
-        self.rows.inverse_mass = np.diag(self.A)
-        self.rows.mass = 1.0 / self.rows.inverse_mass
-        for n in range(0, 3 * contacts, 3):
-            for k in range(3):
-                self.rows.cross[n + k] = self.A[n + k, n + (k + 1) % 3]
         self.rows.upper = np.inf
         self.rows.lower[3 * contacts :] = -np.inf
         self.rows.friction = rng.uniform(0.2, 0.9, count)
-        self.b = self.rows.target - self.J @ self.velocity
+        self.soften(rng.uniform(0.05, 0.2, count))
         self.order = np.array([*range(0, 3 * contacts, 3), *range(3 * contacts, count)])
         self.island = records(1, ISLAND)[0]
         self.island.contact_end, self.island.end = contacts, contacts + singles
@@ -68,6 +61,17 @@ class RowProblem:
         motion = self.W @ self.J[number]
         parts = [motion[LANES * body : LANES * (body + 1)] for body in pair]
         self.response[row.response_at :][: LANES * len(pair)] = np.concatenate(parts)
+
+    def soften(self, compliance):
+        """Give the rows a compliance, and what follows from it."""
+        self.rows.compliance = compliance
+        self.A = self.J @ self.W @ self.J.T + np.diag(self.rows.compliance)
+        self.rows.inverse_mass = np.diag(self.A)
+        self.rows.mass = 1.0 / self.rows.inverse_mass
+        for n in range(0, 3 * self.contacts, 3):
+            for k in range(3):
+                self.rows.cross[n + k] = self.A[n + k, n + (k + 1) % 3]
+        self.b = self.rows.target - self.J @ self.velocity
 
     def contact(self, k: int = 0):
         """Return the three rows of a contact."""
