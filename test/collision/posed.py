@@ -3,13 +3,18 @@
 
 """What the collision tests share: colliding two posed shapes, random shapes, and support planes."""
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
+import hrpsim.step.step  # noqa: F401  which declares the lazily compiled kernels
 from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
-from hrpsim.collision.manifold import collide
-from hrpsim.collision.records import MANIFOLD
+from hrpsim.collision.contacts import meet_convex
+from hrpsim.collision.manifold import collide_simple
+from hrpsim.collision.records import MANIFOLD, SHAPE
+from hrpsim.jit.compiled import kernel
+from hrpsim.jit.lazy_kernels import NEEDS_KERNEL, new_on_demand, provide_requested
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 KINDS = {"plane": PLANE, "sphere": SPHERE, "box": BOX, "capsule": CAPSULE, "cylinder": CYLINDER}
@@ -38,21 +43,50 @@ class Manifold(NamedTuple):
         return self.gaps[k], self.normals[k], self.points[k]
 
 
+class Pair(NamedTuple):
+    """What a step's collision detection reads of two shapes, and writes."""
+
+    manifold: np.ndarray
+    shapes: np.ndarray
+
+
+@kernel
+def run_meet(lazy_kernels, manifold, shapes, near):
+    a, b, work = shapes[0], shapes[1], manifold[0]
+    if min(a.kind, b.kind) > SPHERE:
+        return meet_convex(lazy_kernels, manifold, shapes, 0, 1, near)
+    return collide_simple(
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
+    )
+
+
 def meet(a: Posed, b: Posed, margin=0.01) -> Manifold:
-    found = no_points()
-    n = collide(
-        a.shape.kind, np.array(a.shape.size), np.array(a.R, float), np.array(a.p, float),
-        b.shape.kind, np.array(b.shape.size), np.array(b.R, float), np.array(b.p, float),
-        margin, found,
-    )  # fmt: skip
-    return manifold_of(found, n)
+    pair = Pair(posed_manifold(a, b), np.zeros(2, SHAPE))
+    for shape, record in ((a.shape, pair.shapes[0]), (b.shape, pair.shapes[1])):
+        record["kind"], record["size"] = shape.kind, shape.size
+    count = called(run_meet, *pair, margin, collision=pair)
+    return manifold_of(pair.manifold[0], count)
 
 
-def no_points() -> np.void:
-    """Return a MANIFOLD record in which nothing is written yet."""
-    found = np.zeros(1, MANIFOLD)[0]
+_LAZY = new_on_demand()
+
+
+def called(run, *arguments, **parts):
+    """Return what a kernel with lazily compiled ones returns; `parts` of a scene are theirs.
+
+    They are those of the step, so that tests compile no other.
+    """
+    while (found := run(_LAZY, *arguments)) == NEEDS_KERNEL:
+        provide_requested(SimpleNamespace(lazy_kernels=_LAZY, **parts))
+    return found
+
+
+def posed_manifold(a: Posed, b: Posed) -> np.ndarray:
+    """Return a MANIFOLD record (1,) of two poses, in which no point is written yet."""
+    found = np.zeros(1, MANIFOLD)
     for name in ("point", "normal", "gap"):
-        found[name][:] = np.nan
+        found[name] = np.nan
+    found["R_a"], found["p_a"], found["R_b"], found["p_b"] = a.R, a.p, b.R, b.p
     return found
 
 

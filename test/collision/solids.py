@@ -3,40 +3,43 @@
 
 """What the tests of meshes share: two posed shapes as solids, their contacts, and meshes to try."""
 
+import functools
 import itertools
 
 import numpy as np
-from collision.posed import Manifold, Posed, manifold_of, no_points
+from collision.posed import Manifold, Posed, called, manifold_of, posed_manifold
 from scipy.spatial import ConvexHull
 
-from hrpsim import Box, Mesh
+from hrpsim import Box, Mesh, Sphere, World
+from hrpsim.collision.contacts import meet_meshes
 from hrpsim.collision.mesh.collision_proxies import solids_of
-from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
-from hrpsim.collision.mesh.solid_pair import (
-    CANDIDATE,
-    CANDIDATE_COUNT,
-    SOLID_PAIR,
-    move_solid_pair,
-    place_solid_pair,
-)
+from hrpsim.collision.mesh.solid_pair import SOLID_PAIR
+from hrpsim.collision.records import CONTACT, SHAPE
 from hrpsim.jit.compiled import kernel
+from hrpsim.jit.reference import Reference
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 
 @kernel
-def collide_solids(
-    polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, margin, spin, drift, time_step, known, loads,
-    solid_pair, candidates, out,
-):  # fmt: skip
-    m = solid_pair[0]
-    place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
-    m.memory_count = known.shape[0]
-    for k in range(known.shape[0]):
-        m.memory_feature[k], m.memory_load[k] = known[k], loads[k]
-    move_solid_pair(spin, drift, m)
-    speed = np.sqrt(drift[0] ** 2 + drift[1] ** 2 + drift[2] ** 2)
-    m.calm, m.near, m.time_step = margin, margin + time_step * speed, time_step
-    return mesh_contacts(polyhedra, m, candidates, out)
+def run_meshes(lazy_kernels, forest, kinematics, collision, near, margin, time_step, known):
+    return meet_meshes(
+        lazy_kernels, forest, kinematics, collision, 0, near, margin, time_step, known
+    )
+
+
+@functools.cache
+def two_bodies():
+    """Return the scene of two free bodies."""
+    world = World()
+    for name in "ab":
+        world.add_body(Sphere(0.1), 1.0, name=name)
+    return world.scene
+
+
+@functools.lru_cache(16)
+def pool_of(shape_a, shape_b):
+    """Return the polyhedra of two shapes, and their numbers."""
+    return solids_of([shape_a, shape_b, CUBE_MESH])
 
 
 def meet_solids(
@@ -46,17 +49,29 @@ def meet_solids(
 
     `memory` holds the contacts of the step before: {feature: normal impulse}.
     """
-    known = memory or {}
-    pool, numbers = solids_of([a.shape, b.shape, CUBE_MESH])
-    found = no_points()
-    n = collide_solids(
-        pool, numbers[0], np.array(a.R, float), np.array(a.p, float),
-        numbers[1], np.array(b.R, float), np.array(b.p, float), float(margin), np.zeros(3),
-        np.array(drift, float), float(time_step), np.array(list(known), np.int64),
-        np.array(list(known.values()), float), np.zeros(1, SOLID_PAIR),
-        np.zeros(CANDIDATE_COUNT, CANDIDATE), found,
+    known, scene = memory or {}, two_bodies()
+    pool, (solid_a, solid_b, _) = pool_of(a.shape, b.shape)
+    shapes, previous = np.zeros(2, SHAPE), np.zeros(len(known), CONTACT)
+    shapes["body"], shapes["solid"] = (0, 1), (solid_a, solid_b)
+    previous["shape_b"], previous["feature"] = 1, list(known)
+    previous["warm"][:, 0] = list(known.values())
+    kinematics = np.zeros_like(scene.kinematics)
+    kinematics["v"][0, 3:] = drift
+    collision = scene.collision._replace(
+        polyhedra=pool,
+        shapes=shapes,
+        pairs=np.array([(0, 1)], scene.collision.pairs.dtype),
+        previous=previous,
+        manifold=posed_manifold(a, b),
+        solid_pair=np.zeros(1, SOLID_PAIR),
+    )
+    near = margin + time_step * float(np.linalg.norm(drift))
+    count = called(
+        run_meshes, Reference(scene.forest), kinematics, Reference(collision), near, float(margin),
+        float(time_step), len(known),
+        forest=scene.forest, kinematics=kinematics, collision=collision,
     )  # fmt: skip
-    return manifold_of(found, n)
+    return manifold_of(collision.manifold[0], count)
 
 
 def box_mesh(lengths) -> Mesh:

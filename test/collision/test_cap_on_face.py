@@ -55,10 +55,12 @@ class Bench:
             *self.n, margin, out,
         )  # fmt: skip
         np.testing.assert_allclose(out.normal[:count], np.tile(self.n, (count, 1)))
-        return {
+        found = {
             int(out.feature[k]): (out.point[k] - self.p - 0.5 * out.gap[k] * self.n, out.gap[k])
             for k in range(count)
         }
+        assert len(found) == count
+        return found
 
     def rim(self, angle):
         """Return X, Y on the face and the gap of the rim's points at angles, moved along n."""
@@ -151,11 +153,14 @@ def upright(x, y):
 
 
 @pytest.mark.parametrize("outside, counts", [(-0.5, True), (0.5, True), (1.5, False)])
-def test_a_rim_point_just_outside_the_face_counts_and_is_moved_onto_it(outside, counts):
+@pytest.mark.parametrize("number, x, y", [(0, 1.0, 0.0), (1, 0.0, 1.0), (2, -1.0, 0.0)])
+def test_a_rim_point_just_outside_the_face_counts_and_is_moved_onto_it(
+    outside, counts, number, x, y
+):
     """Law: up to a tolerance; beyond it the rim crosses the edge next to the point instead."""
-    points, features = upright(HALF + outside * TOLERANCE - RADIUS, 0.0)
-    rim_point = SURFACE  # of the fixed point 0
-    assert (rim_point in features) == counts
+    shift = HALF + outside * TOLERANCE - RADIUS
+    points, features = upright(shift * x, shift * y)
+    assert (number * FEATURES + SURFACE in features) == counts
     assert np.abs(points).max() == HALF if outside > 0.0 else np.abs(points).max() < HALF
     assert len(features) == (4 if counts else 5)
 

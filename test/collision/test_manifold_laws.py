@@ -5,21 +5,12 @@
 
 import numpy as np
 import pytest
-from collision.posed import (
-    KINDS,
-    PAIRS,
-    Posed,
-    meet,
-    random_pair,
-    random_pairs,
-    random_rotation,
-    turn,
-)
+from collision.posed import PAIRS, Posed, meet, random_pair, random_pairs, random_rotation, turn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
-from hrpsim.collision.manifold import MAX_POINTS, collide
+from hrpsim.collision.manifold import MAX_POINTS
 
 lengths = st.floats(1e-4, 10.0)
 shapes = st.one_of(
@@ -126,11 +117,3 @@ def test_a_small_motion_changes_the_gap_by_no_more_than_the_motion(pair):
 
 def test_half_spaces_do_not_meet():
     assert meet(Posed(Plane()), Posed(Plane(), np.eye(3), (0.0, 0.0, -1.0))).count == 0
-
-
-def test_every_pair_runs_in_one_compiled_version():
-    rng = np.random.default_rng(7)
-    for a in KINDS:
-        for b in KINDS:
-            meet(*random_pair(rng, f"{a}-{b}"))
-    assert len(collide.codes) == 1

@@ -17,21 +17,24 @@ find_masses = interpreted(point_rows.find_masses)
 class RowProblem:
     """Contacts, then single rows: J (rows, columns), W = M^-1, A = J W J^T + compliance, b.
 
-    `velocity` is that without impulses, of all columns, eight for each body. Every second contact
-    is one with the world.
+    `velocity` is that without impulses, of all columns, eight for each body. Bodies move alone or
+    in trees of two. Every second contact is one with the world.
     """
 
-    def __init__(self, seed: int, contacts: int, singles: int = 0, bodies: int = 3):
+    def __init__(
+        self, seed: int, contacts: int, singles: int = 0, bodies: int = 3, in_tree: int = 1
+    ):
         rng = self.rng = np.random.default_rng(seed)
         count = 3 * contacts + singles
         self.rows, self.contacts = records(count, ROW), contacts
         self.velocity = self._columns(rng.normal(size=(bodies, 6)))
-        self.response = np.zeros(2 * LANES * count)
+        self.response = np.zeros(2 * LANES * in_tree * count)
         self.J, self.W = np.zeros((count, len(self.velocity))), np.zeros((len(self.velocity),) * 2)
-        for body in range(bodies):
-            root = rng.normal(size=(6, 6)) + 3.0 * np.eye(6)
-            at = slice(LANES * body, LANES * body + 6)
-            self.W[at, at] = root @ root.T / 9.0
+        self.width = LANES * in_tree
+        for tree in range(0, bodies, in_tree):
+            root = rng.normal(size=(6 * in_tree,) * 2) + 3.0 * np.eye(6 * in_tree)
+            at = np.flatnonzero(self._columns(np.ones((in_tree, 6)))) + LANES * tree
+            self.W[np.ix_(at, at)] = root @ root.T / 9.0
         for first in [*range(0, 3 * contacts, 3), *range(3 * contacts, count)]:
             pair = rng.permutation(bodies)[: 1 if first % 2 else 2]
             for number in range(first, first + (3 if first < 3 * contacts else 1)):
@@ -50,17 +53,20 @@ class RowProblem:
         return np.pad(values, ((0, 0), (0, LANES - 6))).ravel()
 
     def _attach(self, number, pair):
-        row = self.rows[number]
-        row.response_at, row.at_b = 2 * LANES * number, -1
+        row, width = self.rows[number], self.width
+        row.response_at, row.at_b = 2 * width * number, -1
+        starts = []
         for end, body in zip("ab", pair):
             at = LANES * body
             J = self.rng.normal(size=6)
             self.rows[f"J_{end}"][number] = self.J[number, at : at + 6] = J
-            row[f"at_{end}"] = row[f"start_{end}"] = at
-            row[f"width_{end}"] = LANES
+            row[f"at_{end}"], start = at, at - at % width
+            if start not in starts:
+                row[f"start_{end}"], row[f"width_{end}"] = start, width
+                starts.append(start)
         motion = self.W @ self.J[number]
-        parts = [motion[LANES * body : LANES * (body + 1)] for body in pair]
-        self.response[row.response_at :][: LANES * len(pair)] = np.concatenate(parts)
+        parts = np.concatenate([motion[start : start + width] for start in starts])
+        self.response[row.response_at :][: len(parts)] = parts
 
     def soften(self, compliance):
         """Give the rows a compliance, and what follows from it."""

@@ -29,6 +29,9 @@ solve_contact = interpreted(projected_gauss_seidel.solve_contact)
 solve_bounded_row = interpreted(projected_gauss_seidel.solve_bounded_row)
 solve_friction = interpreted(projected_gauss_seidel.solve_friction)
 relative_change = interpreted(projected_gauss_seidel.relative_change)
+solve_rows, solve_bounded = map(
+    interpreted, (projected_gauss_seidel.solve, projected_gauss_seidel.solve_bounded)
+)
 SEEDS = range(5)
 
 
@@ -51,10 +54,11 @@ def nearest_of_cone(mu, point):
     return np.array([along, *(mu * along / size * point[1:])])
 
 
+@pytest.mark.parametrize("in_tree", [1, 2])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_velocities_and_masses_of_rows(seed):
+def test_velocities_and_masses_of_rows(seed, in_tree):
     """Law: J v, and of a contact the entries of J M^-1 J^T for two rows each."""
-    problem = RowProblem(seed, contacts=2, singles=2)
+    problem = RowProblem(seed, contacts=2, singles=2, bodies=4, in_tree=in_tree)
     along = problem.J @ problem.velocity
     for k in range(2):
         found = point_velocity(*problem.contact(k), problem.velocity)
@@ -72,10 +76,11 @@ def test_velocities_and_masses_of_rows(seed):
         np.testing.assert_allclose(found, [block[0, 1], block[1, 2], block[2, 0]], atol=1e-10)
 
 
+@pytest.mark.parametrize("in_tree", [1, 2])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_impulses_move_the_bodies(seed):
+def test_impulses_move_the_bodies(seed, in_tree):
     """Law: impulses l change the velocities by M^-1 J^T l; those of a warm start are saved."""
-    problem = RowProblem(seed, contacts=2, singles=2)
+    problem = RowProblem(seed, contacts=2, singles=2, bodies=4, in_tree=in_tree)
     given = problem.rng.normal(size=8)
     velocity = problem.velocity.copy()
     apply_three(*problem.contact(0), *given[:3], problem.response, velocity)
@@ -130,9 +135,7 @@ def test_without_friction_the_normals_alone_are_complementary(seed):
     """Law: l >= 0, A l >= b, and one of them holds with equality; friction rows stay at 0."""
     problem = RowProblem(seed, contacts=3)
     problem.rows.friction[:] = 0.0
-    problem.rows.target += 2.0
-    problem.b = problem.rows.target - problem.J @ problem.velocity
-    cones(problem)
+    cones(press(problem))
     found = problem.rows.impulse
     slack = (problem.A @ found - problem.b)[::3]
     np.testing.assert_allclose(np.minimum(found[::3], slack), np.zeros(3), atol=1e-8)
@@ -211,8 +214,8 @@ def test_momentum_is_nesterov_s(seed):
     problem = RowProblem(seed, contacts=2, singles=1)
     rows, rng = problem.rows, problem.rng
     velocity, age = problem.velocity.copy(), 1.0
-    begin = rows.impulse[:] = rng.normal(size=7)
     change = rng.normal(size=7)
+    begin = rows.impulse[:] = -3.0 * change
     begin_momentum(rows, problem.order, problem.island, problem.work)
     for pair in range(3):
         before, rows.impulse[:] = rows.impulse.copy(), rows.impulse + change
@@ -288,3 +291,73 @@ def test_the_relative_change_is_that_of_all_impulses():
     assert relative_change(rows, 3) == 0.0
     rows.impulse = 0.0
     assert relative_change(rows, 3) == math.inf
+
+
+def press(problem):
+    """Let all contacts push."""
+    problem.rows.target[: 3 * problem.contacts : 3] += 2.0
+    problem.b = problem.rows.target - problem.J @ problem.velocity
+    return problem
+
+
+def swept(problem, tolerance=1e-10, relative=0.0, limit=3000):
+    """Return what `solve` says: sweeps, the last change, and whether they converged."""
+    velocity = problem.moved(problem.rows.impulse)
+    answer = solve_rows(
+        problem.rows, len(problem.rows), problem.order, problem.island, problem.response,
+        tolerance, relative, 0, limit, velocity, problem.work,
+    )  # fmt: skip
+    np.testing.assert_allclose(velocity, problem.moved(problem.rows.impulse), atol=1e-8)
+    return answer
+
+
+@pytest.mark.parametrize("whole", [0, 1])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sweeps_end_in_coulomb_s_law(seed, whole):
+    """Law: no row wants another impulse within its bounds: 0 and up, and the disk mu l_n."""
+    problem = RowProblem(seed, contacts=3, singles=2)
+    problem.rows.lower[9], problem.rows.upper[9] = -0.1, 0.1
+    press(problem)
+    problem.island.whole = whole
+    sweeps, change, done = swept(problem)
+    assert done and 2 < sweeps < 3000 and change <= 1e-10
+    found = problem.rows.impulse
+    wanted = found - (problem.A @ found - problem.b) / np.diag(problem.A)
+    for n in range(0, 9, 3):
+        assert found[n] == pytest.approx(max(wanted[n], 0.0), abs=1e-8)
+        bound = problem.rows.friction[n] * found[n]
+        friction = wanted[n + 1 : n + 3]
+        size = max(np.linalg.norm(friction), 1e-300)
+        np.testing.assert_allclose(
+            found[n + 1 : n + 3], friction * min(1.0, bound / size), atol=1e-8
+        )
+    assert found[9] == pytest.approx(np.clip(wanted[9], -0.1, 0.1), abs=1e-8)
+    assert found[10] == pytest.approx(wanted[10], abs=1e-8)
+
+
+def test_sweeps_stop_at_their_limit_or_where_impulses_change_little():
+    """Law: with a relative tolerance the change of all impulses decides, not that of velocities."""
+    assert swept(press(RowProblem(0, contacts=3)), 0.0, limit=3)[::2] == (3, False)
+    problem = press(RowProblem(0, contacts=3))
+    sweeps, _, done = swept(problem, 0.0, 1e-3)
+    assert done and sweeps < 200
+    before = problem.rows.impulse.copy()
+    assert swept(problem, 0.0, 1e-3)[0] == 1
+    after = problem.rows.impulse
+    assert 0.0 < np.linalg.norm(after - before) <= 1e-3 * np.linalg.norm(after)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_with_bounds_alone_are_solved_without_cones(seed):
+    """Law: A l = b between the bounds, to 1e-3 of b; rows with equal bounds stay as they are."""
+    problem = RowProblem(seed, contacts=2, singles=2)
+    rows = problem.rows
+    rows.lower[:], rows.upper[:] = -0.3, 0.3
+    rows.lower[7] = rows.upper[7] = 0.0
+    velocity = problem.velocity.copy()
+    solve_bounded(rows, problem.order, problem.island, problem.response, 1e-10, 1000, velocity)
+    found = rows.impulse
+    wanted = found - (problem.A @ found - problem.b)
+    np.testing.assert_allclose(found[:7], np.clip(wanted, -0.3, 0.3)[:7], atol=5e-3)
+    assert found[7] == 0.0
+    np.testing.assert_allclose(velocity, problem.moved(found), atol=1e-9)

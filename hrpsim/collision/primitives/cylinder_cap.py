@@ -134,6 +134,13 @@ def _rim_points_on_cap(
     return count
 
 
+@inner_kernel
+def _in_units_of(Xu, Yu, Xv, Yv, X, Y):
+    """Return c and s of X, Y = c (Xu, Yu) + s (Xv, Yv)."""
+    area = Xu * Yv - Yu * Xv
+    return (X * Yv - Y * Xv) / area, (Xu * Y - Yu * X) / area
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
     """Return the cosine and sine of the point on a projected rim that lies on another cap's rim.
@@ -142,8 +149,8 @@ def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
     the origin; the guess is relative to X, Y. Newton's method: a few steps do, as caps that meet
     are nearly parallel; the caller checks.
     """
-    area = Xu * Yv - Yu * Xv
-    angle = math.atan2((Xu * guess_Y - Yu * guess_X) / area, (guess_X * Yv - guess_Y * Xv) / area)
+    c, s = _in_units_of(Xu, Yu, Xv, Yv, guess_X, guess_Y)
+    angle = math.atan2(s, c)
     c, s = math.cos(angle), math.sin(angle)
     for _ in range(_NEWTON_STEPS):
         x, y = X + c * Xu + s * Xv, Y + c * Yu + s * Yv
@@ -256,15 +263,15 @@ def cap_on_face(  # long: its parts share the rim's twelve numbers
                     axis, cosine, size_b[axis], R_b, p_b, 1.0, nx, ny, nz, margin, out,
                 )  # fmt: skip
 
-    area = Xu * Yv - Yu * Xv
     for corner in range(4):
         sign_u = 1.0 if corner & 1 else -1.0
         sign_v = 1.0 if corner & 2 else -1.0
-        X, Y = sign_u * (half_u + tolerance) - X0, sign_v * (half_v + tolerance) - Y0
-        c, s = (X * Yv - Y * Xv) / area, (Xu * Y - Yu * X) / area
-        if c * c + s * s < 1.0:
-            X, Y = sign_u * half_u - X0, sign_v * half_v - Y0
-            c, s = (X * Yv - Y * Xv) / area, (Xu * Y - Yu * X) / area
+        X, Y = sign_u * half_u - X0, sign_v * half_v - Y0
+        # Unless the rim crosses an edge within the tolerance of the vertex.
+        c, s = _in_units_of(Xu, Yu, Xv, Yv, X + sign_u * tolerance, Y)
+        other_c, other_s = _in_units_of(Xu, Yu, Xv, Yv, X, Y + sign_v * tolerance)
+        if max(c * c + s * s, other_c * other_c + other_s * other_s) < 1.0:
+            c, s = _in_units_of(Xu, Yu, Xv, Yv, X, Y)
             count = write_over_plane(
                 count, sign_u * half_u, sign_v * half_v, g0 + c * gu + s * gv,
                 SURFACE, face_vertex(axis, cosine, sign_u, sign_v),
