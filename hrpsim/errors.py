@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 from reprlib import Repr
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from hrpsim.limits import MESSAGE_LENGTH, SHOWN_LENGTH
 
@@ -62,7 +62,7 @@ def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None
         raise HrpsimError(f"{purpose} needs {', '.join(missing)}: {remedy}")
 
 
-def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 12) -> str:
+def unknown_name(kind: str, given: Any, available: Iterable[str], limit: int = 12) -> str:
     """Return "joint 'x' does not exist; did you mean ...; available: ..." for an error message."""
     names = [str(name) for name in available]
     given = str(given)
@@ -71,6 +71,14 @@ def unknown_name(kind: str, given: str, available: Iterable[str], limit: int = 1
         f", ... ({len(names)} in all)" if len(names) > limit else ""
     )
     return f"{kind} {shown_value(given)} does not exist{hint}; available: {shown or 'none'}"
+
+
+def require_name(
+    kind: str, given: Any, available: Collection[str], error: type[Exception] = WorldError
+) -> None:
+    """Raise `error` with the text of `unknown_name` unless `given` is one of `available`."""
+    if given not in available:
+        raise error(unknown_name(kind, given, available))
 
 
 def suggestion(given: str, available: Iterable[str]) -> str:

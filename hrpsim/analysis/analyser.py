@@ -29,7 +29,7 @@ from hrpsim.analysis.records import (
 from hrpsim.analysis.samples import analyse_samples
 from hrpsim.analysis.soles import Sole, sole_of, soles_of
 from hrpsim.dynamics.functions import DOWNWARD_GRAVITY, checked_vector, link_pose
-from hrpsim.errors import ModelError, StateError, unknown_name
+from hrpsim.errors import ModelError, StateError, require_name, unknown_name
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
@@ -105,8 +105,7 @@ class Analyser:
         threads: int | None = None,
     ):
         _check_model(model)
-        if split not in SPLITS:
-            raise ModelError(unknown_name("split", split, SPLITS))
+        require_name("split", split, SPLITS, ModelError)
         if links is None:
             links = soles_of(model)
         self.model = model

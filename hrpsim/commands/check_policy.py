@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hrpsim.arguments import positive
 from hrpsim.commands.output import print_report
-from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.errors import HrpsimError, require_name
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +51,7 @@ def check_policy(options: argparse.Namespace) -> int:
     if not robots:
         raise HrpsimError(f"{options.world}: no robot")
     name = options.robot or next(iter(robots))
-    if name not in robots:
-        raise HrpsimError(unknown_name("robot", name, robots))
+    require_name("robot", name, robots, HrpsimError)
     differs = policy_check.check_policy(
         options.policy, robots[name], options.recording, options.duration
     )

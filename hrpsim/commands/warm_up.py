@@ -18,7 +18,7 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
 from hrpsim.arguments import whole
 from hrpsim.commands.output import show_line
-from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.errors import HrpsimError, require_name
 
 STEP, READING, WALKING, RAYS = "step", "reading", "walking", "rays"
 _OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them
@@ -55,8 +55,7 @@ def run(options: argparse.Namespace) -> int:
     begin = time.perf_counter()
     known = parts()
     for name in options.kernels:
-        if name not in known:
-            raise HrpsimError(unknown_name("kernel", name, known))
+        require_name("kernel", name, known, HrpsimError)
     if options.idle:
         os.nice(_LOWEST)
     _compile(options.kernels or known, options.processes)

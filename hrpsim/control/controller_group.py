@@ -21,7 +21,7 @@ from hrpsim.control.framework.controller import (
 )
 from hrpsim.control.framework.plugins import find_controller
 from hrpsim.control.motion.motion_sequence import smooth_step
-from hrpsim.errors import unknown_name
+from hrpsim.errors import require_name, unknown_name
 from hrpsim.model.model import Model
 
 UNLOADED, UNCONFIGURED, INACTIVE = "unloaded", "unconfigured", "inactive"
@@ -263,8 +263,7 @@ class ControllerGroup(Controller):
         self._member(name).unload()
 
     def _member(self, name: str) -> Member:
-        if name not in self.members:
-            raise ControllerError(unknown_name("member", name, self.members))
+        require_name("member", name, self.members, ControllerError)
         return self.members[name]
 
     def _configured(self, action: str, names: Iterable[str]) -> list[Member]:
@@ -356,8 +355,7 @@ class ControllerGroup(Controller):
 def refuse_unknown(kind: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
     """Raise ControllerError for an unknown key."""
     for name in given:
-        if name not in known:
-            raise ControllerError(unknown_name(kind, str(name), known))
+        require_name(kind, name, known, ControllerError)
 
 
 def _joint_indices(where: str, patterns: Any, names: Sequence[str]) -> np.ndarray:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import ModelError, unknown_name
+from hrpsim.errors import ModelError, require_name
 from hrpsim.geometry.coal_shapes import coal_geometry, coal_package
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
@@ -91,8 +91,7 @@ class LinkDistances:
             ModelError: for a link without a shape; it names those that have one.
         """
         for name in (a, b):
-            if name not in self.shapes:
-                raise ModelError(unknown_name("link with a shape", name, self.shapes))
+            require_name("link with a shape", name, self.shapes, ModelError)
         self._place(q)
         return self._nearest((a, b))
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hrpsim.errors import StateError, shown_value, unknown_name
+from hrpsim.errors import StateError, require_name, shown_value
 from hrpsim.learning.tasks import TASKS, Task
 from hrpsim.resources import share_path
 from hrpsim.world.batch import Batch
@@ -59,8 +59,7 @@ class Humanoids:
         episodes_of: int | None = None,
     ):
         if isinstance(task, str):
-            if task not in TASKS:
-                raise StateError(unknown_name("task", task, TASKS))
+            require_name("task", task, TASKS, StateError)
             task = TASKS[task]
         self.task = task
         world = load_world(

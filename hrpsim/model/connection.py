@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hrpsim.errors import unknown_name
+from hrpsim.errors import require_name
 from hrpsim.model.shapes.placement import Placement
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")  # along and about the axes of frame a
@@ -47,15 +47,13 @@ def held_axes(kind: str | None, axes: Iterable[str] | None) -> tuple[str, ...]:
     """
     if axes is None:
         kind = "fixed" if kind is None else kind
-        if kind not in KINDS:
-            raise ValueError(unknown_name("kind of connection", str(kind), KINDS))
+        require_name("kind of connection", kind, KINDS, ValueError)
         return KINDS[kind]
     if kind is not None:
         raise ValueError(f"give a kind ({kind!r}) or axes ({axes!r}), not both")
     axes = tuple(axes)
     for axis in axes:
-        if axis not in AXES:
-            raise ValueError(unknown_name("axis", str(axis), AXES))
+        require_name("axis", axis, AXES, ValueError)
     if not axes or len(set(axes)) != len(axes):
         raise ValueError(f"axes must name each axis that is held once, got {axes!r}")
     return axes

@@ -144,8 +144,7 @@ def _read_tendon(description: Description, extension: Extension, joint: str, tag
     _check_content(description, tag, attributes)
     name, other = document.text(tag, "name"), document.text(tag, "joint")
     _refuse_second(description, extension.tendons, name, tag)
-    if other not in description.joints:
-        document.fail(tag, unknown_name("joint", other, description.joints))
+    document.require_name(tag, "joint", other, description.joints)
     other = _referent(description, tag, other, "joint")
     if other == joint:
         document.fail(tag, f"joins joint {joint!r} to itself")
@@ -194,8 +193,7 @@ def _read_mesh(description: Description, extension: Extension, link: str, tag) -
     _check_content(description, tag, ("as",))
     _refuse_second(description, extension.meshes, link, tag)
     use = document.text(tag, "as")
-    if use not in MESH_USES:
-        document.fail(tag, unknown_name("as", use, MESH_USES))
+    document.require_name(tag, "as", use, MESH_USES)
     if description.link_elements[link].find("collision/geometry/mesh") is None:
         document.fail(tag, f"link {link!r} has no collision mesh")
     extension.meshes[link] = use
@@ -204,8 +202,7 @@ def _read_mesh(description: Description, extension: Extension, link: str, tag) -
 def _read_sensor(description: Description, extension: Extension, link: str, tag) -> None:
     document = description.document
     name, kind = document.text(tag, "name"), document.text(tag, "type")
-    if kind not in SENSOR_TYPES:
-        document.fail(tag, unknown_name("sensor type", kind, SENSOR_TYPES))
+    document.require_name(tag, "sensor type", kind, SENSOR_TYPES)
     own = settings_of_kind(kind) if kind in SAMPLED_KINDS else ("tare", "rate", "latency")
     _check_content(description, tag, ("name", "type", *own), children=("origin",))
     first = extension.sensors.get(name) or extension.sampled.get(name)
@@ -249,8 +246,7 @@ def _read_connection(description: Description, extension: Extension, link: str, 
     document = description.document
     _check_content(description, tag, _CONNECTION_ATTRIBUTES)
     other, kind, axes = document.text(tag, "to"), tag.get("kind"), tag.get("axes")
-    if other not in description.links:
-        document.fail(tag, unknown_name("link", other, description.links))
+    document.require_name(tag, "link", other, description.links)
     if other == link:
         document.fail(tag, f"joins link {link!r} to itself")
     axes = None if axes is None else tuple(axes.split())
@@ -302,8 +298,7 @@ def _read_keyframe(description: Description, extension: Extension, link: str, ta
     for element in document.children(tag, "joint"):
         _check_content(description, element, ("name", "position"))
         joint = document.text(element, "name")
-        if joint not in description.joints:
-            document.fail(element, unknown_name("joint", joint, description.joints))
+        document.require_name(element, "joint", joint, description.joints)
         kind = description.joints[joint].type
         if kind not in (*MOVING_TYPES, "floating"):
             document.fail(element, f"joint {joint!r} is {kind}, with no coordinate")
@@ -336,8 +331,7 @@ def _read_ros2_control(description: Description, extension: Extension, element) 
     document = description.document
     for joint in document.children(element, "joint"):
         name = document.text(joint, "name")
-        if name not in description.joints:
-            document.fail(joint, unknown_name("joint", name, description.joints))
+        document.require_name(joint, "joint", name, description.joints)
         interfaces = [
             document.text(interface, "name")
             for interface in document.children(joint, "command_interface")
@@ -351,8 +345,7 @@ def _check_content(
 ) -> None:
     document = description.document
     for attribute in element.attrib:
-        if attribute not in attributes:
-            document.fail(element, unknown_name("attribute", attribute, attributes))
+        document.require_name(element, "attribute", attribute, attributes)
     for child in document.children(element):
         if child.tag not in children:
             document.fail(child, unknown_name(f"element in <{element.tag}>", child.tag, children))

@@ -26,7 +26,7 @@ from urllib.parse import quote
 import numpy as np
 
 from hrpsim import limits
-from hrpsim.errors import ModelError, ModelWarning, unknown_name
+from hrpsim.errors import ModelError, ModelWarning, require_name, unknown_name
 from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.urdf.resources import PackagePaths, Resources
@@ -104,8 +104,7 @@ def load_model(  # many parameters: keyword arguments
     """
     if base is not None and base not in BASES:
         raise ModelError(unknown_name("base", str(base), BASES))
-    if meshes not in MESH_USES:
-        raise ModelError(unknown_name("meshes", str(meshes), MESH_USES))
+    require_name("meshes", meshes, MESH_USES, ModelError)
     urdf = _urdf_text(source, xacro_arguments or {}, package_paths, allow_xacro, allow_mjcf)
     return _model_of(urdf, base, accept_nonphysical_inertia, meshes, srdf)
 

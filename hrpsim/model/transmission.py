@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.errors import unknown_name
+from hrpsim.errors import require_name, unknown_name
 from hrpsim.model.formats.robot_data import Notes
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
 from hrpsim.values import LARGEST, is_number
@@ -128,8 +128,7 @@ def _transmission(description: Description, element, kind: str) -> Transmission:
     joints, actuators = parts
     names, actuator_names = (tuple(str(part.get("name")) for part in given) for given in parts)
     for joint in names:
-        if joint not in description.joints:
-            raise _IllFormed(unknown_name("joint", joint, description.joints))
+        require_name("joint", joint, description.joints, _IllFormed)
         if description.joints[joint].type not in MOVING_TYPES:
             raise _IllFormed(f"joint {joint!r} is {description.joints[joint].type}")
     n, m = ([_reduction(part) for part in given] for given in (joints, actuators))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
+from hrpsim.errors import StateError, WorldError, require_name, shown_value
 from hrpsim.world.world import World
 
 _KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
@@ -74,7 +74,6 @@ class BatchArguments:
         found = []
         for world in self.worlds:
             there = getattr(world, kind)
-            if name not in there:
-                raise WorldError(unknown_name(_KINDS[kind], str(name), there))
+            require_name(_KINDS[kind], name, there)
             found.append(there[name])
         return found

@@ -16,7 +16,7 @@ import numpy as np
 from lxml import etree
 
 from hrpsim.control.biped.anatomy import BipedLeg
-from hrpsim.errors import ModelError, unknown_name
+from hrpsim.errors import ModelError, require_name
 from hrpsim.model.formats.urdf_writer import exact_text, rpy_of
 from hrpsim.model.urdf.resources import Resources
 
@@ -96,8 +96,7 @@ BUSH_SETS = {
 
 def bush_set(name: str) -> BushSet:
     """Return the constants called `name`; ModelError names what exists."""
-    if name not in BUSH_SETS:
-        raise ModelError(unknown_name("bush set", name, BUSH_SETS))
+    require_name("bush set", name, BUSH_SETS, ModelError)
     return BUSH_SETS[name]
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.control.pattern.support_polygon import gap_between
-from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.errors import HrpsimError, require_name
 from hrpsim.moved import old_names
 
 __getattr__ = old_names(__name__)
@@ -80,8 +80,7 @@ class Footsteps:
     first: str = "left"  # the foot that makes the first step
 
     def __post_init__(self):
-        if self.first not in SIDES:
-            raise WalkError(unknown_name("foot", str(self.first), SIDES))
+        require_name("foot", self.first, SIDES, WalkError)
 
     @property
     def climbs(self) -> bool:
@@ -153,8 +152,7 @@ PATTERNS = {
 
 def named_walk(name: str) -> Footsteps:
     """Return the walk of PATTERNS called `name`; WalkError names what exists."""
-    if name not in PATTERNS:
-        raise WalkError(unknown_name("walk", name, PATTERNS))
+    require_name("walk", name, PATTERNS, WalkError)
     return PATTERNS[name]
 
 

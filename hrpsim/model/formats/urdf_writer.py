@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from lxml import etree
 
-from hrpsim.errors import ModelError, unknown_name
+from hrpsim.errors import ModelError
 from hrpsim.model.formats.robot_data import (
     JointData,
     LinkData,
@@ -246,8 +246,7 @@ def read_urdf(text: str, label: str, has_lines: bool = True) -> Document:
     """
     document = Document(text, label, has_lines)
     version = document.root.get("version", VERSIONS[0]).strip()
-    if version not in VERSIONS:
-        document.fail(document.root, unknown_name("version of URDF", version, VERSIONS))
+    document.require_name(document.root, "version of URDF", version, VERSIONS)
     for origin in document.root.iter("origin"):
         if origin.get("quat_xyzw") is not None:
             _write_angles(document, origin, version)

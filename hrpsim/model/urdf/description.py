@@ -175,13 +175,11 @@ def is_void(box) -> bool:
 
 def _check_joint(document: Document, joint, links: dict) -> None:
     kind = document.text(joint, "type")
-    if kind not in JOINT_TYPES:
-        document.fail(joint, unknown_name("joint type", kind, JOINT_TYPES))
+    document.require_name(joint, "joint type", kind, JOINT_TYPES)
     for end in ("parent", "child"):
         element = document.only(joint, end, required=True)
         link = document.text(element, "link")
-        if link not in links:
-            document.fail(element, unknown_name("link", link, links))
+        document.require_name(element, "link", link, links)
     _check_origin(document, joint)
     axis = document.only(joint, "axis")
     if axis is not None and (kind in (*MOVING_TYPES, "planar") or axis.get("xyz") is not None):
@@ -263,8 +261,7 @@ def _check_mimics(document: Document, joints: dict) -> None:
             document.number(mimic, key, 0.0)
         if joint.get("type") in ("floating", "planar"):
             document.fail(mimic, f"a {joint.get('type')} joint cannot follow another")
-        if leader_name not in joints:
-            document.fail(mimic, unknown_name("joint", leader_name, joints))
+        document.require_name(mimic, "joint", leader_name, joints)
         leader = joints[leader_name]
         if leader is joint:
             document.fail(mimic, "the joint follows itself")

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NoReturn
 
 from lxml import etree
 
 from hrpsim import limits
-from hrpsim.errors import ModelError, shown_value
+from hrpsim.errors import ModelError, shown_value, unknown_name
 from hrpsim.values import LARGEST
 
 _NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around them mean nothing
@@ -107,6 +107,11 @@ class Document:
     def fail(self, element, cause: str) -> NoReturn:
         """Raise the ModelError that names file, line, element and cause."""
         raise ModelError(f"{self.where(element)}: {cause}")
+
+    def require_name(self, element, kind: str, given: str, available: Collection[str]) -> None:
+        """Raise the ModelError about an element unless `given` is one of `available`."""
+        if given not in available:
+            self.fail(element, unknown_name(kind, given, available))
 
 
 def _parsed(text: bytes, recover: bool = False):

@@ -19,7 +19,7 @@ from std_srvs.srv import SetBool
 
 from hrpsim.control.controller_group import FINISHED, INACTIVE, UNLOADED, ControllerGroup, Member
 from hrpsim.control.framework.controller import ControllerError
-from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.errors import HrpsimError, require_name
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.optional_packages import optional_module
 
@@ -152,8 +152,7 @@ class ManagerServices:
         """Return those of `begin` that share no joint with a member that stays active."""
         kept = []
         for name in begin:
-            if name not in self._group.members:
-                raise ControllerError(unknown_name("controller", name, self._group.members))
+            require_name("controller", name, self._group.members, ControllerError)
             rivals = [one for one in self._group.active_rivals(name) if one not in end]
             if not rivals:
                 kept.append(name)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
+from hrpsim.errors import HrpsimError, ModelError, WorldError, require_name
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.urdf.resources import Resources
 from hrpsim.resources import share_path
@@ -197,8 +197,7 @@ class SavedStates:
 
     def restore(self, name: str, world) -> None:
         """Restore a state bit for bit; WorldError for an unknown name, or one of other entities."""
-        if name not in self._states:
-            raise WorldError(unknown_name("saved state", name, self._states))
+        require_name("saved state", name, self._states)
         world.restore(self._states[name])
 
     def clear(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.bag.files import BagError
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.errors import require_name
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
@@ -59,8 +59,7 @@ class Comparison:
         self.count += 1
         present = robot.joint_positions, robot.joint_velocities, robot.joint_efforts
         for name in recorded.names:
-            if name not in robot.joint_names:
-                raise WorldError(unknown_name("recorded joint", name, robot.joint_names))
+            require_name("recorded joint", name, robot.joint_names)
         indices = [robot.joint_names.index(name) for name in recorded.names]
         replayed = np.array(present)[:, indices]
         gaps = np.abs(replayed - recorded.values)
@@ -184,8 +183,7 @@ class Replay:
         robots = self.world.robots
         if not name and len(robots) == 1:
             return next(iter(robots.values()))
-        if name not in robots:
-            raise WorldError(unknown_name("recorded robot", name, robots))
+        require_name("recorded robot", name, robots)
         return robots[name]
 
     def _set_up(self, robot, description: dict[str, Any]) -> None:
@@ -193,8 +191,7 @@ class Replay:
         gains = dict(zip(robot.joint_names, zip(*robot.gains)))
         for joint in description.get("joints", ()):
             name, recorded = joint["name"], tuple(joint["gains"])
-            if name not in gains:
-                raise WorldError(unknown_name("recorded joint", name, gains))
+            require_name("recorded joint", name, gains)
             if recorded != tuple(map(float, gains[name])):
                 robot.set_gains(*recorded, names=[name])
                 follow_gains(robot, name, *recorded)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.errors import WorldError, require_name
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.robot.robot_input import RobotInput
@@ -49,8 +49,7 @@ class PlacedJoints(RobotInput):
         if not names:
             raise WorldError("the message names no joint")
         for name in names:
-            if name not in robot.joint_names:
-                raise WorldError(unknown_name("joint", name, robot.joint_names))
+            require_name("joint", name, robot.joint_names)
             if name in robot.locked:
                 raise WorldError(f"joint {name!r} is locked")
         if len(set(names)) != len(names):

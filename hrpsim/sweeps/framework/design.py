@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim import limits
-from hrpsim.errors import shown_value, unknown_name
+from hrpsim.errors import require_name, shown_value
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.text_file import read_text
 from hrpsim.values import LARGEST, is_number
@@ -99,8 +99,7 @@ def read_distribution(given: Any) -> Levels | Continuous:
     if len(kinds) != 1:
         raise SweepError(f"one of {', '.join(KINDS)} is needed, got {shown_value(dict(given))}")
     kind = kinds[0]
-    if kind not in KINDS:
-        raise SweepError(unknown_name("distribution", str(kind), KINDS))
+    require_name("distribution", kind, KINDS, SweepError)
     if "within" in given and kind != "normal":
         raise SweepError(f"`within` goes with normal, not with {kind}")
     if kind == "values":
@@ -186,8 +185,7 @@ class Design:
     rows: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self):
-        if self.method not in METHODS:
-            raise SweepError(unknown_name("method", str(self.method), METHODS))
+        require_name("method", self.method, METHODS, SweepError)
         for name, value in {"count": self.count, "repeat": self.repeat}.items():
             if value is None and name == "count":
                 continue

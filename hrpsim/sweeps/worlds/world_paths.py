@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import unknown_name
+from hrpsim.errors import require_name
 from hrpsim.model.shapes.geometry import Box
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.schema import first_mistake, numeric
@@ -90,8 +90,7 @@ def changed(data: Any, paths: Mapping[str, tuple[Any, ...]], values: Mapping[str
     """Return a copy of a world file's data with other values; SweepError for invalid ones."""
     new = copy.deepcopy(data)
     for path, value in values.items():
-        if path not in paths:
-            raise SweepError(unknown_name("parameter", path, paths))
+        require_name("parameter", path, paths, SweepError)
         *above, last = paths[path]
         node = new
         for key in above:

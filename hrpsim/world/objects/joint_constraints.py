@@ -20,7 +20,7 @@ from hrpsim.constraints.joint_rows import (
     PARAMETERS_OF_ROW,
 )
 from hrpsim.constraints.rows import LOWER_LIMIT, UPPER_LIMIT
-from hrpsim.errors import StateError, WorldError, unknown_name
+from hrpsim.errors import StateError, WorldError, require_name, unknown_name
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.values import not_negative
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, SolverRules, solver_code
@@ -142,8 +142,7 @@ class JointConstraints:
             force_limit: largest effort of the constraint [Nm or N].
             solver: overrides the world's rules.
         """
-        if kind not in JOINT_KINDS:
-            raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))
+        require_name("kind of joint constraint", kind, JOINT_KINDS)
         indices = self._constrained(names)
         column = JOINT_KINDS.index(kind)
         may_be_rigid = column in (LIMIT_PARAMETERS, MIMIC_PARAMETERS)

@@ -14,7 +14,7 @@ import numpy as np
 from hrpsim.constraints.friction_laws import LAWS
 from hrpsim.constraints.joint_rows import JOINT_KINDS
 from hrpsim.constraints.solver_table import CONTACTS, RIGID, SOLVERS, solvers_of
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.errors import WorldError, require_name, unknown_name
 
 KINDS = (CONTACTS, "connection", *JOINT_KINDS)
 NAMES = tuple(name for name in SOLVERS if any(name in solvers_of(kind) for kind in KINDS))
@@ -88,8 +88,7 @@ class SolverRules:
                     f"solver rule {k} must be a mapping of {', '.join(_RULE_KEYS)}, got {entry!r}"
                 )
             for key in entry:
-                if key not in _RULE_KEYS:
-                    raise WorldError(unknown_name(f"in solver rule {k}, entry", key, _RULE_KEYS))
+                require_name(f"in solver rule {k}, entry", key, _RULE_KEYS)
             self.add(**entry)
 
     def add(self, solver: str, kind=None, bodies=None, materials=None) -> None:

@@ -9,7 +9,7 @@ import warnings
 
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.errors import ModelWarning, WorldError, require_name
 from hrpsim.model.formats.robot_data import free_name
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.compound import Compound
@@ -158,6 +158,5 @@ class Population(Connections):
             if known.get(entity.name) is not entity:
                 raise WorldError(f"{entity.name!r} is not in this world")
             return entity
-        if entity not in known:
-            raise WorldError(unknown_name("robot or body", str(entity), known))
+        require_name("robot or body", entity, known)
         return known[entity]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import HrpsimError, WorldError, shown_value, unknown_name
+from hrpsim.errors import HrpsimError, WorldError, require_name, shown_value, unknown_name
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
 from hrpsim.model.model import CollisionShape
@@ -175,8 +175,7 @@ class Rays(Readings):
         """Return the caster of rays in the present arrays; for `geometry` see `cast_rays`."""
         caster, scene = self._casters.get(geometry), self._scenes.scene
         if caster is None or not caster.fits(scene):
-            if geometry not in GEOMETRIES:
-                raise WorldError(unknown_name("geometry", str(geometry), GEOMETRIES))
+            require_name("geometry", geometry, GEOMETRIES)
             entities, table = self._contents.entities, self.reader.table
             of_shape = iter(table.of_shape.tolist())
             targets = [(None, _as_it_collides(s, next(of_shape))) for s in self._contents.fixed]
