@@ -91,9 +91,10 @@ def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) ->
 
 
 def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> list[ShapeData]:
-    """Return the shapes of the node that a DEF calls `name`, as Choreonoid takes it out of a file.
+    """Return the shapes of the node with the DEF name `name`, as Choreonoid reads it from a file.
 
-    Its origin becomes that of T; rotations and scales of the transforms above it remain.
+    T (4, 4) places the node's origin; the rotations and scales of the transforms above the node
+    still act on it, their translations do not.
     """
     file = parsed(read_source(path)[0], path, notes)
     pending, names = [(node, np.eye(3)) for node in reversed(file.nodes)], []

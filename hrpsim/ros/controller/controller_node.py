@@ -241,7 +241,10 @@ class ControllerNode:
         return True
 
     def _restart(self, stamp: Stamp, tick: int) -> None:
-        """Restart after a reset, which skips a tick; HrpsimError if ticks are always skipped."""
+        """Restart the controller where a tick is missing, as after a reset.
+
+        Raises HrpsimError if ticks are missing every time: the periods then differ.
+        """
         self._left_out = self._left_out + 1 if tick > self._last_tick else 0
         if self._left_out == _MOST_LEFT_OUT:
             apart = (tick - self._last_tick) * self._controller.period

@@ -45,7 +45,7 @@ _FASTEST = 1e4  # [m/s], [rad/s]; no step is short enough for more
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
-    """Return the category of an entity: that of its notes, else robot if it has joints."""
+    """Return the category that an entity's notes give; without one, robot if it has joints."""
     noted = entities.notes(entity).category
     if noted:
         return _NUMBERS[noted]
