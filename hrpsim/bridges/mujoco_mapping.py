@@ -224,7 +224,7 @@ class Mapping:
             self._kernels = [one.kernels_for(self._scene, **shared) for one in self._robots]
 
     def _meet(self, found: int, k: int) -> None:
-        """React to what `read_controls` of robot `k` found: a changed state, invalid numbers, a push."""
+        """React to what `read_controls` found: a changed state, invalid numbers, a push."""
         if found == CHANGED:
             self._world.gravity = self._gravity
             if self.is_changed():
