@@ -14,11 +14,14 @@ from hrpsim.constraints.friction_laws import (
     CONE,
     DIFFERENTIABLE,
     LAWS,
+    PYRAMID,
     SLIP_DIRECTION,
     disk_derivative,
     disk_scale,
+    friction_axes,
     friction_holds,
     has_derivative,
+    law_in_step,
     project_friction,
     project_onto_cone,
     tangent_count,
@@ -33,6 +36,7 @@ laws = st.sampled_from(list(LAWS.values()))
 run_project, run_cone, run_derivative, run_scale, run_holds = map(
     interpreted, (project_friction, project_onto_cone, disk_derivative, disk_scale, friction_holds)
 )
+run_axes, run_in_step = map(interpreted, (friction_axes, law_in_step))
 is_differentiable, tangents_of = map(interpreted, (has_derivative, tangent_count))
 
 
@@ -110,3 +114,19 @@ def test_friction_holds_within_its_share_of_the_bound(law, normal, x, y, share):
     size = math.hypot(x, y) if law == CONE else max(abs(x), abs(y))
     if not math.isclose(size, math.sqrt(share) * mu * normal, rel_tol=1e-9):
         assert run_holds(*rows, share) == (within and law != SLIP_DIRECTION)
+
+
+@given(laws, st.floats(-4.0, 4.0), numbers, st.floats(0.1, 10.0))
+def test_axes_of_a_law(law, angle, slip_x, slip_y):
+    """Law: along a unit vector: against the slip, or turned by the angle of the contact."""
+    x, y = run_axes(law, angle, slip_x, slip_y)
+    size = math.hypot(slip_x, slip_y)
+    against = (-slip_x / size, -slip_y / size)
+    expected = against if law == SLIP_DIRECTION else (math.cos(angle), math.sin(angle))
+    np.testing.assert_allclose((x, y), expected, atol=1e-12)
+
+
+def test_a_point_that_sticks_has_a_pyramid_in_place_of_a_direction_of_slip():
+    for law in LAWS.values():
+        assert run_in_step(law, True) == law
+        assert run_in_step(law, False) == (PYRAMID if law == SLIP_DIRECTION else law)

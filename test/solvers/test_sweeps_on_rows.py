@@ -312,18 +312,21 @@ def swept(problem, tolerance=1e-10, relative=0.0, limit=3000):
 
 
 @pytest.mark.parametrize("whole", [0, 1])
+@pytest.mark.parametrize("contacts, softness", [(3, 0.1), (5, 1e-3)])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_sweeps_end_in_coulomb_s_law(seed, whole):
+def test_sweeps_end_in_coulomb_s_law(seed, contacts, softness, whole):
     """Law: no row wants another impulse within its bounds: 0 and up, and the disk mu l_n."""
-    problem = RowProblem(seed, contacts=3, singles=2)
-    problem.rows.lower[9], problem.rows.upper[9] = -0.1, 0.1
+    problem = RowProblem(seed, contacts, singles=2, bodies=4)
+    problem.soften(softness)
+    first = 3 * contacts
+    problem.rows.lower[first], problem.rows.upper[first] = -0.1, 0.1
     press(problem)
     problem.island.whole = whole
     sweeps, change, done = swept(problem)
     assert done and 2 < sweeps < 3000 and change <= 1e-10
     found = problem.rows.impulse
     wanted = found - (problem.A @ found - problem.b) / np.diag(problem.A)
-    for n in range(0, 9, 3):
+    for n in range(0, first, 3):
         assert found[n] == pytest.approx(max(wanted[n], 0.0), abs=1e-8)
         bound = problem.rows.friction[n] * found[n]
         friction = wanted[n + 1 : n + 3]
@@ -331,8 +334,8 @@ def test_sweeps_end_in_coulomb_s_law(seed, whole):
         np.testing.assert_allclose(
             found[n + 1 : n + 3], friction * min(1.0, bound / size), atol=1e-8
         )
-    assert found[9] == pytest.approx(np.clip(wanted[9], -0.1, 0.1), abs=1e-8)
-    assert found[10] == pytest.approx(wanted[10], abs=1e-8)
+    assert found[first] == pytest.approx(np.clip(wanted[first], -0.1, 0.1), abs=1e-8)
+    assert found[first + 1] == pytest.approx(wanted[first + 1], abs=1e-8)
 
 
 def test_sweeps_stop_at_their_limit_or_where_impulses_change_little():
