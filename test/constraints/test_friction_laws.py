@@ -50,13 +50,18 @@ def permits(law, bound, x, y):
     return max(abs(x), abs(y)) <= bound + slack
 
 
-@given(laws, bounds, numbers, numbers, numbers, numbers)
+@given(laws, bounds, numbers, numbers, st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
 def test_a_projection_is_the_nearest_point_that_is_permitted(law, bound, x, y, other_x, other_y):
     """Law: of a convex set: permitted, its own projection, and at an obtuse angle to all others."""
     px, py = run_project(law, bound, x, y)
     assert permits(law, bound, px, py)
     np.testing.assert_allclose(run_project(law, bound, px, py), (px, py), rtol=1e-12, atol=1e-15)
-    qx, qy = run_project(law, bound, other_x, other_y)
+    qx, qy = bound * other_x, bound * other_y
+    if law == CONE:
+        qx, qy = (q / max(1.0, math.hypot(other_x, other_y)) for q in (qx, qy))
+    elif law == SLIP_DIRECTION:
+        qx, qy = abs(qx), 0.0
+    assert permits(law, bound, qx, qy)
     assert (x - px) * (qx - px) + (y - py) * (qy - py) <= 1e-9
 
 
