@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from hrpsim.errors import WorldError, shown_value, unknown_name
@@ -20,6 +21,20 @@ ENCODERS = ("joint", "motor")
 _EFFICIENCY = Range(0.0, 1.0, above_low=True)
 _TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
 _RISE = Range(-0.1, 0.1, "1/K")
+# Without any of these, and without losses of the gear, a step is that of a plain joint.
+_ACTING = (
+    "delay",
+    "command_period",
+    "slew_rate",
+    "integral_gain",
+    "curve_velocity",
+    "resistance",
+    "stiffness",
+    "coulomb_friction",
+    "static_friction",
+    "viscous_friction",
+    "joint_resolution",
+)
 
 RANGES: Mapping[str, Range] = {
     "delay": Range(0.0, LONGEST_DELAY, "s"),
@@ -206,6 +221,12 @@ class Actuator:
             raise WorldError(
                 "derating_temperature needs a limit_temperature above it, and winding_heat_capacity"
             )
+
+    @cached_property
+    def acts(self) -> bool:
+        """Whether it changes a step, and not readings alone."""
+        lossless = self.efficiency == self.backdriving_efficiency == 1.0
+        return not lossless or any(getattr(self, name) for name in _ACTING)
 
     def check_for(self, joint: str, span: float, effort_limit: float, rotor_inertia: float) -> None:
         """Raise WorldError for what does not fit a joint.

@@ -188,6 +188,40 @@ def test_an_actuator_is_set_and_taken_away():
     assert np.array_equal(plain.v, robot.v)
 
 
+def test_what_does_not_act_leaves_the_plain_joint_its_bits():
+    """Law: readings and reports alone cost a step nothing; views then show the plain joint."""
+    readings = {"torque_noise": 0.1, "torque_resolution": 0.5, "ambient_temperature": 30.0}
+    joint = {"kp": 300, "kd": 5, "friction": 0.2, "velocity": 2.0, "effort": 40}
+    (world, robot), (other, plain) = arm(readings, **joint), arm(**joint)
+    for each in (robot, plain):
+        each.command(positions=[0.5])
+    for _ in range(300):
+        world.step(), other.step()
+        assert (robot.q[0], robot.v[0], robot.tau[0]) == (plain.q[0], plain.v[0], plain.tau[0])
+    view = robot.actuators["j"]
+    assert len(world.scene.actuators.units) == 0
+    assert (view.motor_position, view.motor_velocity) == (robot.q[0], robot.v[0])
+    assert (view.torque, view.motor_torque) == (robot.tau[0], robot.tau[0])
+    assert view.winding_temperature == view.housing_temperature == 30.0
+    with pytest.raises(hrpsim.WorldError, match="has no resistance"):
+        view.winding_temperature = 50.0
+
+
+@pytest.mark.parametrize("given", [{name: value} for name, value in ALL.items()])
+def test_what_acts_changes_the_motion_or_is_refused_alone(given):
+    """Law: no property of a step is taken for one of readings alone."""
+    try:
+        world, robot = arm(given, kp=300, kd=5)
+    except hrpsim.errors.HrpsimError:
+        return
+    other, plain = arm(kp=300, kd=5)
+    world.step(), other.step()
+    for each in (robot, plain):
+        each.command(positions=[0.5])
+    world.step(50), other.step(50)
+    assert robot.actuators["j"].properties.acts == (robot.q[0] != plain.q[0])
+
+
 def test_world_files_name_actuators(tmp_path):
     """Law: actuators of a world file are those of set_actuator, by names with * and ?."""
     from actuators.arms import URDF
