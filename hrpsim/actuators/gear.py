@@ -65,7 +65,7 @@ def _linearise_two_masses(unit, now, joint_end):
         if side == _AT_REST:
             if abs(left) <= loss:
                 load, growth = 0.0, math.inf
-                lever = (unit.gear_gain + unit.gear_loss) * unit.of_rate + now.of_joint
+                lever = (unit.gear_gain + unit.gear_loss) * now.of_rate + now.of_joint
                 reach = min(reach, (loss - abs(left)) / lever)
                 break
             side, decided = -math.copysign(1.0, left), True
@@ -97,11 +97,17 @@ def _linearise_two_masses(unit, now, joint_end):
 
 
 @inlined_kernel
-def begin_gear(unit, state, now):
-    """Write what the gear transmits in a step, as a function of the velocities at its end."""
-    rate = now.motor_start - now.joint_start
+def begin_gear(unit, state, now, time_step):
+    """Write what the gear transmits in a step, as a function of the velocities at its end.
+
+    The damper acts by the trapezoidal rule, as far as motor and link do not swing about each other
+    from step to step; beyond that it brings them to rest at each other.
+    """
+    moved = unit.inertia * state.link_inertia / (unit.inertia + state.link_inertia)
+    damping = max(0.5 * unit.damping, unit.damping - moved / time_step)
+    now.of_rate = unit.spring_rate + damping
     now.gear_torque = unit.of_middle * now.middle + unit.of_twist * state.twist
-    now.gear_torque -= unit.of_rate_before * rate
+    now.gear_torque -= (damping - 0.5 * unit.damping) * (now.motor_start - now.joint_start)
 
 
 @inlined_kernel
@@ -110,11 +116,11 @@ def gear_torque(unit, now, rate):
 
     The third number is the change of that speed within which the derivative holds.
     """
-    torque = now.gear_torque + unit.of_rate * rate
+    torque = now.gear_torque + now.of_rate * rate
     beyond = abs(torque) - unit.dead_torque
-    reach = abs(beyond) / unit.of_rate
+    reach = abs(beyond) / now.of_rate
     if beyond > 0.0:
-        return math.copysign(beyond, torque), unit.of_rate, reach
+        return math.copysign(beyond, torque), now.of_rate, reach
     return 0.0, 0.0, reach
 
 

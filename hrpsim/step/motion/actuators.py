@@ -59,7 +59,7 @@ def begin_drives(s):
             joint_end = now.motor_end
         _correct_position(s, unit, state, now, dof)
         if unit.two_mass:
-            begin_gear(unit, state, now)
+            begin_gear(unit, state, now, dt)
         _set_demand(unit, now, dof, s.q[dof.q_index], dt)
         linearise(unit, now, joint_end)
         if not unit.two_mass:
@@ -144,7 +144,7 @@ def _begin_again(s, number, dof, rate):
     joint_end = now.joint_end + rate - now.joint_start
     now.joint_start = rate
     if unit.two_mass:
-        begin_gear(unit, state, now)
+        begin_gear(unit, state, now, dt)
     else:
         now.motor_start = rate
     _set_demand(unit, now, dof, s.q[dof.q_index], dt)
@@ -207,6 +207,9 @@ def store_drives(s):
             state.deflection = now.middle + 0.5 * dt * (motor_end - s.velocity[k])
             state.twist = relax_twist(unit, state)
             state.motor_change = motor_end - state.motor_velocity
+            inverse = s.articulated[s.forest.dofs[k].body].D_inverse
+            if inverse > 0.0:
+                state.link_inertia = 1.0 / inverse - s.work.joint_inertia[k]
         state.motor_velocity, state.integral = motor_end, now.integral
         if unit.has_heat:
             heat(unit, state)

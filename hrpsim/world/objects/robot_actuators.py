@@ -288,6 +288,8 @@ class RobotActuators(RobotProperties, Entity):
         arrays.states[at] = 0
         for field in TEMPERATURES:
             arrays.states[field][at] = arrays.units["ambient"][at]
+        moved = self.world.scene.forest.dofs[arrays.units["dof"][at]]
+        arrays.states["link_inertia"][at] = moved["own_inertia"] - moved["rotor_inertia"]
         self._fill_commands(at)
         self._move_motors()
 
