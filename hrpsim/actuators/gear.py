@@ -25,7 +25,7 @@ import math
 from hrpsim.actuators.motor import motor_torque
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
-_ROUNDING = 1e-13  # of a velocity
+_ROUNDING, _NEAR = 1e-13, 1e-10  # of a velocity
 _SMALLEST = 1e-16  # velocity that counts [rad/s]
 _ITERATIONS = 60
 _AT_REST = 2.0  # direction of a motor that may stick
@@ -42,6 +42,31 @@ def linearise(unit, now, joint_end):
     now.motor_end, now.motor_slope = joint_end, 1.0
     now.motor_torque, now.motor_torque_slope = torque, slope
     now.torque, now.slope = unit.gear_gain * torque, unit.gear_gain * slope
+
+
+@inner_kernel
+def settle(unit, now, inertia, free_end, time_step):
+    """Take the torque linear about the velocity at which it leaves its joint if all else stays.
+
+    I (joint_end - free_end) = dt torque(joint_end), with the inertia I that the joint moves and its
+    velocity free_end without the torque. Newton's method with a bracket.
+    """
+    low, high = -math.inf, math.inf
+    for _ in range(_ITERATIONS):
+        left = inertia * (now.joint_end - free_end) - time_step * now.torque
+        change = -left / (inertia - time_step * now.slope)
+        near = max(now.reach, _NEAR * abs(now.joint_end) + _SMALLEST)
+        if abs(change) * (1.0 + abs(now.motor_slope)) <= near:
+            return
+        if left > 0.0:
+            high = now.joint_end
+        else:
+            low = now.joint_end
+        end = now.joint_end + change
+        if not (low < end and end < high):
+            end = 0.5 * (low + high)
+        now.motor_end += now.motor_slope * (end - now.joint_end)
+        linearise(unit, now, end)
 
 
 @inlined_kernel
@@ -103,7 +128,7 @@ def begin_gear(unit, state, now, time_step):
     The damper acts by the trapezoidal rule, as far as motor and link do not swing about each other
     from step to step; beyond that it brings them to rest at each other.
     """
-    moved = unit.inertia * state.link_inertia / (unit.inertia + state.link_inertia)
+    moved = unit.inertia * state.moved_inertia / (unit.inertia + state.moved_inertia)
     damping = max(0.5 * unit.damping, unit.damping - moved / time_step)
     now.of_rate = unit.spring_rate + damping
     now.gear_torque = unit.of_middle * now.middle + unit.of_twist * state.twist

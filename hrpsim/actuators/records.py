@@ -82,7 +82,7 @@ ACTUATOR_STATE = np.dtype(
         ("twist", "f8"),  # of the gear's spring [rad]
         ("motor_velocity", "f8"),  # [rad/s]
         ("motor_change", "f8"),  # of that velocity in the last step [rad/s]
-        ("link_inertia", "f8"),  # that the joint moved in the last step, without a motor [kg m^2]
+        ("moved_inertia", "f8"),  # that the joint moved in the last step besides [kg m^2]
         ("torque", "f8"),  # on the joint in the last step [Nm]
         ("motor_torque", "f8"),  # of the motor in the last step, before friction [Nm]
         ("winding_temperature", "f8"),  # [degree Celsius]

@@ -289,7 +289,7 @@ class RobotActuators(RobotProperties, Entity):
         for field in TEMPERATURES:
             arrays.states[field][at] = arrays.units["ambient"][at]
         moved = self.world.scene.forest.dofs[arrays.units["dof"][at]]
-        arrays.states["link_inertia"][at] = moved["own_inertia"] - moved["rotor_inertia"]
+        arrays.states["moved_inertia"][at] = moved["own_inertia"] - moved["rotor_inertia"]
         self._fill_commands(at)
         self._move_motors()
 
