@@ -45,24 +45,24 @@ def linearise(unit, now, joint_end):
 
 
 @inner_kernel
-def settle(unit, now, inertia, free_end, time_step):
+def settle(unit, now, inertia, momentum, time_step):
     """Take the torque linear about the velocity at which it leaves its joint if all else stays.
 
-    I (joint_end - free_end) = dt torque(joint_end), with the inertia I that the joint moves and its
-    velocity free_end without the torque. Newton's method with a bracket.
+    I joint_end - dt torque(joint_end) = momentum, with the inertia I that the joint moves, and the
+    momentum that it would have without the torque. Newton's method with a bracket.
     """
     low, high = -math.inf, math.inf
     for _ in range(_ITERATIONS):
-        left = inertia * (now.joint_end - free_end) - time_step * now.torque
-        change = -left / (inertia - time_step * now.slope)
+        left = inertia * now.joint_end - time_step * now.torque - momentum
+        growth = inertia - time_step * now.slope
         near = max(now.reach, _NEAR * abs(now.joint_end) + _SMALLEST)
-        if abs(change) * (1.0 + abs(now.motor_slope)) <= near:
+        if abs(left) * (1.0 + abs(now.motor_slope)) <= near * growth:
             return
         if left > 0.0:
             high = now.joint_end
         else:
             low = now.joint_end
-        end = now.joint_end + change
+        end = now.joint_end - left / growth
         if not (low < end and end < high):
             end = 0.5 * (low + high)
         now.motor_end += now.motor_slope * (end - now.joint_end)

@@ -63,9 +63,9 @@ def begin_drives(s):
         _set_demand(unit, now, dof, s.q[dof.q_index], dt)
         linearise(unit, now, joint_end)
         if unit.two_mass:  # the velocity belongs to the last step's torque, maybe of another flank
-            inertia = state.moved_inertia
-            load = s.past_accelerations[k, 0] - state.torque / inertia
-            settle(unit, now, inertia, now.joint_start + dt * load, dt)
+            end = now.joint_start + dt * s.past_accelerations[k, 0]
+            momentum = state.moved_inertia * end - dt * state.torque
+            settle(unit, now, state.moved_inertia, momentum, dt)
         else:
             level = dry_friction(unit, s.work.velocity_middle[k])
             dof.friction = unit.joint_friction + level + unit.gear_loss * abs(now.motor_torque)
@@ -180,7 +180,7 @@ def revise_drives(s):
         changed = 1
         moved = _moved_inertia(s, k)
         if moved > 0.0:
-            settle(unit, now, moved, joint_end - dt * linear / moved, dt)
+            settle(unit, now, moved, moved * joint_end - dt * linear, dt)
     return changed
 
 
