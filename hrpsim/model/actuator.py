@@ -20,7 +20,9 @@ CURVE_POINTS = 8  # most points of a torque-speed curve
 ENCODERS = ("joint", "motor")
 _EFFICIENCY = Range(0.0, 1.0, above_low=True)
 _TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
+_RESISTANCE = Range(1e-6, 1e12, "K/W")
 _RISE = Range(-0.1, 0.1, "1/K")
+_OPTIONAL = ("regeneration_torque", "static_friction")  # None: as another property
 # Without any of these, and without losses of the gear, a step is that of a plain joint.
 _ACTING = (
     "delay",
@@ -62,9 +64,9 @@ RANGES: Mapping[str, Range] = {
     "torque_resolution": NOT_NEGATIVE,
     "torque_noise": NOT_NEGATIVE,
     "winding_heat_capacity": NOT_NEGATIVE,
-    "winding_thermal_resistance": POSITIVE,
+    "winding_thermal_resistance": _RESISTANCE,
     "housing_heat_capacity": POSITIVE,
-    "housing_thermal_resistance": POSITIVE,
+    "housing_thermal_resistance": _RESISTANCE,
     "ambient_temperature": _TEMPERATURE,
     "reference_temperature": _TEMPERATURE,
     "resistance_coefficient": _RISE,
@@ -155,7 +157,7 @@ class Actuator:
     def __post_init__(self):
         for name, bounds in RANGES.items():
             value = getattr(self, name)
-            if value is not None:
+            if value is not None or name not in _OPTIONAL:
                 object.__setattr__(self, name, number(name, value, bounds))
         if self.encoder not in ENCODERS:
             raise WorldError(unknown_name("encoder", str(self.encoder), ENCODERS))
