@@ -19,7 +19,7 @@ from hrpsim.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, 
 CURVE_POINTS = 8  # most points of a torque-speed curve
 ENCODERS = ("joint", "motor")
 _EFFICIENCY = Range(0.0, 1.0, above_low=True)
-_TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
+TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
 _RESISTANCE = Range(1e-6, 1e12, "K/W")
 _RISE = Range(-0.1, 0.1, "1/K")
 _OPTIONAL = ("regeneration_torque", "static_friction")  # None: as another property
@@ -67,8 +67,8 @@ RANGES: Mapping[str, Range] = {
     "winding_thermal_resistance": _RESISTANCE,
     "housing_heat_capacity": POSITIVE,
     "housing_thermal_resistance": _RESISTANCE,
-    "ambient_temperature": _TEMPERATURE,
-    "reference_temperature": _TEMPERATURE,
+    "ambient_temperature": TEMPERATURE,
+    "reference_temperature": TEMPERATURE,
     "resistance_coefficient": _RISE,
     "torque_constant_coefficient": _RISE,
     "derating_temperature": LIMIT,

@@ -165,6 +165,18 @@ def test_entities_that_come_and_go_leave_actuators_alone():
     assert paths[0] == paths[1]
 
 
+def test_neither_other_things_nor_impossible_temperatures_are_taken():
+    """Law: the error names what was given and what is allowed; nothing changes."""
+    heat = {"resistance": 1.0, "voltage": 10.0, "torque_constant": 1.0}
+    _world, robot = arm(heat | {"winding_heat_capacity": 10.0})
+    for given in ({"delay": 0.1}, 3.0):
+        with pytest.raises(hrpsim.WorldError, match=r"a preset's name or None, got"):
+            robot.set_actuator(given, "j")
+    with pytest.raises(hrpsim.WorldError, match=r"from -273\.15 to 10000 degrees Celsius"):
+        robot.actuators["j"].winding_temperature = -300.0
+    assert robot.actuators["j"].winding_temperature == 25.0
+
+
 def test_encoders_round():
     """Law: the gains hold a position to half a step of the encoder, and readings are rounded."""
     world, robot = arm({"joint_resolution": 0.01}, kp=100, kd=10)

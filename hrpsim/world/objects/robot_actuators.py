@@ -12,8 +12,8 @@ import numpy as np
 
 from hrpsim.actuators.fill import actuator_records, leave_to_actuators, slots_of
 from hrpsim.actuators.records import ACTUATOR_STATE, COMMAND
-from hrpsim.errors import NamedParts, WorldError, unknown_name
-from hrpsim.model.actuator import Actuator
+from hrpsim.errors import NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.model.actuator import TEMPERATURE, Actuator
 from hrpsim.model.presets import ACTUATOR_PRESETS
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
@@ -116,7 +116,7 @@ class ActuatorView:
     def _set_temperature(self, field: str, value: float) -> None:
         if self.properties.resistance == 0.0:
             raise WorldError(f"{self!r} has no resistance, and so nothing that warms")
-        self._state()[field] = number(field, value)
+        self._state()[field] = number(field, value, TEMPERATURE)
 
 
 class RobotActuators(RobotProperties, Entity):
@@ -183,6 +183,11 @@ class RobotActuators(RobotProperties, Entity):
             if actuator not in ACTUATOR_PRESETS:
                 raise WorldError(unknown_name("preset of an actuator", actuator, ACTUATOR_PRESETS))
             actuator, inertia, _ = ACTUATOR_PRESETS[actuator]
+        if not isinstance(actuator, Actuator | None):
+            raise WorldError(
+                f"an actuator is an hrpsim.Actuator, a preset's name or None, got"
+                f" {shown_value(actuator)}"
+            )
         joints = [self.joint_index.names[k] for k in self.joint_index.indices(names)]
         fitted = {k: v for k, v in self.fitted_actuators.items() if k not in joints}
         if actuator is not None:
