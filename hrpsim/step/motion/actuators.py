@@ -38,7 +38,7 @@ def has_actuators(scene: Any) -> bool:
 def begin_drives(s):
     """Find commands, limits and friction of the step, and each torque about a predicted motion.
 
-    Reads: actuators, control, forest, q, settings, velocity, work.
+    Reads: actuators, control, forest, past_accelerations, q, settings, velocity, work.
     Writes: actuators, forest.
     """
     dt, drives = s.settings[0].time_step, s.actuators
