@@ -106,23 +106,13 @@ def _fill_gear(record, actuator: Actuator, time_step: float) -> None:
     record["gear_gain"] = 0.5 * (1.0 / backward + forward)
     record["gear_loss"] = 0.5 * (1.0 / backward - forward)
     inertia, k, c = record["inertia"], actuator.stiffness, actuator.damping
-    record["resisting"] = inertia / time_step + viscous * _weight(viscous, inertia, time_step)
+    resisting = inertia / time_step
+    record["resisting"] = resisting + max(0.5 * viscous, viscous - 0.5 * resisting)
     record["half_backlash"] = 0.5 * actuator.backlash
-    weight = _weight(c, inertia, time_step)
     record["of_middle"], record["of_twist"] = 0.5 * k + c / time_step, 0.5 * k - c / time_step
-    record["of_rate_before"] = c * (weight - 0.5)
-    record["of_rate"] = 0.25 * k * time_step + c * weight
+    record["spring_rate"], record["damping"] = 0.25 * k * time_step, c
     record["dead_torque"] = record["of_middle"] * record["half_backlash"]
     record["relaxation"] = math.exp(-k * time_step / c) if c > 0.0 else 0.0
-
-
-def _weight(damping: float, inertia: float, time_step: float) -> float:
-    """Return the weight of a step's end in the damper of a gear.
-
-    1/2, the trapezoidal rule, as far as two inertias like the motor's do not turn back in a step;
-    beyond that the weight with which they come to rest at each other.
-    """
-    return max(0.5, 1.0 - 0.5 * inertia / (damping * time_step)) if damping > 0.0 else 0.5
 
 
 def _fill_heat(record, actuator: Actuator, time_step: float) -> None:

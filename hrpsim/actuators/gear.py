@@ -25,7 +25,7 @@ import math
 from hrpsim.actuators.motor import motor_torque
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
-_ROUNDING = 1e-13  # of a velocity
+_ROUNDING, _NEAR = 1e-13, 1e-10  # of a velocity
 _SMALLEST = 1e-16  # velocity that counts [rad/s]
 _ITERATIONS = 60
 _AT_REST = 2.0  # direction of a motor that may stick
@@ -42,6 +42,31 @@ def linearise(unit, now, joint_end):
     now.motor_end, now.motor_slope = joint_end, 1.0
     now.motor_torque, now.motor_torque_slope = torque, slope
     now.torque, now.slope = unit.gear_gain * torque, unit.gear_gain * slope
+
+
+@inner_kernel
+def settle(unit, now, inertia, momentum, time_step):
+    """Take the torque linear about the velocity at which it leaves its joint if all else stays.
+
+    I joint_end - dt torque(joint_end) = momentum, with the inertia I that the joint moves, and the
+    momentum that it would have without the torque. Newton's method with a bracket.
+    """
+    low, high = -math.inf, math.inf
+    for _ in range(_ITERATIONS):
+        left = inertia * now.joint_end - time_step * now.torque - momentum
+        growth = inertia - time_step * now.slope
+        near = max(now.reach, _NEAR * abs(now.joint_end) + _SMALLEST)
+        if abs(left) * (1.0 + abs(now.motor_slope)) <= near * growth:
+            return
+        if left > 0.0:
+            high = now.joint_end
+        else:
+            low = now.joint_end
+        end = now.joint_end - left / growth
+        if not (low < end and end < high):
+            end = 0.5 * (low + high)
+        now.motor_end += now.motor_slope * (end - now.joint_end)
+        linearise(unit, now, end)
 
 
 @inlined_kernel
@@ -65,7 +90,7 @@ def _linearise_two_masses(unit, now, joint_end):
         if side == _AT_REST:
             if abs(left) <= loss:
                 load, growth = 0.0, math.inf
-                lever = (unit.gear_gain + unit.gear_loss) * unit.of_rate + now.of_joint
+                lever = (unit.gear_gain + unit.gear_loss) * now.of_rate + now.of_joint
                 reach = min(reach, (loss - abs(left)) / lever)
                 break
             side, decided = -math.copysign(1.0, left), True
@@ -97,11 +122,17 @@ def _linearise_two_masses(unit, now, joint_end):
 
 
 @inlined_kernel
-def begin_gear(unit, state, now):
-    """Write what the gear transmits in a step, as a function of the velocities at its end."""
-    rate = now.motor_start - now.joint_start
+def begin_gear(unit, state, now, time_step):
+    """Write what the gear transmits in a step, as a function of the velocities at its end.
+
+    The damper acts by the trapezoidal rule, as far as motor and link do not swing about each other
+    from step to step; beyond that it brings them to rest at each other.
+    """
+    moved = unit.inertia * state.moved_inertia / (unit.inertia + state.moved_inertia)
+    damping = max(0.5 * unit.damping, unit.damping - moved / time_step)
+    now.of_rate = unit.spring_rate + damping
     now.gear_torque = unit.of_middle * now.middle + unit.of_twist * state.twist
-    now.gear_torque -= unit.of_rate_before * rate
+    now.gear_torque -= (damping - 0.5 * unit.damping) * (now.motor_start - now.joint_start)
 
 
 @inlined_kernel
@@ -110,11 +141,11 @@ def gear_torque(unit, now, rate):
 
     The third number is the change of that speed within which the derivative holds.
     """
-    torque = now.gear_torque + unit.of_rate * rate
+    torque = now.gear_torque + now.of_rate * rate
     beyond = abs(torque) - unit.dead_torque
-    reach = abs(beyond) / unit.of_rate
+    reach = abs(beyond) / now.of_rate
     if beyond > 0.0:
-        return math.copysign(beyond, torque), unit.of_rate, reach
+        return math.copysign(beyond, torque), now.of_rate, reach
     return 0.0, 0.0, reach
 
 

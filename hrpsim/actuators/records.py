@@ -41,11 +41,11 @@ ACTUATOR = np.dtype(
         ("half_backlash", "f8"),  # of the gear [rad]
         ("inertia", "f8"),  # of the motor behind it [kg m^2]
         ("resisting", "f8"),  # torque per change of the motor's velocity in a step [Nms/rad]
-        # the gear's torque without backlash, by deflection in the middle, twist, rates [Nm/...]
+        # the gear's torque without backlash, by deflection in the middle, and twist [Nm/rad]
         ("of_middle", "f8"),
         ("of_twist", "f8"),
-        ("of_rate_before", "f8"),
-        ("of_rate", "f8"),
+        ("spring_rate", "f8"),  # its spring's, by the rate at the end of the step [Nms/rad]
+        ("damping", "f8"),  # of the gear [Nms/rad]
         ("dead_torque", "f8"),  # by which the backlash lowers it [Nm]
         ("relaxation", "f8"),  # factor of the twist in a step without contact
         ("stribeck_speed", "f8"),  # [rad/s]
@@ -82,6 +82,7 @@ ACTUATOR_STATE = np.dtype(
         ("twist", "f8"),  # of the gear's spring [rad]
         ("motor_velocity", "f8"),  # [rad/s]
         ("motor_change", "f8"),  # of that velocity in the last step [rad/s]
+        ("moved_inertia", "f8"),  # that the joint moved in the last step besides [kg m^2]
         ("torque", "f8"),  # on the joint in the last step [Nm]
         ("motor_torque", "f8"),  # of the motor in the last step, before friction [Nm]
         ("winding_temperature", "f8"),  # [degree Celsius]
@@ -119,6 +120,7 @@ ACTUATOR_STEP = np.dtype(
         ("motor_torque_slope", "f8"),  # [Nms/rad]
         ("dry", "f8"),  # level of the motor's dry friction [Nm]
         ("gear_torque", "f8"),  # without backlash: gear_torque + of_rate (motor_end - joint_end)
+        ("of_rate", "f8"),  # [Nms/rad]
         ("middle", "f8"),  # deflection in the middle of the step [rad]
         ("integral", "f8"),  # at the end of the step [Nm]
         ("command", COMMAND),  # in effect

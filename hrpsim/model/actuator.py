@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from hrpsim.errors import WorldError, shown_value, unknown_name
@@ -18,8 +19,24 @@ from hrpsim.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, 
 CURVE_POINTS = 8  # most points of a torque-speed curve
 ENCODERS = ("joint", "motor")
 _EFFICIENCY = Range(0.0, 1.0, above_low=True)
-_TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
+TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
+_RESISTANCE = Range(1e-6, 1e12, "K/W")
 _RISE = Range(-0.1, 0.1, "1/K")
+_OPTIONAL = ("regeneration_torque", "static_friction")  # None: as another property
+# Without any of these, and without losses of the gear, a step is that of a plain joint.
+_ACTING = (
+    "delay",
+    "command_period",
+    "slew_rate",
+    "integral_gain",
+    "curve_velocity",
+    "resistance",
+    "stiffness",
+    "coulomb_friction",
+    "static_friction",
+    "viscous_friction",
+    "joint_resolution",
+)
 
 RANGES: Mapping[str, Range] = {
     "delay": Range(0.0, LONGEST_DELAY, "s"),
@@ -47,11 +64,11 @@ RANGES: Mapping[str, Range] = {
     "torque_resolution": NOT_NEGATIVE,
     "torque_noise": NOT_NEGATIVE,
     "winding_heat_capacity": NOT_NEGATIVE,
-    "winding_thermal_resistance": POSITIVE,
+    "winding_thermal_resistance": _RESISTANCE,
     "housing_heat_capacity": POSITIVE,
-    "housing_thermal_resistance": POSITIVE,
-    "ambient_temperature": _TEMPERATURE,
-    "reference_temperature": _TEMPERATURE,
+    "housing_thermal_resistance": _RESISTANCE,
+    "ambient_temperature": TEMPERATURE,
+    "reference_temperature": TEMPERATURE,
     "resistance_coefficient": _RISE,
     "torque_constant_coefficient": _RISE,
     "derating_temperature": LIMIT,
@@ -140,7 +157,7 @@ class Actuator:
     def __post_init__(self):
         for name, bounds in RANGES.items():
             value = getattr(self, name)
-            if value is not None:
+            if value is not None or name not in _OPTIONAL:
                 object.__setattr__(self, name, number(name, value, bounds))
         if self.encoder not in ENCODERS:
             raise WorldError(unknown_name("encoder", str(self.encoder), ENCODERS))
@@ -206,6 +223,12 @@ class Actuator:
             raise WorldError(
                 "derating_temperature needs a limit_temperature above it, and winding_heat_capacity"
             )
+
+    @cached_property
+    def acts(self) -> bool:
+        """Whether it changes a step, and not readings alone."""
+        lossless = self.efficiency == self.backdriving_efficiency == 1.0
+        return not lossless or any(getattr(self, name) for name in _ACTING)
 
     def check_for(self, joint: str, span: float, effort_limit: float, rotor_inertia: float) -> None:
         """Raise WorldError for what does not fit a joint.

@@ -213,7 +213,8 @@ def constrain_as_predicted(s):
 def revise_actuators(s, may_release):
     """Mark the actuators that the motion takes to their limits; return whether any is new.
 
-    Reads: actuators, control, counts, forest, lazy_kernels, q, rows, settings, velocity, work.
+    Reads: actuators, articulated, control, counts, forest, lazy_kernels, q, rows, settings,
+    velocity, work.
     Writes: actuators, control.
     """
     counts = s.counts[0]
@@ -332,7 +333,7 @@ def integrate(s):
 def store_for_next_step(s):
     """Store the results of a complete step for the next one and for readers.
 
-    Reads: actuators, collision, connections, control, counts, forest, joint_impulses,
+    Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,
     lazy_kernels, past_accelerations, past_readings, rows, sensors, settings, spins, velocity,
     work.
     Writes: actuators, collision, connections, control, counts, joint_impulses,

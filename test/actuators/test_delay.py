@@ -39,12 +39,13 @@ def test_a_delay_turns_the_phase():
 
 def test_gains_act_with_the_delay_of_their_targets_only():
     """Law: with a delay d the response to a target is the response without, d later."""
-    worlds = [arm({"delay": delay}, kp=100, kd=5) for delay in (0.0, 0.02)]
+    worlds = [arm({"delay": delay}, kp=100, kd=5) for delay in (0.0, 0.01, 0.03)]
     for _, robot in worlds:
         robot.command(positions=[0.5])
-    plain, late = (motion(world, robot, count) for (world, robot), count in zip(worlds, (200, 220)))
-    assert np.abs(late[:20]).max() == 0.0
-    assert np.array_equal(late[20:], plain)
+    plain, early, late = (motion(*of, count) for of, count in zip(worlds, (200, 210, 230)))
+    assert np.abs(late[:30]).max() == 0.0
+    assert np.array_equal(late[20:], early)
+    assert early[10:] == pytest.approx(plain, rel=1e-11, abs=1e-13)  # of which no step is delayed
 
 
 def test_a_drive_samples_commands_at_its_rate():

@@ -94,3 +94,15 @@ def test_momentum_is_kept_between_motor_and_link():
         world.step()
         total = ROTOR * view.motor_velocity + LINK * robot.v[0]
         assert total == pytest.approx(2.0 * 1e-3 * (n + 1), rel=1e-9)
+
+
+def test_a_strong_damper_brings_a_light_link_to_rest_at_the_motor():
+    """Law: after many of its time constants both have their common momentum's velocity."""
+    gear = {"stiffness": 2e4, "damping": 2e3, "encoder": "motor"}
+    world, robot = arm(gear, rotor=10.0)  # the damper's time constant is 0.05 of a step
+    robot.v = [1.0]
+    world.scene.actuators.states["motor_velocity"] = 0.0
+    world.step()
+    common = LINK / (LINK + 10.0)
+    assert robot.v[0] == pytest.approx(common, abs=0.01)
+    assert robot.actuators["j"].motor_velocity == pytest.approx(common, abs=1e-4)

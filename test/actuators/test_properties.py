@@ -47,6 +47,7 @@ ALL = {
         ({"delay": 1.5}, "delay must be >= 0 and finite, at most 1 s"),
         ({"delay": math.nan}, "delay must be"),
         ({"stiffness": "1e5"}, "stiffness must be"),
+        ({"efficiency": None}, "efficiency must be positive and finite, at most 1, got None"),
         ({"curve_velocity": (0.0, 2.0, 1.0), "curve_torque": (3.0, 2.0, 1.0)}, "must increase"),
         ({"curve_velocity": (0.0, 2.0), "curve_torque": (3.0,)}, "one torque for each"),
         ({"curve_velocity": (0.0, 2.0), "curve_torque": (1.0, 2.0)}, "must not rise"),
@@ -55,6 +56,7 @@ ALL = {
             r"curve_torque\[1\]|list",
         ),
         ({"curve_velocity": (1.0, 2.0), "curve_torque": (2.0, 1.0)}, "must begin at 0"),
+        ({"housing_thermal_resistance": 0.0}, "from 1e-06 to 1e[+]12 K/W, got 0"),
         ({"integral_limit": 1.0}, "integral_limit has no effect without"),
         ({"backlash": 0.1}, "backlash of the gear needs its stiffness"),
         ({"encoder": "gear"}, "encoder 'gear' does not exist"),
@@ -163,6 +165,18 @@ def test_entities_that_come_and_go_leave_actuators_alone():
     assert paths[0] == paths[1]
 
 
+def test_neither_other_things_nor_impossible_temperatures_are_taken():
+    """Law: the error names what was given and what is allowed; nothing changes."""
+    heat = {"resistance": 1.0, "voltage": 10.0, "torque_constant": 1.0}
+    _world, robot = arm(heat | {"winding_heat_capacity": 10.0})
+    for given in ({"delay": 0.1}, 3.0):
+        with pytest.raises(hrpsim.WorldError, match=r"a preset's name or None, got"):
+            robot.set_actuator(given, "j")
+    with pytest.raises(hrpsim.WorldError, match=r"from -273\.15 to 10000 degrees Celsius"):
+        robot.actuators["j"].winding_temperature = -300.0
+    assert robot.actuators["j"].winding_temperature == 25.0
+
+
 def test_encoders_round():
     """Law: the gains hold a position to half a step of the encoder, and readings are rounded."""
     world, robot = arm({"joint_resolution": 0.01}, kp=100, kd=10)
@@ -186,6 +200,40 @@ def test_an_actuator_is_set_and_taken_away():
     plain.command(positions=[0.5])
     world.step(), other.step()
     assert np.array_equal(plain.v, robot.v)
+
+
+def test_what_does_not_act_leaves_the_plain_joint_its_bits():
+    """Law: readings and reports alone cost a step nothing; views then show the plain joint."""
+    readings = {"torque_noise": 0.1, "torque_resolution": 0.5, "ambient_temperature": 30.0}
+    joint = {"kp": 300, "kd": 5, "friction": 0.2, "velocity": 2.0, "effort": 40}
+    (world, robot), (other, plain) = arm(readings, **joint), arm(**joint)
+    for each in (robot, plain):
+        each.command(positions=[0.5])
+    for _ in range(300):
+        world.step(), other.step()
+        assert (robot.q[0], robot.v[0], robot.tau[0]) == (plain.q[0], plain.v[0], plain.tau[0])
+    view = robot.actuators["j"]
+    assert len(world.scene.actuators.units) == 0
+    assert (view.motor_position, view.motor_velocity) == (robot.q[0], robot.v[0])
+    assert (view.torque, view.motor_torque) == (robot.tau[0], robot.tau[0])
+    assert view.winding_temperature == view.housing_temperature == 30.0
+    with pytest.raises(hrpsim.WorldError, match="has no resistance"):
+        view.winding_temperature = 50.0
+
+
+@pytest.mark.parametrize("given", [{name: value} for name, value in ALL.items()])
+def test_what_acts_changes_the_motion_or_is_refused_alone(given):
+    """Law: no property of a step is taken for one of readings alone."""
+    try:
+        world, robot = arm(given, kp=300, kd=5)
+    except hrpsim.errors.HrpsimError:
+        return
+    other, plain = arm(kp=300, kd=5)
+    world.step(), other.step()
+    for each in (robot, plain):
+        each.command(positions=[0.5])
+    world.step(50), other.step(50)
+    assert robot.actuators["j"].properties.acts == (robot.q[0] != plain.q[0])
 
 
 def test_world_files_name_actuators(tmp_path):

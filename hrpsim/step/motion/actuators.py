@@ -17,7 +17,7 @@ import numpy as np
 
 from hrpsim.actuators.commands import command_in_effect, count_step
 from hrpsim.actuators.friction import dry_friction
-from hrpsim.actuators.gear import begin_gear, linearise, relax_twist
+from hrpsim.actuators.gear import begin_gear, linearise, relax_twist, settle
 from hrpsim.actuators.heat import heat
 from hrpsim.actuators.motor import damper_weight, find_limits
 from hrpsim.dynamics.joint_forces import spring_inertia
@@ -38,7 +38,7 @@ def has_actuators(scene: Any) -> bool:
 def begin_drives(s):
     """Find commands, limits and friction of the step, and each torque about a predicted motion.
 
-    Reads: actuators, control, forest, q, settings, velocity, work.
+    Reads: actuators, control, forest, past_accelerations, q, settings, velocity, work.
     Writes: actuators, forest.
     """
     dt, drives = s.settings[0].time_step, s.actuators
@@ -59,10 +59,14 @@ def begin_drives(s):
             joint_end = now.motor_end
         _correct_position(s, unit, state, now, dof)
         if unit.two_mass:
-            begin_gear(unit, state, now)
+            begin_gear(unit, state, now, dt)
         _set_demand(unit, now, dof, s.q[dof.q_index], dt)
         linearise(unit, now, joint_end)
-        if not unit.two_mass:
+        if unit.two_mass:  # the velocity belongs to the last step's torque, maybe of another flank
+            end = now.joint_start + dt * s.past_accelerations[k, 0]
+            momentum = state.moved_inertia * end - dt * state.torque
+            settle(unit, now, state.moved_inertia, momentum, dt)
+        else:
             level = dry_friction(unit, s.work.velocity_middle[k])
             dof.friction = unit.joint_friction + level + unit.gear_loss * abs(now.motor_torque)
     return DONE
@@ -144,7 +148,7 @@ def _begin_again(s, number, dof, rate):
     joint_end = now.joint_end + rate - now.joint_start
     now.joint_start = rate
     if unit.two_mass:
-        begin_gear(unit, state, now)
+        begin_gear(unit, state, now, dt)
     else:
         now.motor_start = rate
     _set_demand(unit, now, dof, s.q[dof.q_index], dt)
@@ -170,26 +174,21 @@ def revise_drives(s):
         linearise(unit, now, joint_end)
         inertia = s.forest.dofs[k].own_inertia - dt * min(before, now.slope)
         allowed = _RELATIVE * abs(joint_end) + _ABSOLUTE
-        if abs(now.torque - linear) * dt > allowed * inertia:
-            changed = 1
-            if now.limiter > 0.0 and not unit.two_mass:
-                _meet_speed_limit(unit, now, joint_end - step)
-        else:  # what acted in the step
-            now.torque = linear
+        if abs(now.torque - linear) * dt <= allowed * inertia:
+            now.torque = linear  # what acted in the step
+            continue
+        changed = 1
+        moved = _moved_inertia(s, k)
+        if moved > 0.0:
+            settle(unit, now, moved, moved * joint_end - dt * linear, dt)
     return changed
 
 
 @inlined_kernel
-def _meet_speed_limit(unit, now, before):
-    """Take an actuator linear about its velocity limit if that lies between two tries.
-
-    On either side of it the torque is constant: neither try would lead to the other.
-    """
-    for side in (-1.0, 1.0):
-        limit = side * unit.velocity_limit
-        if (before - limit) * (now.joint_end - limit) < 0.0:
-            linearise(unit, now, limit)
-            return
+def _moved_inertia(s, k):
+    """Return the inertia that a joint moves besides its actuator's; 0 where the joint is locked."""
+    inverse = s.articulated[s.forest.dofs[k].body].D_inverse
+    return 1.0 / inverse - s.work.actuator_inertia[k] if inverse > 0.0 else 0.0
 
 
 @lazy_kernel()
@@ -207,6 +206,9 @@ def store_drives(s):
             state.deflection = now.middle + 0.5 * dt * (motor_end - s.velocity[k])
             state.twist = relax_twist(unit, state)
             state.motor_change = motor_end - state.motor_velocity
+            moved = _moved_inertia(s, k)
+            if moved > 0.0:
+                state.moved_inertia = moved
         state.motor_velocity, state.integral = motor_end, now.integral
         if unit.has_heat:
             heat(unit, state)

@@ -120,7 +120,7 @@ def joined_actuators(entities: list[Entity], system: System, time_step: float) -
         (entity.first_v + entity.model.joint(name).v_index, actuator)
         for entity in entities
         if isinstance(entity, Robot)
-        for name, actuator in entity.fitted_actuators.items()
+        for name, actuator in entity.acting_actuators.items()
     ]
     return actuator_records(fitted, system, time_step)
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hrpsim.actuators.fill import actuator_records, leave_to_actuators, slots_of
-from hrpsim.actuators.records import COMMAND
-from hrpsim.errors import NamedParts, WorldError, unknown_name
-from hrpsim.model.actuator import Actuator
+from hrpsim.actuators.records import ACTUATOR_STATE, COMMAND
+from hrpsim.errors import NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.model.actuator import TEMPERATURE, Actuator
 from hrpsim.model.presets import ACTUATOR_PRESETS
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
@@ -26,6 +26,9 @@ from hrpsim.world.objects.robot_properties import RobotProperties
 if TYPE_CHECKING:
     from hrpsim.step.arrays import Scene
     from hrpsim.world.objects.joint_index import JointIndex
+
+
+TEMPERATURES = ("winding_temperature", "housing_temperature")
 
 
 class ActuatorView:
@@ -45,9 +48,17 @@ class ActuatorView:
         return self.robot.fitted_actuators[self.joint]
 
     def _state(self) -> np.ndarray:
-        arrays = self.robot.world.scene.actuators
-        index = np.flatnonzero(arrays.units["dof"] == self.robot.first_v + self._v_index)[0]
-        return arrays.states[index : index + 1]
+        """Return its ACTUATOR_STATE (1,), a new one if it does not act."""
+        scene, dof = self.robot.world.scene, self.robot.first_v + self._v_index
+        if self.properties.acts:
+            index = np.flatnonzero(scene.actuators.units["dof"] == dof)[0]
+            return scene.actuators.states[index : index + 1]
+        state = np.zeros(1, dtype=ACTUATOR_STATE)
+        state["motor_velocity"] = scene.velocity[dof]
+        state["torque"] = state["motor_torque"] = scene.control["applied"][dof]
+        for field in TEMPERATURES:
+            state[field] = self.properties.ambient_temperature
+        return state
 
     def _value(self, field: str) -> float:
         return float(self._state()[field][0])
@@ -91,7 +102,7 @@ class ActuatorView:
 
     @winding_temperature.setter
     def winding_temperature(self, value: float) -> None:
-        self._state()["winding_temperature"] = number("winding_temperature", value)
+        self._set_temperature("winding_temperature", value)
 
     @property
     def housing_temperature(self) -> float:
@@ -100,7 +111,12 @@ class ActuatorView:
 
     @housing_temperature.setter
     def housing_temperature(self, value: float) -> None:
-        self._state()["housing_temperature"] = number("housing_temperature", value)
+        self._set_temperature("housing_temperature", value)
+
+    def _set_temperature(self, field: str, value: float) -> None:
+        if self.properties.resistance == 0.0:
+            raise WorldError(f"{self!r} has no resistance, and so nothing that warms")
+        self._state()[field] = number(field, value, TEMPERATURE)
 
 
 class RobotActuators(RobotProperties, Entity):
@@ -124,6 +140,11 @@ class RobotActuators(RobotProperties, Entity):
                 if name in self.fitted_actuators
             },
         )
+
+    @property
+    def acting_actuators(self) -> dict[str, Actuator]:
+        """Those that change a step, by joint: their records are in the scene, in this order."""
+        return {joint: a for joint, a in self.fitted_actuators.items() if a.acts}
 
     @property
     def transmissions(self) -> NamedParts[TransmissionView]:
@@ -162,6 +183,11 @@ class RobotActuators(RobotProperties, Entity):
             if actuator not in ACTUATOR_PRESETS:
                 raise WorldError(unknown_name("preset of an actuator", actuator, ACTUATOR_PRESETS))
             actuator, inertia, _ = ACTUATOR_PRESETS[actuator]
+        if not isinstance(actuator, Actuator | None):
+            raise WorldError(
+                f"an actuator is an hrpsim.Actuator, a preset's name or None, got"
+                f" {shown_value(actuator)}"
+            )
         joints = [self.joint_index.names[k] for k in self.joint_index.indices(names)]
         fitted = {k: v for k, v in self.fitted_actuators.items() if k not in joints}
         if actuator is not None:
@@ -189,13 +215,14 @@ class RobotActuators(RobotProperties, Entity):
         """
         place = {self.joint_index.names[k]: n for n, k in enumerate(joints.tolist())}
         step, states = int(self.world.scene.clock[0]), self.world.scene.actuators.states
-        for index, (name, actuator) in zip(self._motors()[0], self.fitted_actuators.items()):
+        indices = dict(zip(self.acting_actuators, self._motors()[0]))
+        for name, actuator in self.fitted_actuators.items():
             if name not in place:
                 continue
             k, resolution = place[name], actuator.joint_resolution
             if actuator.encoder == "motor":
-                positions[k] += states["deflection"][index]
-                velocities[k] = states["motor_velocity"][index]
+                positions[k] += states["deflection"][indices[name]]
+                velocities[k] = states["motor_velocity"][indices[name]]
                 resolution = actuator.motor_resolution / actuator.gear_ratio
             if actuator.torque_noise > 0.0:
                 efforts[k] += self._torque_noise(name, actuator).at(step)[3]
@@ -227,7 +254,7 @@ class RobotActuators(RobotProperties, Entity):
         """Give the actuators the properties of their joints that were changed."""
         at, dofs = self._motors()
         units = scene.actuators.units
-        fitted = list(zip((dofs - self.first_v).tolist(), self.fitted_actuators.values()))
+        fitted = list(zip((dofs - self.first_v).tolist(), self.acting_actuators.values()))
         units[at] = actuator_records(fitted, self.system, self.world.time_step)
         units["dof"][at] = dofs
         leave_to_actuators(units[at], scene.forest.dofs)
@@ -242,7 +269,7 @@ class RobotActuators(RobotProperties, Entity):
         """Save the state of the motors for `initialise_actuators`."""
         arrays = self.world.scene.actuators
         self._fill_commands(self._motors()[0])
-        self._initial_motors = dict(zip(self.fitted_actuators, arrays.states[self._motors()[0]]))
+        self._initial_motors = dict(zip(self.acting_actuators, arrays.states[self._motors()[0]]))
         self._initial_tendons = {k: tendon.record().copy() for k, tendon in self.tendons.items()}
 
     def initialise_actuators(self) -> None:
@@ -253,7 +280,7 @@ class RobotActuators(RobotProperties, Entity):
                 tendon.record()[:] = self._initial_tendons[name]
         self._start_motors(self.joint_index.names)
         at, states = self._motors()[0], self.world.scene.actuators.states
-        for index, joint in zip(at, self.fitted_actuators):
+        for index, joint in zip(at, self.acting_actuators):
             if joint in self._initial_motors:
                 states[index] = self._initial_motors[joint]
 
@@ -264,8 +291,10 @@ class RobotActuators(RobotProperties, Entity):
         at = at[np.isin(dofs - self.first_v, chosen)]
         arrays = self.world.scene.actuators
         arrays.states[at] = 0
-        for field in ("winding_temperature", "housing_temperature"):
+        for field in TEMPERATURES:
             arrays.states[field][at] = arrays.units["ambient"][at]
+        moved = self.world.scene.forest.dofs[arrays.units["dof"][at]]
+        arrays.states["moved_inertia"][at] = moved["own_inertia"] - moved["rotor_inertia"]
         self._fill_commands(at)
         self._move_motors()
 

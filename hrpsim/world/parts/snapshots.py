@@ -99,4 +99,4 @@ class Snapshots(Exclusions):
         contents = self._contents
         held = contents.entities, contents.connections.values()
         numbers = tuple(tuple(part.number for part in parts) for parts in held)
-        return numbers, tuple(tuple(r.fitted_actuators) for r in contents.robots.values())
+        return numbers, tuple(tuple(r.acting_actuators) for r in contents.robots.values())
