@@ -24,6 +24,7 @@ KINDS = {
     "base_velocity": "m/s",
     "base_turning": "rad/s",
 }
+POSITIONS = ("position", "base_position", "base_rotation")
 COMMANDS = ("positions", "velocities", "efforts")
 _SHAPES = {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
 _SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
@@ -183,6 +184,10 @@ class BoundRecording:
             self.q[:, self.q_of] = recording.positions
             self._place("velocity", self.v_of, recording.velocities, recording.positions)
             self.compared["position"] = self.v_of
+
+    def columns(self) -> list[tuple[str, np.ndarray]]:
+        """Return the kinds that are compared and their columns of v, in the order of KINDS."""
+        return [(kind, self.compared[kind]) for kind in KINDS if kind in self.compared]
 
     def _check_joints(self, robot: Robot | None) -> None:
         known = () if robot is None else robot.joint_names

@@ -176,6 +176,11 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         return self._linearizing.linearize(inputs, parameters, margin)
 
     @property
+    def differentiable_parameters(self) -> tuple[str, ...]:
+        """Paths that `linearize` takes as parameters."""
+        return tuple(self._linearizing.parameters())
+
+    @property
     def time_step(self) -> float:
         """Duration of a step [s]."""
         return self._contents.time_step
