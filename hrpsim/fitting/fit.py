@@ -21,9 +21,9 @@ import numpy as np
 
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.fitting.errors import FitError, FitWarning
-from hrpsim.fitting.predict import Prediction, Predictor, flat
+from hrpsim.fitting.predict import Predictor, flat
 from hrpsim.fitting.recording import KINDS, BoundRecording, Recording
-from hrpsim.fitting.result import FitResult, Trace, Undetermined
+from hrpsim.fitting.result import FitResult, Trace, Undetermined, trace_of
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import Unknown, Unknowns
@@ -40,7 +40,7 @@ _SINGULAR = 5e-4  # or size of its effect over the largest, below what differenc
 _CONVERGED = 1e-4
 _NEAR = 1e-2  # for solutions from which weights and starts are found
 _MOST_EVALUATIONS = 40
-_MOST_MOVES, _MOVED = 6, 0.9  # of starts with new slopes, while the squares fall below this
+_MOST_MOVES, _MOVED = 3, 0.9  # of starts with new slopes, while the squares fall below this
 _MOST_ROUNDS = 6  # of parameters and starts in turn
 _SAME = 0.1  # of a standard deviation: parameters that move less have converged
 _NEAR_SLOPES = 0.01  # of u: exact derivatives that were found so near are used again
@@ -355,6 +355,7 @@ class _Problem:
             without_effect=tuple(n for n, on in zip(self.unknowns.names, self._active) if not on),
             undetermined=self._undetermined(found.jac, np.sqrt(variance)),
             traces=self._traces(u),
+            derivatives=self._slopes.report(),
             inertias=self._inertias(u),
         )
 
@@ -394,31 +395,4 @@ class _Problem:
         predictions = self._predictor.predict(ends, [None, starts])
         if self._other is not None:
             predictions += self._other.predict(ends)
-        return tuple(map(_trace, [*self._predictor.recordings, *self._others], predictions))
-
-
-def _trace(one: BoundRecording, found: Prediction) -> Trace:
-    columns = [(kind, n, own[n]) for kind, own in one.columns() for n in range(len(own))]
-    joints = one.recording.joints
-    kinds = tuple(kind for kind, _, _ in columns)
-    labels = tuple("xyz"[n] if kind.startswith("base") else joints[n] for kind, n, _ in columns)
-    measured = np.zeros(found.differences.shape[1:])
-    at = np.searchsorted(one.time, found.time)
-    for column, (kind, n, of_v) in enumerate(columns):
-        if kind == "position":
-            measured[:, column] = one.q[at, one.q_of[n]]
-        elif kind == "base_position":
-            measured[:, column] = one.q[at, n]
-        elif kind != "base_rotation":
-            measured[:, column] = one.v[at, of_v]
-    return Trace(
-        one.name,
-        one.recording.held_out,
-        found.time,
-        found.window,
-        kinds,
-        labels,
-        measured,
-        found.differences[0],
-        found.differences[1],
-    )
+        return tuple(map(trace_of, [*self._predictor.recordings, *self._others], predictions))

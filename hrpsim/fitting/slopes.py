@@ -58,6 +58,13 @@ class Slopes:
         if how == DIFFERENCES or (how != EXACT and columns < _ENOUGH):
             self.exact[:] = False
 
+    def report(self) -> dict[str, str]:
+        """Return which derivatives were used, by parameter."""
+        share = f"exact in {self.sound.mean():.0%} of the rows, else differences"
+        exact = "exact" if self.sound.all() else share
+        found = {n: exact if e else DIFFERENCES for n, e in zip(self._unknowns.names, self.exact)}
+        return found | ({"a step that is not differentiated": self.reason} if self.reason else {})
+
     @property
     def of_starts(self) -> bool:
         """Whether sensitivities give the derivatives by starts."""

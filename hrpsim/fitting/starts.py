@@ -19,6 +19,7 @@ import numpy as np
 from hrpsim.fitting.predict import Predictor, flat
 
 _CHANGE = 1e-4  # [rad, m, rad/s, m/s], for differences
+_WORSE = 1.001  # as large a share of the squares is no better
 _HALVINGS = 3  # of a move after which a window has larger differences
 _SINGULAR = 1e-9  # of the largest eigenvalue of A^T A: directions without effect
 
@@ -103,7 +104,7 @@ class Starts:
             self.offsets = [
                 own + np.array(moves[end - len(own) : end]) for own, end in zip(first, ends)
             ]
-            worse = squares() > before
+            worse = squares() > _WORSE * before
             if not worse.any():
                 return
             shares[worse] *= 0.5

@@ -34,6 +34,7 @@ def arm(actuator, effort=100.0):
     for k in range(6):
         robot.command(positions=[0.2 + 0.05 * k], velocities=[0.1])
         world.step()
+    robot.command(positions=[0.6], velocities=[0.1])
     return world, robot
 
 
