@@ -36,7 +36,7 @@ class Unexplained(NamedTuple):
     bound: float
     related: str
     correlation: float
-    pairs: np.ndarray  # (2, samples) of the related signal and the residual
+    pairs: np.ndarray  # (2, samples) of the signal that it follows most, and the residual
 
     @property
     def white(self) -> bool:
@@ -64,11 +64,10 @@ def _of(trace: Trace, k: int) -> Unexplained:
             states[f"{own} of {name}"] = values
         if own in ("velocity", "base_velocity"):
             states[f"sign of {own} of {name}"] = np.sign(values)
-    related, correlation = "", 0.0
-    for name, values in states.items():
-        share = _correlation(values, residual)
-        if abs(share) > max(abs(correlation), bound):
-            related, correlation = name, share
+    shares = {name: _correlation(values, residual) for name, values in states.items()}
+    related = max(shares, key=lambda name: abs(shares[name]), default="")
+    correlation = shares.get(related, 0.0)
+    shown = states.get(related.removeprefix("sign of "), np.zeros(len(residual)))
     return Unexplained(
         trace.name,
         trace.labels[k],
@@ -77,9 +76,9 @@ def _of(trace: Trace, k: int) -> Unexplained:
         float(np.sqrt(np.mean(residual**2))),
         _autocorrelation(residual, trace.window),
         float(bound),
-        related,
+        related if abs(correlation) > bound else "",
         correlation,
-        np.array([states.get(related, np.zeros(len(residual))), residual]),
+        np.array([shown, residual]),
     )
 
 
@@ -101,16 +100,17 @@ def _autocorrelation(residual: np.ndarray, window: np.ndarray) -> np.ndarray:
 def draw_unexplained(result: FitResult, path: str | Path) -> None:
     """Draw autocorrelations of the least white residuals, and these over what they follow."""
     shown = unexplained(result)[:_SHOWN]
-    figure = new_figure(8.0, 2.0 * len(shown) + 0.4)
+    figure = new_figure(8.0, 2.6 * len(shown) + 0.4)
     for row, one in enumerate(shown):
         left, right = (figure.add_subplot(len(shown), 2, 2 * row + k) for k in (1, 2))
         left.bar(np.arange(len(one.autocorrelation)), one.autocorrelation, color=_COLOUR)
         left.axhspan(-one.bound, one.bound, color=_FAINT, alpha=0.5, lw=0)
         left.set(xlabel="lag [samples]", ylabel="autocorrelation")
-        left.set_title(f"{one.recording}: {one.signal}", fontsize=8, loc="left")
+        title = f"{one.recording}: {one.kind.replace('_', ' ')} of {one.signal}"
+        left.set_title(title, fontsize=8, loc="left")
         right.plot(*one.pairs, ".", ms=2.0, color=_COLOUR)
-        right.set_xlabel(one.related.replace("_", " ") or "no signal")
-        right.set_ylabel(f"{one.kind} residual [{KINDS[one.kind]}]".replace("_", " "))
+        right.set_xlabel(f"{one.related or 'no signal'} ({one.correlation:+.2f})".replace("_", " "))
+        right.set_ylabel(f"residual [{KINDS[one.kind]}]")
         for axes in (left, right):
             axes.title.set_parse_math(False)
             style(axes)

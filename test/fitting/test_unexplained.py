@@ -33,7 +33,7 @@ def recorded(world, friction):
 
 
 @pytest.mark.parametrize("friction, start", [(0.0, "fitted"), (0.5, "measured")])
-def test_dry_friction_that_the_model_lacks_follows_the_sign_of_the_velocity(tmp_path, friction, start):
+def test_dry_friction_that_the_model_lacks_is_found(tmp_path, friction, start):
     """Law: friction opposes the velocity, so a model without it is too fast by its sign.
 
     Noise of measured starts is common to a window: only fitted ones leave residuals white.
