@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.errors import FitError
 from hrpsim.fitting.recording import COMMANDS, KINDS, BoundRecording
 from hrpsim.fitting.unknowns import DELAY
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -76,9 +75,6 @@ class Predictor:
         self.scenario, self.recordings = scenario, recordings
         self.starts_are_fitted = starts_are_fitted
         self.windows = [windows_of(one.time, window, starts_are_fitted) for one in recordings]
-        for one in recordings:
-            if len(one.time) < 2:
-                raise FitError(f"{one.name}: at least two samples are needed")
 
     def only(
         self, numbers: np.ndarray, offsets: Sequence[np.ndarray] | None

@@ -162,6 +162,8 @@ class BoundRecording:
 
     def __init__(self, recording: Recording, world: World, entity: str | None):
         self.recording, self.time, self.name = recording, recording.time, recording.name
+        if len(self.time) < 2:
+            raise FitError(f"{self.name}: at least two samples are needed")
         name = recording.entity or entity
         if name is None:
             raise FitError(f"{self.name}: say which robot or body it is of")
