@@ -233,31 +233,31 @@ class _Problem:
         if self._starts is not None:
             self._starts.weigh(self._by_starts, self._weights)
 
-    def fit_starts(self, x: np.ndarray, anew: bool) -> None:
+    def fit_starts(self, x: np.ndarray, renew: bool) -> None:
         """Move the starts of windows to where the differences are least.
 
-        anew: by new slopes, as often as these differ.
+        renew: find new slopes, and move again as long as that lowers the differences much.
         """
         values = self.unknowns.by_path(self._all(x))
         if self._starts is None:
             self._starts = Starts(self._predictor)
-        for _ in range(_MOST_MOVES if anew else 1):
-            if anew and self._slopes.of_starts:
+
+        def squares() -> np.ndarray:
+            self._last = b"", np.zeros(0)
+            own = self._differences_at(x) * self._weights
+            return np.bincount(self._rows.window, own**2)
+
+        for _ in range(_MOST_MOVES if renew else 1):
+            if renew and self._slopes.of_starts:
                 self._differentiate(x, True)
-            elif anew:
+            elif renew:
                 self._by_starts = self._starts.differentiate(values)
-            if anew:
+            if renew:
                 self._starts.weigh(self._by_starts, self._weights)
             before = self._differences_at(x) * self._weights
-
-            def squares():
-                self._last = b"", np.zeros(0)
-                return np.bincount(
-                    self._rows.window, (self._differences_at(x) * self._weights) ** 2
-                )
-
             self._starts.move(before, squares)
-            if squares().sum() > _MOVED * (before @ before):
+            after = self._differences_at(x) * self._weights
+            if after @ after > _MOVED * (before @ before):
                 break
 
     def solve(
@@ -299,9 +299,9 @@ class _Problem:
         """Return the least squares by parameters and starts, in turn until neither changes."""
         slopes_of = np.full(len(found.x), np.inf)
         for _ in range(_MOST_ROUNDS):
-            anew = bool(np.abs(found.x - slopes_of).max() > _SAME_SLOPES)
-            slopes_of = found.x if anew else slopes_of
-            self.fit_starts(found.x, anew)
+            renew = bool(np.abs(found.x - slopes_of).max() > _SAME_SLOPES)
+            slopes_of = found.x if renew else slopes_of
+            self.fit_starts(found.x, renew)
             self.weigh(found.x, noise)
             before, found = found.x, self.solve(found.x, say)
             deviation = np.sqrt(np.diag(self.covariance(found)[0]))

@@ -99,17 +99,12 @@ class Starts:
         steps = [-own[:, 0] for own in self._best(weighted[:, None])]
         before = np.array([np.sum(weighted[rows] ** 2) for rows in self._rows])
         shares = np.ones(len(steps))
-        for _ in range(_HALVINGS + 1):
+        for k in range(_HALVINGS + 2):
             moves = [share * step for share, step in zip(shares, steps)]
             self.offsets = [
                 own + np.array(moves[end - len(own) : end]) for own, end in zip(first, ends)
             ]
             worse = squares() > _WORSE * before
             if not worse.any():
-                return
-            shares[worse] *= 0.5
-        shares[worse] = 0.0
-        moves = [share * step for share, step in zip(shares, steps)]
-        self.offsets = [
-            own + np.array(moves[end - len(own) : end]) for own, end in zip(first, ends)
-        ]
+                break
+            shares[worse] *= 0.5 if k < _HALVINGS else 0.0
