@@ -90,21 +90,21 @@ def _of_robot(scene: Scene, robot: Robot) -> dict[str, Entry]:
     own, label = slice(robot.first_v, robot.first_v + robot.nv), f"robots.{robot.name}"
     dofs, control = scene.forest.dofs[own], scene.control[own]
 
-    def passive() -> np.ndarray:
-        return (control["kp"] == 0.0) & (dofs["stiffness"] > 0.0)
+    def springs(of: np.ndarray) -> np.ndarray:
+        return of * ((control["kp"] == 0.0) & (dofs["stiffness"] > 0.0))
 
     links = slice(robot.first_body, robot.first_body + len(robot.system.parent))
-    found: dict[str, Entry] = {
-        f"{label}.mass_factor": ("bodies", links, _one),
-        f"{label}.gain_factor": ("joints", ([KP, KD], own), lambda: [control["kp"], control["kd"]]),
-        f"{label}.friction_factor": ("joints", (FRICTION, own), lambda: dofs["friction"]),
-        f"{label}.damping_factor": ("joints", (DAMPING, own), lambda: dofs["damping"] * ~passive()),
-        f"{label}.spring_factor": (
-            "joints",
+    factors: dict[str, tuple[Any, Callable[[], Any]]] = {
+        "gain_factor": (([KP, KD], own), lambda: [control["kp"], control["kd"]]),
+        "friction_factor": ((FRICTION, own), lambda: dofs["friction"]),
+        "damping_factor": ((DAMPING, own), lambda: dofs["damping"] - springs(dofs["damping"])),
+        "spring_factor": (
             ([STIFFNESS, DAMPING], own),
-            lambda: passive() * [dofs["stiffness"], dofs["damping"]],
+            lambda: [springs(dofs["stiffness"]), springs(dofs["damping"])],
         ),
     }
+    found: dict[str, Entry] = {f"{label}.{name}": ("joints", *of) for name, of in factors.items()}
+    found[f"{label}.mass_factor"] = "bodies", links, _one
     units = scene.actuators.units
     late = set(units["dof"][units["slots"] > 0].tolist())
     for joint, v in zip(robot.joint_names, (robot.first_v + robot.joint_index.v).tolist()):

@@ -44,7 +44,7 @@ NEAR = np.dtype(
 OF_WORLDS = (
     "pushes are not: linearise before apply_wrench",
     "driven tendons are not",
-    "actuators with a gear, losses, Stribeck friction, sampling or an integral are not",
+    "actuators with a gear, losses, Stribeck friction, encoders, sampling or an integral are not",
     "position_projection is not",
     "steps with stop='relative_change', which end before the solution, are not",
     "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",
@@ -88,8 +88,9 @@ def find_refused_world(s):
 def _is_linear(unit):
     """Return whether an actuator within its limits is a PD servo with delay and friction."""
     stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.integral_gain > 0.0
-    rounded = unit.joint_resolution > 0.0 or unit.static != unit.coulomb
-    return not (stored or rounded or unit.two_mass or unit.gear_gain != 1.0)
+    rounded = unit.joint_resolution > 0.0 or unit.motor_resolution > 0.0
+    rough = unit.static != unit.coulomb or unit.gear_gain != 1.0 or unit.gear_loss != 0.0
+    return not (stored or rounded or rough or unit.two_mass)
 
 
 @kernel
