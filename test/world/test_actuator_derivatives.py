@@ -94,7 +94,7 @@ def test_delay_and_friction_are_differentiated(delay):
     [
         ({"stiffness": 1e4, "damping": 10.0}, 100.0, "actuators with a gear"),
         ({"integral_gain": 10.0}, 100.0, "or an integral"),
-        ({"encoder": "motor", "motor_resolution": 1e-3}, 100.0, "encoders"),
+        ({"joint_resolution": 1e-3}, 100.0, "encoders"),
         ({"efficiency": 0.9}, 100.0, "losses"),
         ({}, 3.0, "at a limit of its model"),
     ],
