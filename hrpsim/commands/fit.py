@@ -15,14 +15,19 @@ EPILOG = """exit status: 0 fitted, 1 refused or failed, 2 wrong usage.
 
   hrpsim fit study.yaml                      values, 95 % intervals, errors
   hrpsim fit study.yaml --plot fit.png       measured and simulated
+  hrpsim fit study.yaml --residuals rest.png what the model does not explain
   hrpsim fit study.yaml --json
 """
+_UNEXPLAINED = 6  # signals that are listed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("study", type=Path, metavar="STUDY", help="study file of the fit (YAML)")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw (.png, .svg)")
+    parser.add_argument(
+        "--residuals", type=Path, metavar="FILE", help="draw what the model does not explain"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=fit)
 
@@ -31,6 +36,7 @@ def fit(options: argparse.Namespace) -> int:
     """Fit, and print what was found."""
     from hrpsim.fitting.figures import draw_fit
     from hrpsim.fitting.fit_study import read_fit_study
+    from hrpsim.fitting.residuals import draw_unexplained, unexplained
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -39,6 +45,17 @@ def fit(options: argparse.Namespace) -> int:
         validated = study.cross_validate(show_line) if study.folds else {}
     show_line("")
     report = {"study": study.title, **result.report()}
+    report["what the model does not explain"] = {
+        f"{one.recording}: {one.kind} of {one.signal}": {
+            "mean": one.mean,
+            "rms": one.rms,
+            "autocorrelation": float(one.autocorrelation[1]),
+            "bound": one.bound,
+            "follows": f"{one.related} ({one.correlation:+.2f})" if one.related else "no signal",
+        }
+        for one in unexplained(result)[:_UNEXPLAINED]
+        if not one.white
+    }
     report["cross_validated_error"] = {
         kind: {"before": before, "after": after} for kind, (before, after) in validated.items()
     }
@@ -47,5 +64,8 @@ def fit(options: argparse.Namespace) -> int:
     if options.plot:
         draw_fit(result, options.plot)
         report["figure"] = str(options.plot)
+    if options.residuals:
+        draw_unexplained(result, options.residuals)
+        report["residuals"] = str(options.residuals)
     print_report({key: value for key, value in report.items() if value}, options.json)
     return 0

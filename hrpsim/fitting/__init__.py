@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from hrpsim.fitting.readers import read_bag_recording as read_bag_recording
     from hrpsim.fitting.readers import read_recording as read_recording
     from hrpsim.fitting.recording import Recording as Recording
+    from hrpsim.fitting.residuals import Unexplained as Unexplained
+    from hrpsim.fitting.residuals import draw_unexplained as draw_unexplained
+    from hrpsim.fitting.residuals import unexplained as unexplained
     from hrpsim.fitting.result import FitResult as FitResult
     from hrpsim.fitting.unknowns import Unknown as Unknown
 else:

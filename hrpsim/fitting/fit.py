@@ -21,10 +21,11 @@ import numpy as np
 
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.fitting.errors import FitError, FitWarning
-from hrpsim.fitting.predict import Prediction, Predictor
+from hrpsim.fitting.predict import Predictor, flat
 from hrpsim.fitting.recording import KINDS, BoundRecording, Recording
-from hrpsim.fitting.result import FitResult, Trace, Undetermined
-from hrpsim.fitting.starts import Starts, flat
+from hrpsim.fitting.result import FitResult, Trace, Undetermined, trace_of
+from hrpsim.fitting.slopes import DERIVATIVES, Slopes
+from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import Unknown, Unknowns
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
@@ -39,8 +40,10 @@ _SINGULAR = 5e-4  # or size of its effect over the largest, below what differenc
 _CONVERGED = 1e-4
 _NEAR = 1e-2  # for solutions from which weights and starts are found
 _MOST_EVALUATIONS = 40
+_MOST_MOVES, _MOVED = 3, 0.9  # of starts with new slopes, while the squares fall below this
 _MOST_ROUNDS = 6  # of parameters and starts in turn
 _SAME = 0.1  # of a standard deviation: parameters that move less have converged
+_NEAR_SLOPES = 0.01  # of u: exact derivatives that were found so near are used again
 _SAME_SLOPES = 0.2  # of u: derivatives by starts that were found so near are used again
 _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
@@ -56,6 +59,7 @@ def fit(  # many parameters: keywords, passed by name
     start: str = "measured",
     noise: Mapping[str, float] | None = None,
     change: float = _CHANGE,
+    derivatives: str = "auto",
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
     """Find parameters with which a world predicts recordings best.
@@ -77,6 +81,8 @@ def fit(  # many parameters: keywords, passed by name
             default from the differences that remain.
         change: of a parameter for differences, as a share of it (scale log), or of the distance of
             its bounds; larger where impacts make predictions jump.
+        derivatives: "exact" by `World.linearize` of each step, "differences" of worlds, or "auto",
+            exact from 16 unknowns on, counting the entries of starts that are fitted.
         report: called with a line on the progress.
 
     Raises:
@@ -86,7 +92,7 @@ def fit(  # many parameters: keywords, passed by name
     scenario = world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
     if not 0.0 < change <= _MOST_CHANGE:
         raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
-    problem = _Problem(scenario, recordings, parameters, entity, window, start, change)
+    problem = _Problem(scenario, recordings, parameters, entity, window, start, change, derivatives)
     for kind in noise or {}:
         if kind not in KINDS:
             raise FitError(f"noise: {unknown_name('kind', kind, KINDS)}")
@@ -104,12 +110,15 @@ def fit(  # many parameters: keywords, passed by name
 class _Problem:
     """The residuals of a fit, and their derivatives, by u of the parameters that have an effect."""
 
-    def __init__(self, scenario, recordings, parameters, entity, window, start, change):
+    def __init__(
+        self, scenario, recordings, parameters, entity, window, start, change, derivatives
+    ):
         if start not in STARTS:
             raise FitError(f"start must be measured or fitted, got {start!r}")
         if not window > 0.0:
             raise FitError(f"window must be a positive time [s], got {window!r}")
-        self._change = change
+        if derivatives not in DERIVATIVES:
+            raise FitError(f"derivatives: {unknown_name('kind', derivatives, DERIVATIVES)}")
         names = [one.name for one in recordings]
         if twice := [name for name in names if names.count(name) > 1]:
             raise FitError(f"two recordings are called {twice[0]!r}")
@@ -133,7 +142,9 @@ class _Problem:
         self._starts: Starts | None = None
         self._u = self.unknowns.to_u(self.unknowns.start)
         self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
-        self._slopes: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, derivatives of these
+        self._slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
+        self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x, derivatives of differences
+        self._by_starts = np.zeros(0)
 
     # -- residuals -------------------------------------------------------------------------------
 
@@ -172,27 +183,31 @@ class _Problem:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives of `residuals`, by worlds side by side."""
-        if self._slopes[0] != x.tobytes():
-            u, active = self._all(x), np.flatnonzero(self._active)
-            top = self.unknowns.to_u(self.unknowns.high)
-            changes = np.where(u + self._change <= top, self._change, -self._change)[active]
-            us = [u + c * (np.arange(len(u)) == k) for k, c in zip(active, changes)]
-            found = self._differences(us) - self._differences_at(x)
-            self._slopes = x.tobytes(), (found / changes[:, None]).T
-        own = self._weighted(self._slopes[1])
+        """Return the derivatives of `residuals`."""
+        near = _NEAR_SLOPES if self._slopes.of_starts else 0.0
+        if np.abs(x - self._found[0]).max() > near:
+            self._differentiate(x, False)
+        own = self._weighted(self._found[1])
         return np.vstack([own, self.unknowns.prior_rows()[:, self._active]])
+
+    def _differentiate(self, x: np.ndarray, by_starts: bool) -> None:
+        offsets = None if self._starts is None else self._starts.offsets
+        base = self._differences_at(x)
+        found = self._slopes.at(self._all(x), self._active, offsets, base, by_starts)
+        self._found = x, found.by_parameters
+        if by_starts:
+            self._by_starts = found.by_starts
 
     # -- solution --------------------------------------------------------------------------------
 
     def begin(self, noise: Mapping[str, float]) -> np.ndarray:
         """Return the first vector, and hold parameters that nothing depends on."""
         self.weigh(self._u, noise)
-        slopes = self.derivatives(self._u)[: len(self._weights)]
-        sizes = np.linalg.norm(slopes, axis=0)
+        slopes = self._slopes.first(self._u, self._differences_at(self._u), self._weights)
+        sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
         self._active = sizes > _DEPENDS * sizes.max(initial=0.0)
-        x, slopes = self._u[self._active], self._slopes[1]
-        self._slopes = x.tobytes(), slopes[:, self._active]
+        x = self._u[self._active]
+        self._found = x, slopes[:, self._active]
         for k in np.flatnonzero(~self._active):
             warnings.warn(
                 f"nothing that was measured depends on {self.unknowns.names[k]}: it stays "
@@ -216,18 +231,34 @@ class _Problem:
                 size = float(np.sqrt(np.sum(found[rows] ** 2) / max(free[rows].sum(), 1e-9)))
                 self._weights[rows] = 1.0 / (noise.get(kind) or max(size, 1e-9))
         if self._starts is not None:
-            self._starts.weigh(self._weights)
+            self._starts.weigh(self._by_starts, self._weights)
 
-    def fit_starts(self, x: np.ndarray, anew: bool) -> None:
-        """Move the starts of windows to where the differences are least; `anew`: by new slopes."""
+    def fit_starts(self, x: np.ndarray, renew: bool) -> None:
+        """Move the starts of windows to where the differences are least.
+
+        renew: find new slopes, and move again as long as that lowers the differences much.
+        """
         values = self.unknowns.by_path(self._all(x))
         if self._starts is None:
             self._starts = Starts(self._predictor)
-        if anew:
-            self._starts.differentiate(values)
-            self._starts.weigh(self._weights)
-        self._starts.move(self._differences_at(x) * self._weights)
-        self._last = b"", np.zeros(0)
+
+        def squares() -> np.ndarray:
+            self._last = b"", np.zeros(0)
+            own = self._differences_at(x) * self._weights
+            return np.bincount(self._rows.window, own**2)
+
+        for _ in range(_MOST_MOVES if renew else 1):
+            if renew and self._slopes.of_starts:
+                self._differentiate(x, True)
+            elif renew:
+                self._by_starts = self._starts.differentiate(values)
+            if renew:
+                self._starts.weigh(self._by_starts, self._weights)
+            before = self._differences_at(x) * self._weights
+            self._starts.move(before, squares)
+            after = self._differences_at(x) * self._weights
+            if after @ after > _MOVED * (before @ before):
+                break
 
     def solve(
         self, x: np.ndarray, say: Callable[[str], None], converged: float = _CONVERGED
@@ -268,9 +299,9 @@ class _Problem:
         """Return the least squares by parameters and starts, in turn until neither changes."""
         slopes_of = np.full(len(found.x), np.inf)
         for _ in range(_MOST_ROUNDS):
-            anew = bool(np.abs(found.x - slopes_of).max() > _SAME_SLOPES)
-            slopes_of = found.x if anew else slopes_of
-            self.fit_starts(found.x, anew)
+            renew = bool(np.abs(found.x - slopes_of).max() > _SAME_SLOPES)
+            slopes_of = found.x if renew else slopes_of
+            self.fit_starts(found.x, renew)
             self.weigh(found.x, noise)
             before, found = found.x, self.solve(found.x, say)
             deviation = np.sqrt(np.diag(self.covariance(found)[0]))
@@ -324,6 +355,7 @@ class _Problem:
             without_effect=tuple(n for n, on in zip(self.unknowns.names, self._active) if not on),
             undetermined=self._undetermined(found.jac, np.sqrt(variance)),
             traces=self._traces(u),
+            derivatives=self._slopes.report(),
             inertias=self._inertias(u),
         )
 
@@ -363,31 +395,4 @@ class _Problem:
         predictions = self._predictor.predict(ends, [None, starts])
         if self._other is not None:
             predictions += self._other.predict(ends)
-        return tuple(map(_trace, [*self._predictor.recordings, *self._others], predictions))
-
-
-def _trace(one: BoundRecording, found: Prediction) -> Trace:
-    kinds = [kind for kind in KINDS for _ in one.compared.get(kind, ())]
-    joints = one.recording.joints
-    numbers = [k for kind in KINDS for k in range(len(one.compared.get(kind, ())))]
-    labels = ["xyz"[k] if kind.startswith("base") else joints[k] for kind, k in zip(kinds, numbers)]
-    measured = np.zeros(found.differences.shape[1:])
-    for column, (kind, k) in enumerate(zip(kinds, numbers)):
-        at = np.searchsorted(one.time, found.time)
-        if kind == "position":
-            measured[:, column] = one.q[at, one.q_of[k]]
-        elif kind == "base_position":
-            measured[:, column] = one.q[at, k]
-        elif kind != "base_rotation":
-            measured[:, column] = one.v[at, one.compared[kind][k]]
-    return Trace(
-        one.name,
-        one.recording.held_out,
-        found.time,
-        found.window,
-        tuple(kinds),
-        tuple(labels),
-        measured,
-        found.differences[0],
-        found.differences[1],
-    )
+        return tuple(map(trace_of, [*self._predictor.recordings, *self._others], predictions))

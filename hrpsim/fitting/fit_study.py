@@ -21,6 +21,7 @@ from hrpsim.fitting.fit import STARTS, fit
 from hrpsim.fitting.readers import read_recording
 from hrpsim.fitting.recording import KINDS, Recording
 from hrpsim.fitting.result import FitResult
+from hrpsim.fitting.slopes import DERIVATIVES
 from hrpsim.fitting.unknowns import SCALES
 from hrpsim.resources import share_path
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -53,6 +54,7 @@ OPTIONS = {
     "window": schema.numeric(POSITIVE),
     "start": schema.one_of("start", STARTS),
     "change": schema.numeric(POSITIVE),
+    "derivatives": schema.one_of("derivatives", DERIVATIVES),
     "noise": schema.mapping({kind: schema.numeric(POSITIVE) for kind in KINDS}),
     "folds": schema.integer(2, 1000),
 }
@@ -140,7 +142,9 @@ def read_fit_study(path: str | Path) -> FitStudy:
     }
     recordings = tuple(_recording(path, dict(entry)) for entry in file["recordings"])
     options = {
-        key: file[key] for key in ("entity", "window", "start", "noise", "change") if key in file
+        key: file[key]
+        for key in ("entity", "window", "start", "noise", "change", "derivatives")
+        if key in file
     }
     title = file.get("title", path.stem)
     world = _beside(path, file["world"])

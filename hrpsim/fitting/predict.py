@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.errors import FitError
 from hrpsim.fitting.recording import COMMANDS, KINDS, BoundRecording
 from hrpsim.fitting.unknowns import DELAY
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -73,10 +73,21 @@ class Predictor:
         starts_are_fitted: bool,
     ):
         self.scenario, self.recordings = scenario, recordings
+        self.starts_are_fitted = starts_are_fitted
         self.windows = [windows_of(one.time, window, starts_are_fitted) for one in recordings]
-        for one in recordings:
-            if len(one.time) < 2:
-                raise FitError(f"{one.name}: at least two samples are needed")
+
+    def only(
+        self, numbers: np.ndarray, offsets: Sequence[np.ndarray] | None
+    ) -> tuple[Predictor, Sequence[np.ndarray] | None]:
+        """Return a predictor of the windows of these numbers alone, and their offsets."""
+        part, first, found = copy(self), 0, []
+        for k, windows in enumerate(self.windows):
+            at = numbers[(numbers >= first) & (numbers < first + len(windows))] - first
+            first += len(windows)
+            if len(at):
+                found.append((self.recordings[k], [windows[n] for n in at], k, at))
+        part.recordings, part.windows = [one[0] for one in found], [one[1] for one in found]
+        return part, offsets and [offsets[k][at] for *_, k, at in found]
 
     def predict(
         self,
@@ -100,24 +111,30 @@ class Predictor:
             for k, one in enumerate(self.recordings):
                 batch.reset()
                 off = [None if row is None else row[k] for row in offsets or [None] * len(worlds)]
-                delays = np.array(
-                    [own.get(DELAY, 0.0) + own.get(f"{DELAY}.{one.name}", 0.0) for own in values]
-                )
+                delays = np.array([self.delay(own, one) for own in values])
                 found.append(_follow(batch, one, self.windows[k], delays, off, together))
         return found
+
+    @staticmethod
+    def delay(values: Mapping[str, float], one: BoundRecording) -> float:
+        """Return the delay of a recording's commands [s]."""
+        return values.get(DELAY, 0.0) + values.get(f"{DELAY}.{one.name}", 0.0)
 
     def rows(self) -> Rows:
         """Return what each entry of the predictions' differences is."""
         kinds, windows, before = [], [], 0
         for one, own in zip(self.recordings, self.windows):
-            columns = [
-                list(KINDS).index(kind) for kind in KINDS for _ in one.compared.get(kind, ())
-            ]
+            columns = [list(KINDS).index(kind) for kind, own_of in one.columns() for _ in own_of]
             samples = [before + k for k, w in enumerate(own) for _ in range(w.first, w.last + 1)]
             kinds.append(np.tile(columns, len(samples)))
             windows.append(np.repeat(samples, len(columns)))
             before += len(own)
         return Rows(np.concatenate(kinds), np.concatenate(windows))
+
+
+def flat(predictions: Sequence[Prediction]) -> np.ndarray:
+    """Return the differences (worlds, rows) of all recordings."""
+    return np.hstack([one.differences.reshape(len(one.differences), -1) for one in predictions])
 
 
 def _follow(
@@ -134,16 +151,21 @@ def _follow(
         first = things[0].q, things[0].v
         for thing, offset in zip(things, offsets):
             usual = first if together else (thing.q, thing.v)
-            _begin(thing, usual, one, window.start, None if offset is None else offset[number])
+            begin(thing, usual, one, window.start, None if offset is None else offset[number])
+        states = simulate(batch, one, window, delays, lambda: [state_of(one) for one in things])
         samples = slice(window.first, window.last + 1)
-        q, v = _simulate(batch, things, one, one.time[window.start], one.time[samples], delays)
-        differences.append(_differences(one, samples, q, v))
+        differences.append(_differences(one, samples, states.swapaxes(0, 1)))
         times.append(one.time[samples])
         numbers += [number] * len(times[-1])
     return Prediction(np.concatenate(times), np.array(numbers), np.concatenate(differences, axis=1))
 
 
-def _begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
+def state_of(thing) -> np.ndarray:
+    """Return q and v of a robot or body (nq + nv,)."""
+    return np.concatenate([thing.q, thing.v])
+
+
+def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
     """Set the measured state, plus an offset; `usual` q and v where nothing was measured."""
     q, v = one.q[sample], one.v[sample]
     q, v = np.where(np.isnan(q), usual[0], q), np.where(np.isnan(v), usual[1], v)
@@ -167,31 +189,33 @@ def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.nda
     return moved
 
 
-def _simulate(batch, things, one: BoundRecording, begin: float, times, delays):
-    """Return q (worlds, samples, nq) and v at these times, between steps by interpolation."""
-    at = (times - begin) / batch.worlds[0].time_step
+def simulate(
+    batch, one: BoundRecording, window: Window, delays: np.ndarray, read: Callable[[], Any]
+) -> np.ndarray:
+    """Return what `read` gives at each sample (samples, ...), between steps by interpolation."""
+    things = [world.entities[one.entity] for world in batch.worlds]
+    first_time, time_step = one.time[window.start], batch.worlds[0].time_step
+    at = (one.time[window.first : window.last + 1] - first_time) / time_step
     low = np.floor(at + _ON_A_STEP).astype(int)
     share = np.where(at - low < _ON_A_STEP, 0.0, at - low)
     wanted = np.unique(np.concatenate([low, low[share > 0.0] + 1]))
-    commands, changes = _commands(one, begin, int(wanted[-1]), batch.worlds[0].time_step, delays)
-    stops = np.union1d(wanted, changes)
-    states: list[list] = []
+    commands, changes = _commands(one, first_time, int(wanted[-1]), time_step, delays)
+    found = []
     step = 0
-    for stop in stops.tolist():
+    for stop in np.union1d(wanted, changes).tolist():
         if stop > step:
             batch.step(stop - step)
             step = stop
         if stop in wanted:
-            states.append([np.concatenate([thing.q, thing.v]) for thing in things])
+            found.append(read())
         if stop in changes:
             for thing, own in zip(things, commands):
                 own.give(thing, stop)
-    found = np.array(states).swapaxes(0, 1)
+    states = np.array(found)
     first = np.searchsorted(wanted, low)
     after = np.minimum(first + 1, len(wanted) - 1)
-    found = found[:, first] + share[:, None] * (found[:, after] - found[:, first])
-    nq = one.q.shape[1]
-    return found[:, :, :nq], found[:, :, nq:]
+    share = share.reshape(-1, *(1,) * (states.ndim - 1))
+    return states[first] + share * (states[after] - states[first])
 
 
 class _Commands(NamedTuple):
@@ -200,8 +224,11 @@ class _Commands(NamedTuple):
     joints: tuple[str, ...]
     values: dict[str, np.ndarray]  # of positions, velocities, efforts: (steps, joints)
     over: np.ndarray  # (steps,) [s]
+    first: np.ndarray | None  # position targets at the start, from which they move
 
     def give(self, robot, step: int) -> None:
+        if step == 0 and self.first is not None:
+            robot.command(names=self.joints, positions=self.first)
         own = {key: rows[step] for key, rows in self.values.items()}
         robot.command(names=self.joints, over=self.over[step], **own)
 
@@ -231,7 +258,11 @@ def _commands(one: BoundRecording, begin: float, steps: int, time_step: float, d
             means = _step_means(time, whole, ends - delay)
         changes[1:] |= (np.diff(means, axis=0) != 0.0).any(axis=1)
         parts = dict(zip(columns, np.split(means, len(columns), axis=1)))
-        found[delay] = _Commands(given.command_joints or (), parts, over)
+        first = None
+        if given.interpolate and given.command_positions is not None:
+            targets = given.command_positions[:-1].T
+            first = np.array([np.interp(begin - delay, time[1:], own) for own in targets])
+        found[delay] = _Commands(given.command_joints or (), parts, over, first)
     return [found[delay] for delay in delays.tolist()], np.flatnonzero(changes)
 
 
@@ -252,28 +283,25 @@ def _step_means(time: np.ndarray, values: np.ndarray, ends: np.ndarray) -> np.nd
     return means
 
 
-def _differences(one: BoundRecording, samples: slice, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _differences(one: BoundRecording, samples: slice, states: np.ndarray) -> np.ndarray:
     """Return predicted minus measured (worlds, samples, columns), in the order of KINDS."""
+    q, v = np.split(states, [one.q.shape[1]], axis=2)
     parts = []
-    for kind in KINDS:
-        columns = one.compared.get(kind)
-        if columns is None:
-            continue
+    for kind, columns in one.columns():
         if kind == "position":
             parts.append(q[:, :, one.q_of] - one.q[samples][:, one.q_of])
         elif kind == "base_position":
             parts.append(q[:, :, :3] - one.q[samples, :3])
         elif kind == "base_rotation":
-            parts.append(_turns(one.q[samples, 3:7], q[:, :, 3:7]))
+            turns = turned(np.tile(one.q[samples, 3:7], (len(q), 1)), q[:, :, 3:7].reshape(-1, 4))
+            parts.append(turns.as_rotvec().reshape(*q.shape[:2], 3))
         else:
             parts.append(v[:, :, columns] - one.v[samples][:, columns])
     return np.concatenate(parts, axis=2)
 
 
-def _turns(measured: np.ndarray, found: np.ndarray) -> np.ndarray:
+def turned(measured: np.ndarray, found: np.ndarray):
+    """Return the rotations from quaternions measured (n, 4) to those found."""
     from scipy.spatial.transform import Rotation
 
-    turns = Rotation.from_quat(np.tile(measured, (len(found), 1))).inv()
-    return (
-        (turns * Rotation.from_quat(found.reshape(-1, 4))).as_rotvec().reshape(*found.shape[:2], 3)
-    )
+    return Rotation.from_quat(measured).inv() * Rotation.from_quat(found)

@@ -24,6 +24,7 @@ KINDS = {
     "base_velocity": "m/s",
     "base_turning": "rad/s",
 }
+POSITIONS = ("position", "base_position", "base_rotation")
 COMMANDS = ("positions", "velocities", "efforts")
 _SHAPES = {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
 _SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
@@ -161,6 +162,8 @@ class BoundRecording:
 
     def __init__(self, recording: Recording, world: World, entity: str | None):
         self.recording, self.time, self.name = recording, recording.time, recording.name
+        if len(self.time) < 2:
+            raise FitError(f"{self.name}: at least two samples are needed")
         name = recording.entity or entity
         if name is None:
             raise FitError(f"{self.name}: say which robot or body it is of")
@@ -183,6 +186,10 @@ class BoundRecording:
             self.q[:, self.q_of] = recording.positions
             self._place("velocity", self.v_of, recording.velocities, recording.positions)
             self.compared["position"] = self.v_of
+
+    def columns(self) -> list[tuple[str, np.ndarray]]:
+        """Return the kinds that are compared and their columns of v, in the order of KINDS."""
+        return [(kind, self.compared[kind]) for kind in KINDS if kind in self.compared]
 
     def _check_joints(self, robot: Robot | None) -> None:
         known = () if robot is None else robot.joint_names

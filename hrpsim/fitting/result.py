@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.recording import KINDS
+from hrpsim.fitting.predict import Prediction
+from hrpsim.fitting.recording import KINDS, BoundRecording
 
 
 class Undetermined(NamedTuple):
@@ -38,6 +39,34 @@ class Trace(NamedTuple):
     after: np.ndarray  # differences with those found
 
 
+def trace_of(one: BoundRecording, found: Prediction) -> Trace:
+    """Return what was measured and predicted with two worlds: before a fit, and after it."""
+    columns = [(kind, n, own[n]) for kind, own in one.columns() for n in range(len(own))]
+    joints = one.recording.joints
+    kinds = tuple(kind for kind, _, _ in columns)
+    labels = tuple("xyz"[n] if kind.startswith("base") else joints[n] for kind, n, _ in columns)
+    measured = np.zeros(found.differences.shape[1:])
+    at = np.searchsorted(one.time, found.time)
+    for column, (kind, n, of_v) in enumerate(columns):
+        if kind == "position":
+            measured[:, column] = one.q[at, one.q_of[n]]
+        elif kind == "base_position":
+            measured[:, column] = one.q[at, n]
+        elif kind != "base_rotation":
+            measured[:, column] = one.v[at, of_v]
+    return Trace(
+        one.name,
+        one.recording.held_out,
+        found.time,
+        found.window,
+        kinds,
+        labels,
+        measured,
+        found.differences[0],
+        found.differences[1],
+    )
+
+
 @dataclass(frozen=True)
 class FitResult:
     """Values, 95 % intervals and errors.
@@ -53,6 +82,7 @@ class FitResult:
         without_effect: parameters that nothing measured depends on; they keep their start.
         undetermined: combinations that the recordings leave open.
         traces: measured and predicted motion of each recording.
+        derivatives: by parameter, "exact" or "differences", and how far exact ones served.
         inertias: of links that were fitted, "ROBOT.LINK", with all that is fixed to each: mass
             [kg], com [m] and inertia about it [kg m^2], in the frame of the link.
     """
@@ -67,6 +97,7 @@ class FitResult:
     without_effect: tuple[str, ...]
     undetermined: tuple[Undetermined, ...]
     traces: tuple[Trace, ...]
+    derivatives: dict[str, str]
     inertias: dict[str, dict[str, np.ndarray]]
 
     def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
@@ -113,6 +144,7 @@ class FitResult:
             if abs(self.correlation[i, j]) > 0.9
         }
         found["correlated"] = pairs
+        found["derivatives"] = self.derivatives
         found["at_bound"] = list(self.at_bound)
         found["without_effect"] = list(self.without_effect)
         found["undetermined"] = [

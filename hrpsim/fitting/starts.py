@@ -11,20 +11,17 @@ Pereyra 1973, Kaufman 1975), so that the parameters remain as the only unknowns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from hrpsim.fitting.predict import Prediction, Predictor
+from hrpsim.fitting.predict import Predictor, flat
 
 _CHANGE = 1e-4  # [rad, m, rad/s, m/s], for differences
+_WORSE = 1.001  # as large a share of the squares is no better
+_HALVINGS = 3  # of a move after which a window has larger differences
 _SINGULAR = 1e-9  # of the largest eigenvalue of A^T A: directions without effect
-
-
-def flat(predictions: Sequence[Prediction]) -> np.ndarray:
-    """Return the differences (worlds, rows) of all recordings."""
-    return np.hstack([one.differences.reshape(len(one.differences), -1) for one in predictions])
 
 
 class Starts:
@@ -34,9 +31,9 @@ class Starts:
     rank: how many directions the differences depend on.
     """
 
-    def __init__(self, predictor: Predictor):
+    def __init__(self, predictor: Predictor, offsets: Sequence[np.ndarray] | None = None):
         self._predictor = predictor
-        self.offsets = [
+        self.offsets = list(offsets or []) or [
             np.zeros((len(windows), 2 * one.v.shape[1]))
             for windows, one in zip(predictor.windows, predictor.recordings)
         ]
@@ -46,8 +43,8 @@ class Starts:
         self._widths = np.concatenate([np.full(len(o), o.shape[1]) for o in self.offsets])
         self.rank = 0
 
-    def differentiate(self, values: Mapping[str, float]) -> None:
-        """Find the derivatives by each entry of starts, of all windows at once."""
+    def differentiate(self, values: Mapping[str, float]) -> np.ndarray:
+        """Return the derivatives (rows, 2 nv) by each entry of starts, of all windows at once."""
         width = int(self._widths.max())
         moved = [
             [o + _CHANGE * (np.arange(o.shape[1]) == k) for o in self.offsets] for k in range(width)
@@ -55,12 +52,12 @@ class Starts:
         found = flat(
             self._predictor.predict([values] * (width + 1), [self.offsets, *moved], together=True)
         )
-        self._slopes = (found[1:] - found[0]).T / _CHANGE
+        return (found[1:] - found[0]).T / _CHANGE
 
-    def weigh(self, weights: np.ndarray) -> None:
-        """Use weights (rows,), the inverse of deviations."""
+    def weigh(self, slopes: np.ndarray, weights: np.ndarray) -> None:
+        """Use derivatives by starts, and weights (rows,), the inverse of deviations."""
         self._weighted = [
-            self._slopes[rows, :width] * weights[rows, None]
+            slopes[rows, :width] * weights[rows, None]
             for rows, width in zip(self._rows, self._widths)
         ]
         self._inverses = [
@@ -93,10 +90,21 @@ class Starts:
         rest = self.without((differences * weights)[:, None])[:, 0] / weights
         return rest, 1.0 - self._leverage
 
-    def move(self, weighted: np.ndarray) -> None:
-        """Move starts to where weighted differences (rows,) are least."""
-        best = [-own[:, 0] for own in self._best(weighted[:, None])]
-        ends = np.cumsum([len(own) for own in self.offsets])
-        for k, own in enumerate(self.offsets):
-            first = ends[k] - len(own)
-            self.offsets[k] = own + np.array(best[first : ends[k]])
+    def move(self, weighted: np.ndarray, squares: Callable[[], np.ndarray]) -> None:
+        """Move starts to where weighted differences (rows,) are least, or as far as they fall.
+
+        squares: returns the sums of their squares (windows,) at the present offsets.
+        """
+        first, ends = self.offsets, np.cumsum([len(own) for own in self.offsets])
+        steps = [-own[:, 0] for own in self._best(weighted[:, None])]
+        before = np.array([np.sum(weighted[rows] ** 2) for rows in self._rows])
+        shares = np.ones(len(steps))
+        for k in range(_HALVINGS + 2):
+            moves = [share * step for share, step in zip(shares, steps)]
+            self.offsets = [
+                own + np.array(moves[end - len(own) : end]) for own, end in zip(first, ends)
+            ]
+            worse = squares() > _WORSE * before
+            if not worse.any():
+                break
+            shares[worse] *= 0.5 if k < _HALVINGS else 0.0

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +15,11 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.jit.compiled import prepared
 from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import joined_system
-from hrpsim.world.linearization.parameters import changes_by_paths
+from hrpsim.world.linearization.parameters import KD, Entry, changes_by_paths, entries_by_path
 from hrpsim.world.linearization.result import ConstraintEdge, Linearization
 from hrpsim.world.linearization.room import TakenStep
 from hrpsim.world.linearization.sides import (
+    CUT,
     EFFORT,
     OF_CONTACTS,
     OF_STEPS,
@@ -58,10 +59,20 @@ class Linearizing(Part):
         super().__init__(core)
         self._stepping = stepping
         self._known: _Known | None = None  # of the last such scene
+        self._parameters: tuple[Scene, int, dict[str, Entry]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the arrays, which can be made again."""
-        return self.__dict__ | {"_known": None}
+        return self.__dict__ | {"_known": None, "_parameters": None}
+
+    def parameters(self) -> Mapping[str, Entry]:
+        """Return the known parameters by path, found again where the scene was laid out again."""
+        scene, contents = self._scenes.scene, self._contents
+        materials, last = contents.materials.index, self._parameters
+        if last is None or last[0] is not scene or last[1] != len(materials):
+            known = entries_by_path(scene, contents.robots, contents.bodies, materials)
+            last = self._parameters = scene, len(materials), known
+        return last[2]
 
     def linearize(
         self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float
@@ -75,8 +86,7 @@ class Linearizing(Part):
         scene, contents = self._scenes.scene, self._contents
         changes = None
         if paths:
-            materials = contents.materials.index
-            changes = changes_by_paths(scene, paths, contents.robots, contents.bodies, materials)
+            changes = changes_by_paths(scene, paths, self.parameters())
         if not len(scene.velocity):
             nothing = np.zeros((0, 0))
             return Linearization(nothing, nothing, {}, (), np.zeros((0, len(paths))), paths, ())
@@ -84,6 +94,11 @@ class Linearizing(Part):
             name = self._sleep.asleep[0]
             what = f"bodies that sleep are not ({name!r}): set world.sleeping = False"
             raise WorldError(f"linearize: {what} differentiated")
+        units = scene.actuators.units
+        late = units["dof"][units["slots"] > 0]
+        if "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any()):
+            if len(late):
+                raise WorldError("linearize: kd of actuators with a delay is not differentiated")
         if (refused := _find_refused_world(self._stepping.reference())) >= 0:
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
         tolerance = _TOLERANCE * STANDARD_GRAVITY * contents.time_step
@@ -137,7 +152,7 @@ class Linearizing(Part):
             name = names[key]
             if kind in (EFFORT, SPEED):
                 name = name.replace("velocity limit", "actuator")
-            elif kind == RELEASE:
+            elif kind in (RELEASE, CUT):
                 name = f"position correction of {name}"
             out.append(ConstraintEdge(name, SIDES[kind][side], SIDES[kind][1 - side], distance))
         return tuple(out)

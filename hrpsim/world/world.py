@@ -157,7 +157,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
                 or "velocities" [rad/s or m/s] that actuators are commanded; their gains "kp" and
                 "kd", or the "stiffness" and "damping" of the joints.
             parameters: by path, as in studies: "robots.ROBOT.joints.JOINT.kp" (kd, stiffness,
-                damping, friction, rotor_inertia), "robots.ROBOT.links.LINK.mass_factor",
+                damping, friction, rotor_inertia, delay), "robots.ROBOT.links.LINK.mass_factor",
                 "robots.ROBOT.mass_factor" (gain_factor, friction_factor, damping_factor,
                 spring_factor), "friction.MATERIAL-MATERIAL.coefficient" (static, kinetic),
                 "bodies.BODY.mass" with its inertia in proportion. Factors multiply what there is:
@@ -170,10 +170,16 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
 
         Raises:
             WorldError: where the step has something that is not differentiated, by name: impacts
-                with restitution, penalty contacts, sleeping bodies, driven tendons, models of
-                actuators, other integrators than "semi_implicit"; where the step cannot be done.
+                with restitution, penalty contacts, sleeping bodies, driven tendons, actuators with
+                more than delay and friction, other integrators than "semi_implicit"; where the
+                step cannot be done.
         """
         return self._linearizing.linearize(inputs, parameters, margin)
+
+    @property
+    def differentiable_parameters(self) -> tuple[str, ...]:
+        """Paths that `linearize` takes as parameters."""
+        return tuple(self._linearizing.parameters())
 
     @property
     def time_step(self) -> float:

@@ -130,6 +130,8 @@ def test_wrong_requests_are_refused(world, angles):
             hrpsim.fit(world, [good], {first: given})
     with pytest.raises(FitError, match="two recordings are called 'recording'"):
         hrpsim.fit(world, [good, good], FIRST)
+    with pytest.raises(FitError, match="at least two samples"):
+        hrpsim.fit(world, [good.part(0.0, 0.0)], FIRST)
     with pytest.raises(FitError, match="all are held out"):
         hrpsim.fit(world, [made(angles, held_out=True)], FIRST)
 

@@ -45,11 +45,15 @@ def test_starts_are_those_of_joint_least_squares(without_effect):
         joint[row, WIDTH * window : WIDTH * (window + 1)] = A[row] * weights[row]
     best = np.linalg.lstsq(joint, -weights * r, rcond=1e-9)[0]
     starts = Starts(LinearPredictor(A, r))
-    starts.differentiate({})
-    starts.weigh(weights)
+    starts.weigh(starts.differentiate({}), weights)
     rest, free = starts.remainder(r, weights)
     assert rest * weights == pytest.approx(weights * r + joint @ best, abs=1e-9)
     assert starts.rank == np.linalg.matrix_rank(joint)
     assert free.sum() == pytest.approx(len(NUMBERS) - starts.rank)
-    starts.move(weights * r)
+
+    def squares():
+        found = weights * (r + np.einsum("ij,ij->i", A, starts.offsets[0][NUMBERS]))
+        return np.bincount(NUMBERS, found**2)
+
+    starts.move(weights * r, squares)
     assert starts.offsets[0].ravel() == pytest.approx(best, abs=1e-9)

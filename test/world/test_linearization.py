@@ -453,15 +453,6 @@ def test_what_is_not_differentiated_is_refused_by_name(options, change, why):
         world.linearize()
 
 
-def test_actuators_with_a_model_are_refused():
-    """Law: never wrong in silence."""
-    world = World(**EXACT)
-    robot = world.add_robot(HUMANOID)
-    robot.set_actuator(hrpsim.Actuator(delay=0.01))
-    with pytest.raises(WorldError, match="actuators with a model"):
-        world.linearize()
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 40))
 def test_redundant_rows_hold_exactly(seed, count):

@@ -111,6 +111,13 @@ def write_balance(s, w, columns):
             for j in range(nv):
                 mass[k, j] = mass[j, k] = 0.0
             mass[k, k] = _LOCKED
+    for number in range(s.actuators.units.shape[0]):
+        unit, now = s.actuators.units[number], s.actuators.steps[number]
+        k = unit.dof
+        by_q[k, k] -= h * (now.command.kp - s.control[k].kp)
+        by_velocity[k, k] -= h * (unit.viscous + now.command.kd - s.control[k].kd)
+        if not math.isinf(s.work.joint_inertia[k]):
+            w.limits[0, k] = now.reach
     for i in range(nv):
         copy_vector(mass[i], w.space.factor[i])
     factorise_mass(w.space.above, w.space.factor)

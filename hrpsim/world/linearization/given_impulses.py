@@ -16,6 +16,7 @@ from hrpsim.constraints.joint_rows import FRICTION_PARAMETERS
 from hrpsim.constraints.rows import JOINT_FRICTION
 from hrpsim.dynamics.joint_forces import STICKS
 from hrpsim.jit.compiled import kernel, prepared
+from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization.inertia_changes import CORRECTION, MOMENTUM, MOTION, inertia_changes
 from hrpsim.world.linearization.parameters import JOINT_FIELDS, KINETIC, STATIC, Changes
 from hrpsim.world.linearization.room import FORCE, TakenStep
@@ -42,6 +43,10 @@ def write_commands(s, kind, joints, impulses_out):
             slope = control.kp if kind == 1 else control.kd
         if control.saturated == 0:
             impulses_out[k, joints[k]] = s.settings[0].time_step * slope
+        for number in range(s.actuators.units.shape[0]):
+            unit = s.actuators.units[number]
+            if unit.dof == joints[k]:
+                impulses_out[k, unit.dof] *= 0.0 if unit.delay_steps > 0 else 1.0 - unit.delay_part
 
 
 def of_efforts(impulses: np.ndarray) -> GivenImpulses:
@@ -100,7 +105,14 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
     follows = (control["saturated"] == 0).astype(float)
     change = dict(zip(JOINT_FIELDS, changes.joints.swapaxes(0, 1)))
     kp, kd = follows * change["kp"], follows * change["kd"]
-    damping, own = h * (dofs["damping"] + follows * control["kd"]), dofs["own_inertia"]
+    position, rate, present = control["target_position"] - control["ahead"], 0.0, control["kd"]
+    if len(units := scene.actuators.units):
+        at, now = units["dof"], scene.actuators.steps["command"]
+        position, present, rate = position.copy(), present.copy(), np.zeros(len(dofs))
+        position[at], present[at] = now["target"], now["kd"] + units["viscous"]
+        if scene.actuators.commands.size:
+            rate[at] = _command_rates(scene)
+    damping, own = h * (dofs["damping"] + follows * present), dofs["own_inertia"]
     least = np.where(own > 0.0, own, 1.0)
     total = (2.0 * least + damping) ** 2
     by_damping = h * (2.0 * least**2 + 4.0 * least * damping + damping**2) / total
@@ -110,10 +122,20 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
     inertia -= damping**2 / total * (own_change + change["rotor_inertia"])
     q = w.q[np.maximum(dofs["q_index"], 0)]
     force = (dofs["rest"] - q) * change["stiffness"] - w.velocity * change["damping"]
-    force += (control["target_position"] - q - control["ahead"]) * kp
+    force += (position - q) * kp + rate * change["delay"]
     force += (control["target_velocity"] - w.velocity) * kd
     slides = np.where(dry["mark"] == STICKS, 0, dry["mark"]) * (dry["bound"] == dofs["friction"])
     return inertia, force - slides * change["friction"]
+
+
+def _command_rates(scene: Scene) -> np.ndarray:
+    """Return by which delays change the efforts that actuators are commanded (k,) [Nm/s]."""
+    units, stored = scene.actuators.units, scene.actuators.commands["constant"]
+    slots = np.maximum(units["slots"], 1)
+    newer = (scene.actuators.states["slot"] - 1 - units["delay_steps"]) % slots
+    row = np.arange(len(units))
+    found = stored[row, (newer - 1) % slots] - stored[row, newer]
+    return found / scene.settings["time_step"][0] * (units["slots"] > 0)
 
 
 def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:

@@ -24,10 +24,11 @@ SIDES = (
     ("agrees with others", "contradicts others"),
     ("released", "pressed"),
     ("shares a load", "shares it in another way"),
+    ("solved", "cut short"),
     ("within its effort limit", "at its effort limit"),
     ("within its velocity limit", "at its velocity limit"),
 )
-BOUND, AGREEMENT, RELEASE, SHARE, EFFORT, SPEED = range(5, len(SIDES))
+BOUND, AGREEMENT, RELEASE, SHARE, CUT, EFFORT, SPEED = range(5, len(SIDES))
 
 NEAR = np.dtype(
     [
@@ -43,7 +44,7 @@ NEAR = np.dtype(
 OF_WORLDS = (
     "pushes are not: linearise before apply_wrench",
     "driven tendons are not",
-    "actuators with a model are not",
+    "actuators with a gear, losses, Stribeck friction, encoders, sampling or an integral are not",
     "position_projection is not",
     "steps with stop='relative_change', which end before the solution, are not",
     "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",
@@ -51,6 +52,7 @@ OF_WORLDS = (
 OF_STEPS = (
     "the step has impacts with restitution",
     "the step has bodies so fast that contacts are found along their way",
+    "the step has an actuator at a limit of its model",
 )
 OF_CONTACTS = (
     "is moved by impacts within the step, which are not differentiated",
@@ -76,9 +78,19 @@ def find_refused_world(s):
         return 0
     if s.tendons.joints.shape[0] > 0:
         return 1
-    if s.actuators.units.shape[0] > 0:
-        return 2
+    for number in range(s.actuators.units.shape[0]):
+        if not _is_linear(s.actuators.units[number]):
+            return 2
     return 3 if settings.projection and s.connections.shape[0] > 0 else -1
+
+
+@inner_kernel
+def _is_linear(unit):
+    """Return whether an actuator within its limits is a PD servo with delay and friction."""
+    stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.integral_gain > 0.0
+    rounded = unit.joint_resolution > 0.0 or unit.motor_resolution > 0.0
+    rough = unit.static != unit.coulomb or unit.gear_gain != 1.0 or unit.gear_loss != 0.0
+    return not (stored or rounded or rough or unit.two_mass)
 
 
 @kernel
@@ -91,6 +103,10 @@ def find_refused_step(s):
         return 0, -1, -1
     if s.continuous.state[0].start_force or s.continuous.state[0].passes:
         return 1, -1, -1
+    for number in range(s.actuators.units.shape[0]):
+        now = s.actuators.steps[number]
+        if now.slope != -now.of_motor - now.of_joint:
+            return 2, -1, -1
     for c in range(s.counts[0].contact_count):
         contact, normal = s.collision.contacts[c], rows[3 * c]
         if contact.gap_offset != 0.0 or contact.push_out > 0.0:

@@ -32,7 +32,7 @@ from hrpsim.world.linearization.given_impulses import (
 )
 from hrpsim.world.linearization.parameters import Changes, changes_by_joints
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, TakenStep, new_room
-from hrpsim.world.linearization.sides import BOUND, NOTICED, RELEASE, SHARE, list_near
+from hrpsim.world.linearization.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_near
 from hrpsim.world.linearization.solve import solve
 from hrpsim.world.linearization.spin import spins_of
 
@@ -119,6 +119,7 @@ class StepDerivatives:
                 w.balance[BY_Q][:, angular] += by_mass @ turn
                 w.balance[BY_VELOCITY][:, angular] += by_mass @ rate
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
+        self.cut_short: list[tuple[int, int, int, int, int, float]] = []  # NEAR
         if met_within >= 0:
             reason = "is met within the step, which is not differentiated"
             self.refused.append((reason, met_within))
@@ -207,8 +208,9 @@ class StepDerivatives:
         columns = self._solved(count, balance, given)
         w.held[:], w.target[:] = held, target
         exact = np.linalg.solve(self.mass, J.T @ own)
-        if np.abs(exact - rate).max() > _CUT_SHORT * np.abs(exact).max():
-            self.refused.append(("has a position correction that was cut short", found.numbers[0]))
+        cut = float(np.abs(exact - rate).max())
+        if cut > _CUT_SHORT * np.abs(exact).max():
+            self.cut_short.append((*step.constraint_of(found.numbers[0]), CUT, 0, cut))
         moved = np.abs(J @ columns[:, :nv] - found.by_q).max(axis=1, initial=0.0)
         near = J @ rate - found.wanted < step.margin
         self.released = found.numbers[~at & near & (moved > NOTICED)]
@@ -256,4 +258,4 @@ class StepDerivatives:
         for k in [] if sides is None else np.flatnonzero(sides.distance < margin):
             constraint = step.constraint_of(sides.first + k)
             found.append((*constraint, BOUND, int(sides.holding[k]), float(sides.distance[k])))
-        return found
+        return found + self.cut_short

@@ -1,0 +1,117 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What of the recordings a fitted model does not explain: residuals that are not noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.figures import new_figure, style
+from hrpsim.fitting.recording import KINDS
+from hrpsim.fitting.result import FitResult, Trace
+
+_LAGS = 20
+_SURE = 3.0  # standard deviations of a correlation of noise
+_SHOWN = 4
+_COLOUR, _FAINT = "#1f6fb4", "#a9b1bd"
+
+
+class Unexplained(NamedTuple):
+    """The residual, predicted minus measured, of one signal.
+
+    Of noise, autocorrelations lie within `bound` for 99.7 %. `related` is the measured signal, or
+    its sign, with the largest correlation; "" where that is within the bound.
+    """
+
+    recording: str
+    signal: str
+    kind: str
+    mean: float
+    rms: float
+    autocorrelation: np.ndarray  # (lags,) within windows, by samples; 1 at lag 0
+    bound: float
+    related: str
+    correlation: float
+    pairs: np.ndarray  # (2, samples) of the signal that it follows most, and the residual
+
+    @property
+    def white(self) -> bool:
+        """Whether neighbouring residuals are as independent as noise."""
+        return len(self.autocorrelation) < 2 or abs(self.autocorrelation[1]) < self.bound
+
+
+def unexplained(result: FitResult) -> list[Unexplained]:
+    """Return the residuals of each signal after a fit, those that are least white first."""
+    found = [_of(t, k) for t in result.traces for k in range(len(t.kinds)) if len(t.time) > 2]
+    return sorted(found, key=lambda one: (one.white, -_excess(one)))
+
+
+def _excess(one: Unexplained) -> float:
+    share = abs(one.autocorrelation[1]) if len(one.autocorrelation) > 1 else 0.0
+    return share / one.bound
+
+
+def _of(trace: Trace, k: int) -> Unexplained:
+    residual, kind = trace.after[:, k], trace.kinds[k]
+    bound = _SURE / np.sqrt(len(residual))
+    states = {}
+    for name, own, values in zip(trace.labels, trace.kinds, trace.measured.T):
+        if own != "base_rotation":
+            states[f"{own} of {name}"] = values
+        if own in ("velocity", "base_velocity"):
+            states[f"sign of {own} of {name}"] = np.sign(values)
+    shares = {name: _correlation(values, residual) for name, values in states.items()}
+    related = max(shares, key=lambda name: abs(shares[name]), default="")
+    correlation = shares.get(related, 0.0)
+    shown = states.get(related.removeprefix("sign of "), np.zeros(len(residual)))
+    return Unexplained(
+        trace.name,
+        trace.labels[k],
+        kind,
+        float(residual.mean()),
+        float(np.sqrt(np.mean(residual**2))),
+        _autocorrelation(residual, trace.window),
+        float(bound),
+        related if abs(correlation) > bound else "",
+        correlation,
+        np.array([shown, residual]),
+    )
+
+
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    spread = a.std() * b.std()
+    return float(np.mean((a - a.mean()) * (b - b.mean())) / spread) if spread > 0.0 else 0.0
+
+
+def _autocorrelation(residual: np.ndarray, window: np.ndarray) -> np.ndarray:
+    """Return the autocorrelation at lags of samples that lie in one window."""
+    longest = int(np.bincount(window).max())
+    own, found = residual - residual.mean(), []
+    for lag in range(min(_LAGS + 1, longest)):
+        same = window[lag:] == window[: len(window) - lag]
+        found.append(np.mean((own[lag:] * own[: len(own) - lag])[same]))
+    return np.array(found) / (found[0] if found[0] > 0.0 else 1.0)
+
+
+def draw_unexplained(result: FitResult, path: str | Path) -> None:
+    """Draw autocorrelations of the least white residuals, and these over what they follow."""
+    shown = unexplained(result)[:_SHOWN]
+    figure = new_figure(8.0, 2.6 * len(shown) + 0.4)
+    for row, one in enumerate(shown):
+        left, right = (figure.add_subplot(len(shown), 2, 2 * row + k) for k in (1, 2))
+        left.bar(np.arange(len(one.autocorrelation)), one.autocorrelation, color=_COLOUR)
+        left.axhspan(-one.bound, one.bound, color=_FAINT, alpha=0.5, lw=0)
+        left.set(xlabel="lag [samples]", ylabel="autocorrelation")
+        title = f"{one.recording}: {one.kind.replace('_', ' ')} of {one.signal}"
+        left.set_title(title, fontsize=8, loc="left")
+        right.plot(*one.pairs, ".", ms=2.0, color=_COLOUR)
+        right.set_xlabel(f"{one.related or 'no signal'} ({one.correlation:+.2f})".replace("_", " "))
+        right.set_ylabel(f"residual [{KINDS[one.kind]}]")
+        for axes in (left, right):
+            axes.title.set_parse_math(False)
+            style(axes)
+    figure.savefig(path)

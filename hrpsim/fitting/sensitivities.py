@@ -1,0 +1,129 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Derivatives of predictions by forward sensitivities, from the derivatives of every step.
+
+With x' = A x + C p of a step (`World.linearize`), S = dx/dp becomes S' = A S + C. The last columns
+of S are by the state at the beginning of the window; they begin as the identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.errors import WorldError
+from hrpsim.fitting.predict import Predictor, Window, begin, simulate, state_of, turned
+from hrpsim.fitting.recording import POSITIONS, BoundRecording
+
+
+class Slopes(NamedTuple):
+    """Derivatives of the differences, and of which rows they are known."""
+
+    by_parameters: np.ndarray  # (rows, p)
+    by_starts: np.ndarray  # (rows, 2 nv), of the largest nv
+    known: np.ndarray  # (rows,) whether every step of the window was differentiated
+    refused: str  # why another one was not
+
+
+def sensitivities(
+    predictor: Predictor,
+    values: Mapping[str, float],
+    shares: Mapping[str, np.ndarray],
+    offsets: Sequence[np.ndarray] | None,
+    with_starts: bool,
+) -> Slopes:
+    """Return the derivatives of predictions by parameters, and by the starts of windows.
+
+    Args:
+        predictor: of the recordings.
+        values: parameters by path.
+        shares: (p,) the derivative of each path's parameter by p unknowns.
+        offsets: of the starts, as for `Predictor.predict`.
+        with_starts: whether to differentiate by starts too.
+    """
+    world = predictor.scenario.world_of(values, seed=0)[0]
+    world.sleeping, first = False, world.snapshot()
+    width = max(2 * one.v.shape[1] for one in predictor.recordings) if with_starts else 0
+    parts, known, tangent = [], [], _Tangent(world, shares, width)
+    for k, (one, windows) in enumerate(zip(predictor.recordings, predictor.windows)):
+        world.restore(first)
+        tangent.begin_recording()
+        for number, window in enumerate(windows):
+            offset = None if offsets is None else offsets[k][number]
+            slopes, sound = tangent.follow(one, window, predictor.delay(values, one), offset)
+            parts.append(slopes)
+            known.append(np.full(len(slopes), sound))
+    by_parameters, by_starts = np.split(np.concatenate(parts), [tangent.count], axis=1)
+    return Slopes(by_parameters, by_starts, np.concatenate(known), tangent.refused)
+
+
+class _Tangent:
+    """One world that carries the derivatives S of its state; steps as a `Batch` does."""
+
+    def __init__(self, world, shares: Mapping[str, np.ndarray], width: int):
+        self.worlds, self._paths = [world], list(shares)
+        self._shares = np.array(list(shares.values())).reshape(len(shares), -1)
+        self.count, self._width = self._shares.shape[1], width
+        self._nv = sum(thing.nv for thing in world.entities.values())
+        self.refused, self._sound = "", True
+
+    def begin_recording(self) -> None:
+        """Begin with a state that depends on nothing."""
+        self._S = np.zeros((2 * self._nv, self.count + self._width))
+
+    def step(self, count: int) -> None:
+        """Advance by `count` steps, and S with them as far as they can be differentiated."""
+        world, S = self.worlds[0], self._S
+        for _ in range(count):
+            if self._sound:
+                try:
+                    found = world.linearize((), parameters=self._paths)
+                    S[:] = found.A @ S
+                    S[:, : self.count] += found.C @ self._shares
+                except WorldError as error:
+                    self.refused, self._sound = str(error), False
+            world.step()
+
+    def follow(
+        self, one: BoundRecording, window: Window, delay: float, offset: np.ndarray | None
+    ) -> tuple[np.ndarray, bool]:
+        """Return the derivatives (rows, p + 2 nv) of differences, and whether all are known."""
+        thing, self._sound = self.worlds[0].entities[one.entity], True
+        nv = thing.nv
+        at = thing.first_v + np.arange(nv)
+        at = np.concatenate([at, self._nv + at])
+        begin(thing, (thing.q, thing.v), one, window.start, offset)
+        measured = ~np.isnan(one.v[window.start])
+        self._S[at[np.tile(measured, 2)], : self.count] = 0.0
+        self._S[:, self.count :] = 0.0
+        if self._width:
+            moves = np.concatenate([measured, np.ones(nv, dtype=bool)])
+            self._S[at, self.count + np.arange(2 * nv)] = moves
+
+        def read():
+            return np.concatenate([state_of(thing), self._S[at].ravel()])
+
+        states = simulate(self, one, window, np.array([delay]), read)
+        q, _, S = np.split(states, [one.q.shape[1], one.q.shape[1] + nv], axis=1)
+        S = S.reshape(len(q), 2 * nv, -1)
+        found = _differentials(one, slice(window.first, window.last + 1), q, S)
+        return found.reshape(-1, found.shape[2]), self._sound
+
+
+def _differentials(one: BoundRecording, samples: slice, q: np.ndarray, S: np.ndarray) -> np.ndarray:
+    """Return the derivatives (samples, columns, p) of differences, from those of the state."""
+    nv, parts = S.shape[1] // 2, []
+    for kind, columns in one.columns():
+        own = S[:, columns if kind in POSITIONS else nv + columns]
+        if kind == "base_position":
+            own = turned(np.tile([0.0, 0.0, 0.0, 1.0], (len(q), 1)), q[:, 3:7]).as_matrix() @ own
+        elif kind == "base_rotation":
+            # d log(exp(r) exp(d)) / dd, the inverse of the right Jacobian, to third order
+            r = turned(one.q[samples, 3:7], q[:, 3:7]).as_rotvec()[:, None, :]
+            cross = np.cross(r, -np.eye(3))
+            own = (np.eye(3) + 0.5 * cross + cross @ cross / 12.0) @ own
+        parts.append(own)
+    return np.concatenate(parts, axis=1)

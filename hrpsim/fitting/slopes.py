@@ -1,0 +1,161 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Derivatives of the differences of a fit: by sensitivities where there are, else by worlds.
+
+`World.linearize` of a step of hrp2_like's walk takes as long as 12 to 15 steps, whatever the number
+of unknowns; differences take a world for each. Sensitivities hold for the sides of constraints that
+one motion meets. Windows where they disagree with differences are left to these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.sensitivities import sensitivities
+from hrpsim.fitting.starts import Starts
+from hrpsim.fitting.unknowns import Unknowns
+
+EXACT, DIFFERENCES = "exact", "differences"
+DERIVATIVES = ("auto", EXACT, DIFFERENCES)
+_ENOUGH = 16  # unknowns and entries of starts, from which sensitivities take less time
+_AGREES = 0.1  # largest difference of both in a window, as a share of the column there
+_NOTICED = 1e-2  # or of the column's size in all windows
+_USEFUL = 0.5  # of the rows must agree
+
+Offsets = Sequence[np.ndarray] | None
+
+
+class Found(NamedTuple):
+    """Derivatives (rows, p) by u of the parameters, and (rows, 2 nv) by starts if wanted."""
+
+    by_parameters: np.ndarray
+    by_starts: np.ndarray | None
+
+
+class Slopes:
+    """Finds the derivatives of differences by u of unknowns and by starts of windows.
+
+    exact: (p,) whether sensitivities serve for an unknown.
+    sound: (rows,) where they serve.
+    reason: why they do not, where that is not the number of unknowns.
+    """
+
+    def __init__(self, predictor: Predictor, unknowns: Unknowns, change: float, how: str):
+        self._predictor, self._unknowns, self._change = predictor, unknowns, change
+        self._window = predictor.rows().window
+        self.sound, self.reason = np.ones(len(self._window), dtype=bool), ""
+        world = predictor.scenario.world_of({}, seed=0)[0]
+        known = set(world.differentiable_parameters)
+        self.exact = np.array([known.issuperset(paths) for paths in unknowns.paths])
+        columns = self.exact.sum()
+        if predictor.starts_are_fitted:
+            columns += max(2 * one.v.shape[1] for one in predictor.recordings)
+        if how == DIFFERENCES or (how != EXACT and columns < _ENOUGH):
+            self.exact[:] = False
+
+    def report(self) -> dict[str, str]:
+        """Return which derivatives were used, by parameter."""
+        share = f"exact in {self.sound.mean():.0%} of the rows, else differences"
+        exact = "exact" if self.sound.all() else share
+        found = {n: exact if e else DIFFERENCES for n, e in zip(self._unknowns.names, self.exact)}
+        return found | ({"a step that is not differentiated": self.reason} if self.reason else {})
+
+    @property
+    def of_starts(self) -> bool:
+        """Whether sensitivities give the derivatives by starts."""
+        return bool(self.exact.any())
+
+    def first(self, u: np.ndarray, base: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the derivatives (rows, p) at u, and find where sensitivities are sound.
+
+        Args:
+            u: of the unknowns.
+            base: differences (rows,) at u.
+            weights: (rows,) of these.
+        """
+        slopes = self._by_worlds(self._predictor, u, np.ones(len(u), dtype=bool), None, base)
+        if not self.exact.any():
+            return slopes
+        found = sensitivities(self._predictor, *self._given(u), None, False)
+        right = slopes[:, self.exact] * weights[:, None]
+        wrong = found.by_parameters * weights[:, None] - right
+        count = self._window[-1] + 1
+        sizes, errors = np.zeros((2, count, right.shape[1]))
+        np.add.at(sizes, self._window, right**2)
+        np.add.at(errors, self._window, wrong**2)
+        allowed = np.maximum(_AGREES**2 * sizes, _NOTICED**2 * sizes.mean(axis=0))
+        agrees = (errors <= allowed).all(axis=1)
+        self.sound = agrees[self._window] & found.known
+        self.reason = found.refused
+        if self.sound.mean() < _USEFUL:
+            self.exact[:] = False
+        else:
+            slopes[np.ix_(self.sound, self.exact)] = found.by_parameters[self.sound]
+        return slopes
+
+    def at(
+        self, u: np.ndarray, active: np.ndarray, offsets: Offsets, base: np.ndarray, starts: bool
+    ) -> Found:
+        """Return the derivatives by `active` unknowns (p,), and by starts if wanted.
+
+        Args:
+            u: of the unknowns.
+            active: (p,) those that are wanted.
+            offsets: of the starts of windows.
+            base: differences (rows,) at u.
+            starts: whether derivatives by starts are wanted too.
+        """
+        slopes = np.zeros((len(base), len(u)))
+        others = active & ~self.exact
+        slopes[:, others] = self._by_worlds(self._predictor, u, others, offsets, base)
+        if not self.exact.any():
+            return Found(slopes[:, active], None)
+        values, shares = self._given(u)
+        found = sensitivities(self._predictor, values, shares, offsets, starts)
+        slopes[:, self.exact] = found.by_parameters
+        by_starts, left = found.by_starts, ~(self.sound & found.known)
+        if left.any():
+            numbers = np.unique(self._window[left])
+            part, own = self._predictor.only(numbers, offsets)
+            left = np.isin(self._window, numbers)
+            exact = active & self.exact
+            slopes[np.ix_(left, exact)] = self._by_worlds(part, u, exact, own, base[left])
+            if starts:
+                by_starts[left] = Starts(part, own).differentiate(values)
+        return Found(slopes[:, active], by_starts if starts else None)
+
+    def _given(self, u: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+        """Return the values by path, and the derivatives of those with sensitivities by u."""
+        unknowns, shares = self._unknowns, {}
+        values = unknowns.by_path(u)
+        column = np.cumsum(self.exact) - 1
+        for k in np.flatnonzero(self.exact):
+            for path in unknowns.paths[k]:
+                share = values[path] if unknowns.log[k] else unknowns.unit[k]
+                if path.endswith("_factor"):  # World.linearize differentiates by shares
+                    share /= values[path]
+                shares[path] = share * (np.arange(self.exact.sum()) == column[k])
+        return values, shares
+
+    def _by_worlds(
+        self,
+        predictor: Predictor,
+        u: np.ndarray,
+        wanted: np.ndarray,
+        offsets: Offsets,
+        base: np.ndarray,
+    ) -> np.ndarray:
+        """Return the derivatives by `wanted` unknowns from worlds side by side."""
+        if not wanted.any():
+            return np.zeros((len(base), 0))
+        top = self._unknowns.to_u(self._unknowns.high)
+        changes = np.where(u + self._change <= top, self._change, -self._change)
+        us = [u + changes[k] * (np.arange(len(u)) == k) for k in np.flatnonzero(wanted)]
+        values = [self._unknowns.by_path(each) for each in us]
+        found = flat(predictor.predict(values, None if offsets is None else [offsets] * len(us)))
+        return ((found - base) / changes[wanted, None]).T

@@ -1,0 +1,146 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sensitivities are the derivatives that differences give, and are used where they are sound."""
+
+import numpy as np
+import pytest
+from fitting.arm import DAMPING, GAIN, MASS, ROTOR, TRUE, commanded, motion, recording, write_world
+from grouped import one_compiles
+from scipy.spatial.transform import Rotation
+
+import hrpsim
+from hrpsim.fitting import FitError, Recording
+from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.recording import BoundRecording
+from hrpsim.fitting.sensitivities import sensitivities
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+
+pytestmark = one_compiles("linearization")
+
+TIME = np.arange(0.0, 1.2, 0.03)
+COMMAND_TIME, COMMANDS = commanded(1.2, 0.09)
+STEP = 1e-5
+
+
+@pytest.fixture(scope="module")
+def arm():
+    angles = motion(TIME, COMMANDS, COMMAND_TIME)
+    return recording(angles, TIME, COMMAND_TIME, COMMANDS, 0, entity="arm")
+
+
+def predictor_of(world, one, window):
+    scenario = WorldScenario(world, duration=1.0)
+    bound = BoundRecording(one, scenario.world_of({}, 0)[0], one.entity)
+    return Predictor(scenario, [bound], window, True)
+
+
+def by_differences(predictor, values, offsets, moves):
+    """Return central differences (rows, n) by moves: changes of values and offsets."""
+    found = []
+    for change, shift in moves:
+        ends = [
+            ({key: x + sign * change.get(key, 0.0) for key, x in values.items()}, sign * shift)
+            for sign in (1.0, -1.0)
+        ]
+        both = flat(
+            predictor.predict(
+                [end[0] for end in ends],
+                [[own + end[1] for own in offsets] for end in ends],
+                together=True,
+            )
+        )
+        found.append((both[0] - both[1]) / (2.0 * STEP))
+    return np.array(found).T
+
+
+def test_sensitivities_of_an_arm_are_its_differences(tmp_path, arm):
+    """Law: S' = A S + C along a window gives derivatives by gain, damping, rotor, mass, start.
+
+    The acceleration by which a step predicts its middle is left out: 0.1 % is allowed for it.
+    """
+    predictor = predictor_of(write_world(tmp_path), arm, 0.3)
+    values = TRUE | {MASS: 1.1}
+    offsets = [np.zeros((len(own), 2)) for own in predictor.windows]
+    shares = {path: np.eye(4)[k] for k, path in enumerate(values)}
+    shares[MASS] = shares[MASS] / values[MASS]
+    found = sensitivities(predictor, values, shares, offsets, True)
+    moves = [({path: STEP}, np.zeros(2)) for path in (DAMPING, GAIN, ROTOR, MASS)]
+    moves += [({}, STEP * row) for row in np.eye(2)]
+    right = by_differences(predictor, values, offsets, moves)
+    assert found.known.all()
+    whole = np.hstack([found.by_parameters, found.by_starts])
+    assert np.abs(whole - right).max(axis=0) == pytest.approx(0.0, abs=2e-3 * np.abs(right).max())
+    assert (np.abs(whole - right).max(axis=0) < 2e-3 * np.abs(right).max(axis=0)).all()
+
+
+def test_sensitivities_of_a_free_body_are_its_differences(tmp_path):
+    """Law: a start is moved along the body's own axes; poses that differ from the measured too."""
+    text = "bodies:\n  - {name: box, shape: {box: [0.1, 0.2, 0.3]}, mass: 1.0}\n"
+    (tmp_path / "box.yaml").write_text(text)
+    random, time = np.random.default_rng(1), np.arange(0.0, 0.2, 0.01)
+    turns = Rotation.from_rotvec(random.normal(0.0, 0.05, (20, 3)) + [0.3, 1.0, -0.5])
+    base = np.hstack([random.normal(0.0, 0.01, (20, 3)), turns.as_quat()])
+    speeds = random.normal(0.0, 1.0, (20, 6))
+    one = Recording(time, base=base, base_velocity=speeds, entity="box")
+    predictor = predictor_of(tmp_path / "box.yaml", one, 0.05)
+    offsets = [np.zeros((len(own), 12)) for own in predictor.windows]
+    shares = {"bodies.box.mass": np.ones(1)}
+    found = sensitivities(predictor, {"bodies.box.mass": 1.0}, shares, offsets, True)
+    moves = [({}, STEP * row) for row in np.eye(12)]
+    right = by_differences(predictor, {"bodies.box.mass": 1.0}, offsets, moves)
+    assert found.by_starts == pytest.approx(right, abs=2e-4)
+    assert np.abs(found.by_parameters).max() < 1e-12
+
+
+@pytest.mark.parametrize("start", ["measured", "fitted"])
+def test_both_kinds_of_derivatives_find_the_same(tmp_path, arm, start):
+    """Law: least squares do not depend on how their derivatives are found; the report says it."""
+    world, first = write_world(tmp_path), {DAMPING: 0.2, GAIN: 12.0, ROTOR: 0.04}
+    found = {
+        how: hrpsim.fit(world, [arm], first, window=0.3, start=start, derivatives=how)
+        for how in ("exact", "differences", "auto")
+    }
+    right = found["differences"]
+    half = 0.5 * (right.high - right.low)
+    assert (np.abs(found["exact"].values - right.values) < 0.05 * half).all()
+    assert (found["auto"].values == right.values).all()
+    assert set(found["exact"].report()["derivatives"].values()) == {"exact"}
+    assert set(right.report()["derivatives"].values()) == {"differences"}
+    with pytest.raises(FitError, match=r"derivatives: .*'exakt'"):
+        hrpsim.fit(world, [arm], first, derivatives="exakt")
+
+
+def test_steps_without_derivatives_leave_a_fit_to_differences(tmp_path, arm):
+    """Law: a world whose steps have no derivatives is fitted too, and the report says why."""
+    world = write_world(tmp_path)
+    world.write_text(world.read_text().replace("0.0005}", "0.0005, integrator: rk4}"))
+    first = {DAMPING: 0.2, "delay": {"start": 0.0, "between": (0.0, 0.01)}}
+    how = hrpsim.fit(world, [arm], first, window=0.3, derivatives="exact").report()["derivatives"]
+    assert how[DAMPING] == how["delay"] == "differences"
+    assert "rk4" in how["a step that is not differentiated"]
+
+
+def test_a_ramp_begins_each_window_where_the_last_one_left_it(tmp_path):
+    """Law: a prediction from exact starts of a recorded motion is that motion, in every window."""
+    world = write_world(tmp_path)
+    one = hrpsim.load_world(world)
+    robot, rows = one.robots["arm"], []
+    for k in range(60):
+        command = np.sin(0.3 * k)
+        rows.append((one.time, robot.q[0], robot.v[0], command))
+        robot.command(positions=[command], over=0.01)
+        one.step(20)
+    time, q, v, commands = np.array(rows).T
+    own = Recording(
+        time,
+        ("shoulder",),
+        q[:, None],
+        v[:, None],
+        command_time=time,
+        command_positions=commands[:, None],
+        interpolate=True,
+    )
+    predictor = predictor_of(world, Recording(**vars(own) | {"entity": "arm"}), 0.05)
+    found = flat(predictor.predict([{}]))[0]
+    assert np.abs(found).max() < 1e-6
