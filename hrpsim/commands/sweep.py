@@ -23,7 +23,7 @@ from hrpsim.errors import HrpsimError
 _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
 _PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
-EPILOG = """exit status: 0 all cells are done, 1 some failed or it had to stop, 2 wrong usage
+EPILOG = """exit status: 0 all cells are done, 1 some failed or are left, 2 wrong usage
 such as: hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
 """
 
