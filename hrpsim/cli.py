@@ -136,7 +136,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     run.add_argument("--json", action="store_true", help="print JSON")
     view.add_arguments(run)
-    view.add_film_argument(run, "film the run (.mp4, .gif), or picture its end (.png)")
+    view.add_film_argument(run, "film (.mp4, .gif, .rrd) or picture of the end (.png)")
     run.set_defaults(run=run_world)
     for name, summary in _COMMANDS.items():
         if asked is None or asked == name:

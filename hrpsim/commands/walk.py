@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"
     )
-    view.add_film_argument(parser, "film (.mp4, .gif), or moments (.png)")
+    view.add_film_argument(parser, "film (.mp4, .gif, .rrd) or moments (.png)")
     parser.add_argument(
         "--write-sequence", metavar="BASENAME", help="write the pattern as hrpsys sequence files"
     )
@@ -155,9 +155,9 @@ def _walk_here(options: argparse.Namespace) -> int:
 
     with contextlib.ExitStack() as stack:
         if options.film and options.film.suffix != ".png":
-            from hrpsim.viewer.film import Film
+            from hrpsim.viewer.film import film_of
 
-            film = stack.enter_context(Film(robot.world, options.film, follow=robot.name))
+            film = stack.enter_context(film_of(robot.world, options.film, follow=robot.name))
             shown.append(lambda _: film.look())
         trial = simulate_walk(
             robot,
