@@ -136,7 +136,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     run.add_argument("--json", action="store_true", help="print JSON")
     view.add_arguments(run)
-    view.add_film_argument(run, "film the run (.mp4, .gif), or picture its end (.png)")
+    view.add_film_argument(run, "film (.mp4, .gif, .rrd) or picture of the end (.png)")
     run.set_defaults(run=run_world)
     for name, summary in _COMMANDS.items():
         if asked is None or asked == name:
@@ -160,6 +160,25 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
+class _OneScreen(argparse.RawDescriptionHelpFormatter):
+    """Help on one screen: options once, each up to its first semicolon; the reference has all."""
+
+    def __init__(self, prog: str, **options):
+        super().__init__(prog, max_help_position=34, **options)
+
+    def add_argument(self, action) -> None:
+        if action.dest != "help":
+            super().add_argument(action)
+
+    def _format_usage(self, usage, actions, groups, prefix) -> str:
+        shown = [action for action in actions if not action.option_strings or action.required]
+        text = super()._format_usage(usage, shown, [], prefix).rstrip()
+        return text.replace(self._prog, f"{self._prog} [options]", 1) + "\n\n"
+
+    def _expand_help(self, action) -> str:
+        return super()._expand_help(action).partition("; ")[0]
+
+
 def _add_command(commands, name: str, module, summary: str) -> None:
     """Add a command with its module's options, docstring and EPILOG."""
     parser = commands.add_parser(
@@ -167,7 +186,7 @@ def _add_command(commands, name: str, module, summary: str) -> None:
         help=summary,
         description=module.__doc__,
         epilog=getattr(module, "EPILOG", None),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_OneScreen,
     )
     module.add_arguments(parser)
     if name == "check-urdf":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -202,6 +203,20 @@ def test_a_command_imports_no_other():
         with pytest.raises(SystemExit) as ended:
             _parser(name).parse_args([name, "--help"])
         assert ended.value.code == 0
+
+
+def test_every_help_fits_on_a_screen(monkeypatch):
+    """Law: at most 40 lines of 80 columns, with every option of the command."""
+    from hrpsim.cli import _COMMANDS, _parser
+
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("run", "reproduce", *_COMMANDS):
+        parser = _parser(name).get_default("commands")[name]
+        text = parser.format_help()
+        assert sum(max(1, -(-len(line) // 80)) for line in text.splitlines()) <= 40, name
+        options = {option for action in parser._actions for option in action.option_strings}
+        assert options - {"-h", "--help"} <= set(re.findall(r"--[\w-]+", text)), name
+    assert len(_parser("").format_help().splitlines()) <= 40
 
 
 @pytest.mark.parametrize(

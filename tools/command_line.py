@@ -18,9 +18,11 @@ from hrpsim.cli import _parser
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "command_line.md"
 HEAD = """# Command line
 
-Made by `tools/command_line.py` from the commands themselves. `hrpsim COMMAND --help` says the same.
+Made by `tools/command_line.py` from the commands themselves. `hrpsim COMMAND --help` fits on a
+screen: it has each meaning up to its first semicolon.
 
-Commands end with status 0 (done), 1 (refused or failed, one line on stderr) or 2 (wrong usage).
+Commands end with status 0 (done), 1 (refused or failed, one line on stderr; `hrpsim walk`: it fell)
+or 2 (wrong usage).
 `HRPSIM_TRACEBACK=1` shows where a fault of hrpsim's own arose; `HRPSIM_CACHE_DIR` says where
 compiled kernels are kept. The programs of ROS 2 (`hrpsim_node`, `hrpsim_controller`,
 `wrench_recorder`, `dynamics_observer`) take parameters: [ROS 2 interface](ros_interface.md).

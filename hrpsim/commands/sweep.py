@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim sweep`: the runs (cells) of a study, on any engine; its results; one run again."""
+"""`hrpsim sweep`: the runs (cells) of a study, their results, one run again."""
 
 from __future__ import annotations
 
@@ -23,17 +23,8 @@ from hrpsim.errors import HrpsimError
 _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
 _PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
-EPILOG = """exit status: 0 all cells are done, 1 some failed, or it had to stop, 2 wrong usage.
-
-  hrpsim sweep study.yaml                                 results in study.zarr; again: continues
-  hrpsim sweep study.yaml --scheduler tcp://host:8786     on a Dask cluster
-  hrpsim sweep study.yaml --scheduler local               on one of its own, here
-  hrpsim sweep study.yaml --engine mpi4py.futures:MPIPoolExecutor
-  hrpsim sweep study.yaml --ros --store ros.zarr          node and controller over ROS, same bits
-  hrpsim sweep study.yaml --summary --plot map.png --x pushes.0.impulse --y delay.sensing
-  hrpsim sweep study.yaml --cell 17 --viewer              one cell again, bit for bit
-  hrpsim sweep study.yaml --cell 17 --ros                 or over ROS
-  hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
+EPILOG = """exit status: 0 all cells are done, 1 some failed or are left, 2 wrong usage
+such as: hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
 """
 
 
@@ -55,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--patience",
         type=positive,
         metavar="S",
-        help="wait so long for a command, or a sign of life of the node (60)",
+        help="of waiting for a command (60); or for a sign of life of the node",
     )
     parser.add_argument(
         "--parameters", action="store_true", help="list the parameters that may be varied"

@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="play in a browser until interrupted; needs viser: pip install 'hrpsim[viewer]'",
     )
     parser.add_argument(
-        "--host", default="127.0.0.1", help="address of the viewer (127.0.0.1: this machine only)"
+        "--host",
+        default="127.0.0.1",
+        help="of the viewer (127.0.0.1); by default this machine only",
     )
     parser.add_argument("--port", type=port, default=8080, help="port of the viewer (8080)")
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim walk`: a humanoid follows a walking pattern, in this process or over ROS 2."""
+"""`hrpsim walk`: a humanoid follows a walking pattern, here or over ROS 2."""
 
 from __future__ import annotations
 
@@ -29,15 +29,7 @@ PATTERNS = "E5, stepping, forward, backward, sideways, turn, stairs"
 BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
 _ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
 _PROGRESS_PERIOD = 0.1  # [s, wall]
-EPILOG = """exit status: 0 the robot walked, 1 it fell or could not begin, 2 wrong usage.
-
-  hrpsim walk                                     nineteen steps on rubber bushes, stabilised
-  hrpsim walk --no-stabilizer --plot fall.png     the same without feedback: it falls
-  hrpsim walk --pattern turn --write-sequence /some/folder/turn
-  hrpsim walk --viewer                            played in a browser
-  hrpsim walk --ros                               node, controller and recorder as processes
-  hrpsim walk --robot talos.urdf --pattern turn   a robot of your own, if it has two legs
-  hrpsim walk --robot g1.urdf --check             what of it is found, made or missing
+EPILOG = """it fell: status 1; your robot: hrpsim walk --robot talos.urdf --pattern turn
 """
 
 
@@ -45,20 +37,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     bushes = parser.add_mutually_exclusive_group()
     bushes.add_argument("--no-bush", action="store_true", help="rigid feet, no rubber bushes")
-    bushes.add_argument("--bush-set", metavar="NAME", help=f"published bushes: {BUSH_SETS}")
+    bushes.add_argument("--bush-set", metavar="NAME", help=BUSH_SETS)
     parser.add_argument(
         "--no-stabilizer", action="store_true", help="only play the pattern, by joint PD"
     )
     parser.add_argument(
         "--pattern",
-        metavar="NAME|BASENAME",
+        metavar="NAME",
         help=f"{PATTERNS}; or the basename of a set of hrpsys sequence files (E5)",
     )
     parser.add_argument(
         "--parameters",
         type=Path,
         metavar="FILE",
-        help="YAML file of the walking controller; the defaults are in config/walk_controller.yaml",
+        help="of the controller (YAML); the defaults are in config/walk_controller.yaml",
     )
     parser.add_argument("--period", type=positive, metavar="S", help="control period [s] (0.005)")
     parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
@@ -68,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"
     )
-    view.add_film_argument(parser, "film the walk (.mp4, .gif), or draw moments of it (.png)")
+    view.add_film_argument(parser, "film (.mp4, .gif, .rrd) or moments (.png)")
     parser.add_argument(
         "--write-sequence", metavar="BASENAME", help="write the pattern as hrpsys sequence files"
     )
@@ -83,7 +75,7 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ros",
         action="store_true",
-        help="simulation node, controller and recorder as processes of their own, in lockstep",
+        help="over ROS 2; simulation node, controller and recorder as processes, in lockstep",
     )
     ros = parser.add_argument_group("with --ros")
     ros.add_argument(
@@ -94,7 +86,7 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="DIR",
-        help="folder of bag, picture, logs and summary (demo_output)",
+        help="folder of results (demo_output); bag, picture, logs, summary",
     )
     ros.add_argument(
         "--domain-id", type=whole(0, 232), metavar="N", help="ROS_DOMAIN_ID (a private one)"
@@ -163,9 +155,9 @@ def _walk_here(options: argparse.Namespace) -> int:
 
     with contextlib.ExitStack() as stack:
         if options.film and options.film.suffix != ".png":
-            from hrpsim.viewer.film import Film
+            from hrpsim.viewer.film import film_of
 
-            film = stack.enter_context(Film(robot.world, options.film, follow=robot.name))
+            film = stack.enter_context(film_of(robot.world, options.film, follow=robot.name))
             shown.append(lambda _: film.look())
         trial = simulate_walk(
             robot,

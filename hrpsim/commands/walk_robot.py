@@ -54,16 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         nargs=3,
         metavar=("BEHIND", "BEFORE", "WIDTH"),
-        help="boxes in place of the feet's shapes: from the ankle back, forward, and width [m]",
+        help="boxes as soles [m]; from the ankle back, forward, and width",
     )
     group.add_argument(
         "--accept-nonphysical-inertia", action="store_true", help="take all inertias as they are"
     )
     group.add_argument(
-        "--write-robot",
-        type=Path,
-        metavar="DIR",
-        help="keep the robot as robot.urdf and world.yaml in this folder",
+        "--write-robot", type=Path, metavar="DIR", help="write robot.urdf and world.yaml there"
     )
 
 

@@ -12,6 +12,13 @@ from hrpsim.world.objects.sensor_view import SensorView
 from hrpsim.world.parts.results import Contact
 
 LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
+_LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
+
+
+def force_scale(world) -> float:
+    """Return the length of arrows [m/N] with which the heaviest entity's weight is 1 m long."""
+    weights = [entity.system.mass.sum() for entity in world.entities.values()]
+    return _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))
 
 
 def contact_arrows(contacts: list[Contact], scale: float) -> np.ndarray:

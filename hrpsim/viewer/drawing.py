@@ -20,12 +20,11 @@ from hrpsim.model.visuals import (
     load_mesh,
     visuals_of_model,
 )
-from hrpsim.viewer.arrows import contact_arrows_by_link, wrench_arrows
+from hrpsim.viewer.arrows import contact_arrows_by_link, force_scale, wrench_arrows
 from hrpsim.world.objects.body import rotation_matrix
 
 SCENE = "/scene"  # the frame of all that is drawn, which moves past the cameras that follow
 _ARROWS = {"contacts": (230, 60, 40), "forces": (40, 110, 220), "torques": (120, 60, 190)}
-_LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
 _SEEN_THROUGH = 0.35  # opacity
 _STILL = 1e-6  # poses that change by less are not sent again
 
@@ -62,8 +61,7 @@ class Drawing:
             self._add_body(body, BODY_COLORS[number % len(BODY_COLORS)])
         for number, shape in enumerate(world.fixed_shapes):
             self._add_fixed(shape, number)
-        weights = [e.system.mass.sum() for e in world.entities.values()]
-        self._force_scale = _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))  # [m/N]
+        self._force_scale = force_scale(world)
         self.update()
 
     def update(self) -> None:

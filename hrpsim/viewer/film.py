@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import HrpsimError
 from hrpsim.moved import old_names
-from hrpsim.viewer.arrows import contact_arrows
+from hrpsim.viewer.arrows import contact_arrows, force_scale
+from hrpsim.viewer.rerun_film import SUFFIX, RerunFilm, require_rerun
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.signals import middle_of
 
@@ -26,7 +27,6 @@ FRAME_RATE = {".mp4": 25.0, ".gif": 10.0}  # of films, simulated time [Hz]
 SIZE = {".mp4": (960, 544), ".gif": (480, 272), ".png": (960, 544)}  # multiples of 16 [pixels]
 _FROM = np.array([1.9, 2.1, 0.6])  # from the middle, for things within 1 m of it [m]
 _WIDE = 1.0  # horizontal [rad]
-_LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
 
 
 class Film:
@@ -58,14 +58,13 @@ class Film:
         follow: str = "",
     ):
         path = Path(file)
-        check_film(path)
         self.pictures = 0
         self._world, self._follow, self._size = world, follow, size or SIZE[path.suffix]
         middle, reach = middle_of(world, follow)
         self._offset = reach * _FROM if position is None else None
         self._position = np.array(middle if position is None else position, dtype=np.float64)
         self._target = np.array(middle if target is None else target, dtype=np.float64)
-        self._force_scale = _force_scale(world) if forces else 0.0
+        self._force_scale = force_scale(world) if forces else 0.0
         self._rate = FRAME_RATE.get(path.suffix, 0.0)
         self._next = world.time
         options: dict[str, dict[str, float]] = {
@@ -129,7 +128,7 @@ def make_film(
 
     Args:
         world: the world.
-        file: an .mp4 or .gif, or a .png for one picture.
+        file: an .mp4 or .gif, a .png for one picture, or an .rrd for the viewer rerun.
         duration: [s].
         motion: advances time; by default the world's own steps.
         options: those of `Film`.
@@ -138,9 +137,9 @@ def make_film(
         The number of pictures.
 
     Raises:
-        HrpsimError: for another suffix, or where MuJoCo, EGL or imageio-ffmpeg is missing.
+        HrpsimError: for another suffix, or where MuJoCo, EGL, imageio-ffmpeg or rerun is missing.
     """
-    with Film(world, file, **options) as film:
+    with film_of(world, file, **options) as film:
         motion = motion or Motion(world.time_step, world.step)
         end = world.time + duration - 0.5 * motion.period
         film.look()
@@ -150,23 +149,28 @@ def make_film(
     return film.pictures
 
 
+def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm:
+    """Return a film with the options of `Film`, or, for an .rrd, a recording for rerun."""
+    path = Path(file)
+    check_film(path)
+    return RerunFilm(world, path) if path.suffix == SUFFIX else Film(world, path, **options)
+
+
 def check_film(path: Path) -> None:
     """Raise HrpsimError where no film can be written to this file."""
-    if path.suffix not in SIZE:
-        *known, last = SIZE
+    if path.suffix not in (*SIZE, SUFFIX):
+        *known, last = *SIZE, SUFFIX
         raise HrpsimError(
             f"{path}: a film ends in {', '.join(known)} or {last}, not in {path.suffix!r}"
         )
     if not path.parent.is_dir():
         raise HrpsimError(f"{path}: there is no folder {str(path.parent)!r}")
+    if path.suffix == SUFFIX:
+        require_rerun()
+        return
     try:
         import imageio  # noqa: F401
         import imageio_ffmpeg  # noqa: F401
     except ImportError as cause:
         why = f"a film needs imageio and imageio-ffmpeg ({cause}): pip install 'hrpsim[camera]'"
         raise HrpsimError(why) from cause
-
-
-def _force_scale(world) -> float:
-    weights = [entity.system.mass.sum() for entity in world.entities.values()]
-    return _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))

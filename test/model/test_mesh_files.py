@@ -78,6 +78,15 @@ def test_up_axis_of_a_dae_changes_nothing(tmp_path, up):
     assert {tuple(v) for v in load_mesh(path).vertices.round(6)} == theirs
 
 
+@pytest.mark.parametrize("name", ["b.gltf", "b.glb"])
+def test_y_of_a_gltf_is_up(tmp_path, name):
+    """glTF 2.0, section 3.4; a turn about x makes it z, as RViz and Drake do."""
+    path = written(tmp_path, name, *box(LENGTHS, (1.0, 2.0, 3.0)))
+    low, high = mesh_files.read_scene(path).bounds
+    assert 0.5 * (low + high) == pytest.approx([1.0, -3.0, 2.0])
+    assert high - low == pytest.approx([0.3, 0.1, 0.2], rel=1e-6)
+
+
 @pytest.mark.parametrize("unit", ["1", "0.001", "0.0254"])
 def test_the_unit_of_a_dae_counts(tmp_path, unit):
     """As with RViz."""

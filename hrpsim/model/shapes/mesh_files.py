@@ -5,7 +5,7 @@
 
 A file's own transforms are applied: scene graphs are flattened. As the tools of ROS do it, the
 unit of a DAE counts and its up_axis does not; all other formats have no unit and are read as
-metres.
+metres. glTF, for visuals only, is turned from y up to z up, as in RViz and Drake.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _HEAD = 1 << 16  # bytes in which the header of a PLY ends
 _ASKEW = np.array(
     [0.5403023058681398, 0.8414709848078965, 0.9092974268256817]
 )  # not along any symmetry
+_Z_UP = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0, 0, 0, 1]])
 _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
 _UNIT = re.compile(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 
@@ -232,6 +233,8 @@ def read_scene(path: Path, materials: bool = False):
             unit = _UNIT.search(file.read(1 << 16))
         if unit and float(unit[1]) != 1.0:
             scene.apply_transform(np.diag([*[float(unit[1])] * 3, 1.0]))
+    elif kind in ("gltf", "glb"):
+        scene.apply_transform(_Z_UP)
     return scene
 
 

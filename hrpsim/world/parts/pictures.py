@@ -135,7 +135,7 @@ class Pictures(Rays):
         if prepared is None or prepared.table is not table:
             for renderer in () if prepared is None else prepared.renderers.values():
                 renderer.close()
-            prepared = self._prepared = _Prepared(table, self._drawn(table), {})
+            prepared = self._prepared = _Prepared(table, self.drawn(), {})
         made = prepared.renderers
         if lens not in made:
             if len(made) == _MOST_RENDERERS:
@@ -143,8 +143,9 @@ class Pictures(Rays):
             made[lens] = Renderer(prepared.drawn, lens)
         return made[lens]
 
-    def _drawn(self, table: LinkTable) -> list[Drawn]:
-        """Return everything that is drawn."""
+    def drawn(self) -> list[Drawn]:
+        """Return everything that pictures show, by index in `link_names`."""
+        table = self.reader.table
         found, bodies = [], 0
         for entity in self._contents.entities:
             if isinstance(entity, Robot):
