@@ -25,6 +25,9 @@ from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
 
 NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 
+# What an attempt may take: a few factorisations, many unless it would take too long, many anyway.
+BRIEF, USUAL, INSISTS = range(3)
+
 # Sweeps are tried again over a lone robot that moves, every so many steps. It moves where the
 # impulses of the last step have errors above RESTS tolerances; it is still below STILL. In between
 # sweeps would end a tolerance off the solution, and resting forces vary: it is AT_REST, and sweeps
@@ -148,16 +151,17 @@ def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
     return False
 
 
-@lazy_kernel(np.int64, np.bool_)
-def solve_by_newton_method(s, k, insists):
-    """Solve an island by Newton's method, from its present impulses.
+@lazy_kernel(np.int64, np.int64)
+def solve_by_newton_method(s, k, effort):
+    """Solve an island by Newton's method, from its present impulses, with BRIEF ... INSISTS.
 
-    MORE_NEWTON where room is short; TOO_LARGE where it would take too long, unless it `insists`.
+    MORE_NEWTON where room is short; TOO_LARGE where it would take too long.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
     is_dense_island = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
-    hurries = s.counts[0].extent == FIRST_ATTEMPTS and not is_dense_island
+    brief = effort == BRIEF or s.counts[0].extent == FIRST_ATTEMPTS
+    hurries = brief and not is_dense_island
     spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
         some_wait = is_dense_island and turn < _TURNS - 1 and (turn == 0 or spent < limit)
@@ -177,7 +181,7 @@ def solve_by_newton_method(s, k, insists):
                 0,
                 iteration_limit if is_dense_island else _MOST,
             )
-            if limit < _FEWEST and not insists and not hurries:
+            if limit < _FEWEST and effort != INSISTS and not hurries:
                 return TOO_LARGE
         count, error, island.residual = solve_by_newton(
             rows,
