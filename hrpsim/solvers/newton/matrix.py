@@ -24,6 +24,7 @@ from hrpsim.spatial.simd import (
     store_six,
     sum_eight,
     sum_six,
+    times,
 )
 
 
@@ -77,6 +78,9 @@ def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
 
     With D by rows it is G_inner^T D G_outer that is added, column by column.
     """
+    if constraint.size == 3 and is_padded(width):
+        _add_padded(d, arms, outer, height, inner, width, matrix, block)
+        return
     for k in range(height):
         n, at = arms[outer + k], block + k * width
         if constraint.size == 1:
@@ -89,17 +93,29 @@ def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
         _add_three(arms, inner, by_n, by_x, by_y, width, matrix, at)
 
 
+@inlined_kernel  # many parameters: as above
+def _add_padded(d, arms, outer, height, inner, width, matrix, block):
+    """Do what `_add_block` does for a contact where rows are whole registers."""
+    if min(outer, inner, block) < 0 or max(outer, inner, block) > LARGEST:
+        return
+    for c in range(0, width, LANES):
+        n, x = load(arms, inner + c), load(arms, inner + width + c)
+        y = load(arms, inner + 2 * width + c)
+        by_n = plus_times(plus_times(times(n, d[0]), x, d[3]), y, d[6])
+        by_x = plus_times(plus_times(times(n, d[1]), x, d[4]), y, d[7])
+        by_y = plus_times(plus_times(times(n, d[2]), x, d[5]), y, d[8])
+        for k in range(height):
+            at = block + k * width + c
+            row = plus_times(load(matrix, at), by_n, arms[outer + k])
+            row = plus_times(row, by_x, arms[outer + height + k])
+            store(matrix, at, plus_times(row, by_y, arms[outer + 2 * height + k]))
+
+
 @inlined_kernel
 def _add_three(arms, arm, n, x, y, width, matrix, at):
     """Add multiples of a contact's three rows of `width` entries to those from `at` on."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if arm < 0 or at < 0 or arm > LARGEST or at > LARGEST:
-        return
-    if is_padded(width):
-        for c in range(0, width, LANES):
-            row = plus_times(load(matrix, at + c), load(arms, arm + c), n)
-            row = plus_times(row, load(arms, arm + width + c), x)
-            store(matrix, at + c, plus_times(row, load(arms, arm + 2 * width + c), y))
         return
     for c in range(width):
         total = n * arms[arm + c] + x * arms[arm + width + c]

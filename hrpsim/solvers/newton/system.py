@@ -28,12 +28,7 @@ from hrpsim.solvers.newton.minimum_degree import (
     word_count,
 )
 from hrpsim.solvers.newton.second_order_cone import PAIR
-from hrpsim.solvers.newton.tree_coordinates import (
-    NODE_TREE,
-    add_arm,
-    factorise_response,
-    padded,
-)
+from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, add_arm, factorise_response, padded
 from hrpsim.spatial.simd import LANES
 
 # Multiplications of a contact in a Newton step apart from the factorisation, about.

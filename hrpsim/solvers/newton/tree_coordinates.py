@@ -78,34 +78,35 @@ def factorise_response(inverse_inertia, block, width, tree, basis, work):
                 pivot, most = c, work[c] / whole
         if pivot < 0:
             break
-        here = tree.basis + rank * stride
+        row, here = block + pivot * width, tree.basis + rank * stride
         for c in range(columns):
-            basis[here + c] = inverse_inertia[block + pivot * width + c]
-        for k in range(rank):
-            _take_row(basis, tree.basis + k * stride, here, stride, basis[B + pivot * stride + k])
+            basis[here + c] = inverse_inertia[row + c]
+        _take_rows(basis, tree.basis, B + pivot * stride, rank, stride, here)
         scale = 1.0 / math.sqrt(work[pivot])
         for c in range(columns):
-            basis[here + c] *= scale
-            basis[B + c * stride + rank] = basis[here + c]
-            work[c] -= basis[here + c] * basis[here + c]
+            entry = basis[here + c] * scale
+            basis[here + c] = basis[B + c * stride + rank] = entry
+            work[c] -= entry * entry
         work[pivot] = 0.0
         rank += 1
     return stride if is_padded(stride) else rank
 
 
-@inlined_kernel
-def _take_row(basis, row, target, width, share):
-    """Subtract `share` times a row from another one."""
-    if min(row, target) < 0 or max(row, target) > LARGEST:
+@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
+def _take_rows(basis, rows, shares, count, width, target):
+    """Subtract the first rows, times their shares, from another one."""
+    if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
         return
     if not is_padded(width):
-        for c in range(width):
-            basis[target + c] -= share * basis[row + c]
+        for k in range(count):
+            for c in range(width):
+                basis[target + c] -= basis[shares + k] * basis[rows + k * width + c]
         return
     for c in range(0, width, LANES):
-        store(
-            basis, target + c, minus_times(load(basis, target + c), load(basis, row + c), share)
-        )
+        row = load(basis, target + c)
+        for k in range(count):
+            row = minus_times(row, load(basis, rows + k * width + c), basis[shares + k])
+        store(basis, target + c, row)
 
 
 @inlined_kernel

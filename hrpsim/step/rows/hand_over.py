@@ -30,7 +30,7 @@ from hrpsim.step.rows.newton_island import (
 )
 from hrpsim.step.rows.row_sweeps import sweep
 from hrpsim.step.rows.saved_impulses import restore_impulses
-from hrpsim.step.scene.islands import allowed_sweeps
+from hrpsim.step.scene.islands import allowed_sweeps, sweeps_in_time
 from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER
 from hrpsim.step.scene.status import DONE, TOO_LARGE
 
@@ -93,8 +93,9 @@ _POLICY = (
 )
 _WHERE_TOO_LARGE = 3
 
-# Sweeps before Newton's method begins over a lone robot.
-_SWEEPS = 6
+# Share of a millisecond (sweeps_in_time) for sweeps before Newton's method begins over a lone
+# robot, which takes as long: 26 sweeps over 8 contacts, 13 over 16.
+_SHARE = 0.0125
 
 # Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
 # lost in rounding, and no solver can continue.
@@ -208,7 +209,7 @@ def _try(s, k, island, attempt, limit):
     if attempt == _FIRST_SWEEPS or attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
         most = limit if attempt == _ALL_SWEEPS else min(limit, FEW_SWEEPS)
         if attempt == _FIRST_SWEEPS:
-            most = _SWEEPS
+            most = min(limit, int(_SHARE * sweeps_in_time(island)) + 1)
         if island.sweeps < most:
             sweep(settings, counts, s.constrained, s.rows, island, most)
         return DONE

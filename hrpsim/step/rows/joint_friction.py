@@ -94,6 +94,8 @@ def _predicted(s, k, settings):
         held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
         if _holds(friction, held, (1.0 - _ROUNDING) * bound):
             return STICKS
+        if abs(impulse) < (1.0 - _ROUNDING) * bound:
+            return -1 if held > 0.0 else 1
     if abs(impulse) < (1.0 - _ROUNDING) * bound:
         return BY_ROW
     inertia = dof.own_inertia + spring_inertia(dof.stiffness + actuator.kp, dt)
