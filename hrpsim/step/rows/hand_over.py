@@ -94,8 +94,8 @@ _POLICY = (
 _WHERE_TOO_LARGE = 3
 
 # Share of a millisecond (sweeps_in_time) for sweeps before Newton's method begins over a lone
-# robot, which takes as long: 26 sweeps over 8 contacts, 13 over 16.
-_SHARE = 0.0125
+# robot, which takes as long: 20 sweeps over 8 contacts, 11 over 16.
+_SHARE = 0.01
 
 # Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
 # lost in rounding, and no solver can continue.
@@ -209,7 +209,7 @@ def _try(s, k, island, attempt, limit):
     if attempt == _FIRST_SWEEPS or attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
         most = limit if attempt == _ALL_SWEEPS else min(limit, FEW_SWEEPS)
         if attempt == _FIRST_SWEEPS:
-            most = min(limit, int(_SHARE * sweeps_in_time(island)) + 1)
+            most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
         if island.sweeps < most:
             sweep(settings, counts, s.constrained, s.rows, island, most)
         return DONE
