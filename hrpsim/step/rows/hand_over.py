@@ -22,6 +22,8 @@ from hrpsim.step.rows.newton_island import (
     INSISTS,
     NOT_AT_ALL,
     USUAL,
+    begins_by_newton,
+    end_trial,
     goes_to_newton,
     rests_after_sweeps,
     set_steps_by_newton,
@@ -179,7 +181,7 @@ def _first(s, k, island, limit):
     ):
         return _NEWTON_CHOSEN
     if (
-        steps > 0
+        begins_by_newton(steps)
         and goes_to_newton(settings, s.forest, s.constrained, s.rows, island) != NOT_AT_ALL
     ):
         return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
@@ -212,6 +214,8 @@ def _try(s, k, island, attempt, limit):
             most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
         if island.sweeps < most:
             sweep(settings, counts, s.constrained, s.rows, island, most)
+        if island.converged and attempt == _FIRST_SWEEPS:
+            end_trial(s.collision.contacts, s.rows, island)
         return DONE
     if attempt == _SWEEPS_AT_REST:
         island.converged = rests_after_sweeps(

@@ -28,12 +28,13 @@ NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 # What an attempt may take: a few factorisations, many unless it would take too long, many anyway.
 BRIEF, USUAL, INSISTS = range(3)
 
-# Sweeps are tried again over a lone robot that moves, every so many steps. It moves where the
-# impulses of the last step have errors above RESTS tolerances; it is still below STILL. In between
-# sweeps would end a tolerance off the solution, and resting forces vary: it is AT_REST, and sweeps
-# suffice only where they come near the solution at once.
-_TRIAL = 8
-AT_REST = _TRIAL + 1
+# Sweeps are tried again over a lone robot that moves: after 1, 2, 4 ... _LONGEST steps, longer
+# each time that they fail. `by_newton` is _UNIT times that number, and how many steps remain. It
+# moves where the impulses of the last step have errors above RESTS tolerances; it is still below
+# STILL. In between sweeps would end a tolerance off the solution, and resting forces vary: it is
+# AT_REST, and sweeps suffice only where they come near the solution at once.
+_UNIT, _LONGEST = 64, 16
+AT_REST = _UNIT - 1
 
 # In place of such a number: the direct solver comes first. In the last step it solved an island
 # that Newton's method did not.
@@ -95,7 +96,7 @@ def steps_by_newton(contacts, rows, island):
     """Return for how many steps Newton's method comes first in an island.
 
     Sweeps would stall again, or end a tolerance off its solution. AT_REST: as long as sweeps do
-    not suffice. BY_DIRECT: the direct solver comes first.
+    not suffice. Of others, see begins_by_newton. BY_DIRECT: the direct solver comes first.
     """
     most = 0
     for k in range(island.first, island.contact_end):
@@ -104,6 +105,21 @@ def steps_by_newton(contacts, rows, island):
             return BY_DIRECT
         most = max(most, steps)
     return most
+
+
+@inlined_kernel
+def begins_by_newton(steps):
+    """Return whether Newton's method comes first; with none of `steps` left sweeps are tried."""
+    return steps > 0 and steps % _UNIT > 0
+
+
+@inlined_kernel
+def end_trial(contacts, rows, island):
+    """Note that sweeps sufficed; as a rule nothing is to be noted."""
+    if island.contact_end > island.first:
+        row = rows.rows[rows.island_rows[island.first]]
+        if contacts[row.source].by_newton > 0:
+            set_steps_by_newton(contacts, rows, island, 0)
 
 
 @inner_kernel
@@ -126,7 +142,12 @@ def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, err
     if error < RESTS * tolerance:
         return AT_REST if error > STILL * tolerance else 0
     before = steps_by_newton(contacts, rows, island)
-    return before - 1 if 0 < before <= _TRIAL else _TRIAL
+    if before > 0 and before != AT_REST:
+        if before % _UNIT > 0:
+            return before - 1
+        interval = min(2 * (before // _UNIT), _LONGEST)
+        return _UNIT * interval + interval
+    return _UNIT + 1
 
 
 @inner_kernel
