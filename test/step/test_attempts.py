@@ -34,7 +34,7 @@ def test_each_attempt_has_one_row_and_is_made_at_most_once():
 def test_a_search_for_grip_ends_where_nothing_can_hold(friction):
     """Law: a box on a slope above its angle of friction moves off by g dt (sin a - mu cos a).
 
-    No division of the normal forces holds it. All sweeps of the search were 2000 before.
+    No division of the normal forces holds it.
     """
     angle = math.radians(45.0)
     gravity = (9.81 * math.sin(angle), 0.0, -9.81 * math.cos(angle))
