@@ -181,8 +181,7 @@ def solve_by_newton_method(s, k, effort):
     island, settings = s.islands.ranges[k], s.settings[0]
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
     is_dense_island = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
-    brief = effort == BRIEF or s.counts[0].extent == FIRST_ATTEMPTS
-    hurries = brief and not is_dense_island
+    hurries = not is_dense_island and (effort == BRIEF or s.counts[0].extent == FIRST_ATTEMPTS)
     spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
         some_wait = is_dense_island and turn < _TURNS - 1 and (turn == 0 or spent < limit)
