@@ -28,6 +28,12 @@ from hrpsim.solvers.projected_gauss_seidel import solve_bounded_row, solve_conta
 # The sweeps diverge where their change exceeds the least one by this factor.
 _GROWTH = 1e3
 
+# Share of the largest normal impulse of its island from which on a contact is loaded.
+_LOADED = 1e-3
+
+# They are given up where the largest slip falls by less than this factor in so many sweeps.
+_PERIOD, _NEARER = 20, 0.8
+
 
 @inlined_kernel
 def has_free_cone(normal):
@@ -39,14 +45,18 @@ def has_free_cone(normal):
     return is_cone and not normal.lower > 0.0
 
 
-@inner_kernel
-def solve_cones(rows, island_rows, island, response, tolerance, sweep_limit, velocity, work):
-    """Sweep forth and back until a pair of sweeps changes little; return how many were done.
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def solve_cones(
+    contacts, rows, island_rows, island, response, tolerance, sweep_limit, velocity, work
+):
+    """Sweep forth and back until a pair of sweeps changes little.
 
     Arguments are those of `projected_gauss_seidel.solve`. Contacts without a free cone are solved
-    as there; with them the problem need not be convex: sweeps whose changes grow are given up.
+    as there; with them the problem need not be convex: sweeps whose changes grow are given up. So
+    are those after which some contact slips nearly as fast as _PERIOD sweeps before: it cannot
+    come to rest. Returns (sweeps done, whether all contacts may come to rest).
     """
-    sweeps, age, limit = 0, 1.0, math.inf
+    sweeps, age, limit, slip = 0, 1.0, math.inf, math.inf
     begin_momentum(rows, island_rows, island, work)
     while sweeps + 1 < sweep_limit:
         change = _sweep(rows, island_rows, island, response, velocity, False)
@@ -55,9 +65,35 @@ def solve_cones(rows, island_rows, island, response, tolerance, sweep_limit, vel
         limit = min(limit, _GROWTH * change)
         if change <= tolerance or not change <= limit:
             break
+        if sweeps % _PERIOD == 0:
+            before, slip = slip, _largest_slip(contacts, rows, island_rows, island, velocity)
+            if slip > _NEARER * before:
+                return sweeps, False
         if sweeps + 1 < sweep_limit:
             age = add_momentum(rows, island_rows, island, response, age, velocity, work)
-    return sweeps
+    return sweeps, True
+
+
+@inner_kernel
+def least_load(rows, island_rows, island):
+    """Return the normal impulse from which on a contact of an island is loaded [Ns]."""
+    largest = 0.0
+    for k in range(island.first, island.contact_end):
+        largest = max(largest, rows[island_rows[k]].impulse)
+    return _LOADED * largest
+
+
+@inner_kernel
+def _largest_slip(contacts, rows, island_rows, island, velocity):
+    """Return the largest slip of a loaded contact that did not slide from the start on [m/s]."""
+    largest, load = 0.0, least_load(rows, island_rows, island)
+    for k in range(island.first, island.contact_end):
+        n = island_rows[k]
+        normal = rows[n]
+        if normal.impulse > load and not contacts[n // 3].slides and has_free_cone(normal):
+            _, x, y = point_velocity(normal, rows[n + 1], rows[n + 2], velocity)
+            largest = max(largest, x * x + y * y)
+    return math.sqrt(largest)
 
 
 @inner_kernel

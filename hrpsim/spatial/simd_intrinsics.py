@@ -152,6 +152,40 @@ def plus_product(typing_context, a, b, c):
 
 
 @intrinsic
+def lanes_from(typing_context, a, first):
+    """Return `a` with 0 in place of the numbers before lane `first`."""
+
+    def generate(context, builder, signature, arguments):
+        lane = ir.VectorType(ir.IntType(64), LANES)
+        before = builder.insert_element(
+            ir.Constant(lane, ir.Undefined), arguments[1], ir.Constant(ir.IntType(32), 0)
+        )
+        before = builder.shuffle_vector(before, ir.Constant(lane, ir.Undefined), _FIRST)
+        stays = builder.icmp_signed(">=", ir.Constant(lane, list(range(LANES))), before)
+        return builder.select(stays, arguments[0], ir.Constant(_VECTOR, [0.0] * LANES))
+
+    return _lanes(_lanes, types.int64), generate
+
+
+@intrinsic
+def sum_eight(typing_context, a):
+    """Return the sum of the numbers of `a`: of both halves first, then of quarters."""
+
+    def generate(context, builder, signature, arguments):
+        rest, count = arguments[0], LANES
+        while count > 1:
+            count //= 2
+            halves = [
+                _shuffled(builder, rest, rest, list(range(first, first + count)))
+                for first in (0, count)
+            ]
+            rest = builder.fadd(*halves)
+        return builder.extract_element(rest, ir.Constant(ir.IntType(32), 0))
+
+    return types.float64(_lanes), generate
+
+
+@intrinsic
 def sum_six(typing_context, a):
     """Return the sum of the first six numbers of `a`: of those two apart, then of neighbours."""
 

@@ -15,17 +15,19 @@ from __future__ import annotations
 import math
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.newton.tree_coordinates import LARGEST, is_padded
 from hrpsim.spatial.simd import (
+    LANES,
     broadcast,
+    lanes_from,
     load,
     minus_times,
     plus_product,
+    store,
     store_six,
     sum_six,
     times,
 )
-
-_LARGEST = 1 << 40  # no pool has as many floats
 
 
 @inner_kernel
@@ -43,6 +45,23 @@ def _eliminate_column(structure, k, upper, lower):
     """Factorise the diagonal block of column k, and solve its other blocks for those of L and U."""
     column = structure.columns[k]
     size, own = column.size, column.block
+    done = _factorise_padded(own, size, upper) if is_padded(size) else _factorise(own, size, upper)
+    if not done:
+        return False
+    for e in range(column.start, column.end):
+        block = structure.entries[e].block
+        width = structure.columns[structure.entries[e].column].size
+        if size == 6 and width == 6:
+            _solve_upper_six(own, block, upper)
+            _solve_lower_six(own, block, upper, lower)
+        else:
+            _solve_block(own, size, block, width, upper, lower)
+    return True
+
+
+@inlined_kernel
+def _factorise(own, size, upper):
+    """Replace a diagonal block by its factors; return whether pivots are valid."""
     for p in range(size):
         for q in range(p, size):
             total = upper[own + p * size + q]
@@ -58,14 +77,34 @@ def _eliminate_column(structure, k, upper, lower):
             for m in range(p):
                 total -= upper[own + q * size + m] * upper[own + m * size + p]
             upper[own + q * size + p] = total * inverse
-    for e in range(column.start, column.end):
-        block = structure.entries[e].block
-        width = structure.columns[structure.entries[e].column].size
-        if size == 6 and width == 6:
-            _solve_upper_six(own, block, upper)
-            _solve_lower_six(own, block, upper, lower)
-        else:
-            _solve_block(own, size, block, width, upper, lower)
+    return True
+
+
+@inlined_kernel
+def _factorise_padded(own, size, upper):
+    """Do what `_factorise` does where rows are whole registers: subtract each from all later ones.
+
+    Below the diagonal of 1 that follows a rank nothing changes.
+    """
+    if own < 0 or own > LARGEST:
+        return False
+    for p in range(size):
+        row, first = own + p * size, p - p % LANES
+        pivot = upper[row + p]
+        if not (abs(pivot) > 1e-300 and math.isfinite(pivot)):
+            return False
+        inverse = 1.0 / pivot
+        pivots = lanes_from(load(upper, row + first), p - first + 1)
+        for q in range(p + 1, size):
+            other = own + q * size
+            share = upper[other + p] * inverse
+            if share == 0.0:
+                continue
+            store(upper, other + first, minus_times(load(upper, other + first), pivots, share))
+            for c in range(first + LANES, size, LANES):
+                rest = load(upper, row + c)
+                store(upper, other + c, minus_times(load(upper, other + c), rest, share))
+            upper[other + p] = share
     return True
 
 
@@ -85,7 +124,7 @@ def _solve_block(own, size, block, width, upper, lower):
 @inlined_kernel
 def _solve_upper_six(own, block, upper):
     """Solve L U_ki = A_ki for a block of six rows and columns."""
-    if own < 0 or block < 0 or max(own, block) > _LARGEST:
+    if own < 0 or block < 0 or max(own, block) > LARGEST:
         return
     a, b, c = load(upper, block), load(upper, block + 6), load(upper, block + 12)
     d, e, f = load(upper, block + 18), load(upper, block + 24), load(upper, block + 30)
@@ -104,7 +143,7 @@ def _solve_upper_six(own, block, upper):
 @inlined_kernel
 def _solve_lower_six(own, block, upper, lower):
     """Solve U^T L_ik^T = A_ik^T for a block of six rows and columns."""
-    if own < 0 or block < 0 or max(own, block) > _LARGEST:
+    if own < 0 or block < 0 or max(own, block) > LARGEST:
         return
     a, b, c = load(lower, block), load(lower, block + 6), load(lower, block + 12)
     d, e, f = load(lower, block + 18), load(lower, block + 24), load(lower, block + 30)
@@ -144,7 +183,7 @@ def _store_rows(matrix, block, a, b, c, d, e, f):
 def _take_rows(shares, first_share, stride, source, first, terms, width, target, row):
     """Subtract from `row` (width,) the first rows of the block at `first`, times their shares."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
-    if min(first_share, first, row) < 0 or max(first_share, first, row) > _LARGEST:
+    if min(first_share, first, row) < 0 or max(first_share, first, row) > LARGEST:
         return
     for r in range(width):
         total = target[row + r]
@@ -186,7 +225,7 @@ def _take_block(left, at_left, right, at_right, size, height, width, target, blo
 @inlined_kernel
 def _take_six(left, at_left, right, at_right, target, block):
     """Subtract left^T right from a block; all have six rows and columns."""
-    if min(at_left, at_right, block) < 0 or max(at_left, at_right, block) > _LARGEST:
+    if min(at_left, at_right, block) < 0 or max(at_left, at_right, block) > LARGEST:
         return
     a, b, c = load(right, at_right), load(right, at_right + 6), load(right, at_right + 12)
     d, e, f = load(right, at_right + 18), load(right, at_right + 24), load(right, at_right + 30)
@@ -250,7 +289,7 @@ def _take_product(lower, block, size, first, later, x):
 @inlined_kernel
 def _take_product_six(lower, block, first, later, x):
     """Subtract L_ik, six by six, times the solution from `first` on from that of later."""
-    if min(block, first, later) < 0 or max(block, first, later) > _LARGEST:
+    if min(block, first, later) < 0 or max(block, first, later) > LARGEST:
         return
     row = load(x, later)
     row = _less_two(row, load(lower, block), x[first], load(lower, block + 6), x[first + 1])
@@ -270,7 +309,7 @@ def _take_later_six(structure, column, upper, x):
     for number in range(column.start, column.end):
         later = structure.columns[structure.entries[number].column]
         block, at = structure.entries[number].block, later.first_row
-        if later.size != 6 or min(block, at) < 0 or max(block, at) > _LARGEST:
+        if later.size != 6 or min(block, at) < 0 or max(block, at) > LARGEST:
             continue
         row = load(x, at)
         a = plus_product(a, load(upper, block), row)

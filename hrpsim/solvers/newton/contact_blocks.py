@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.coulomb_law import OPEN
+from hrpsim.solvers.newton.tree_coordinates import LARGEST
 from hrpsim.spatial.simd import LANES, load, plus_times, store, store_six, times
 
 # Stored of a contact: G_a, G_b, D G_a and D G_b, three rows of eight each, two to spare.
 _A, _B, _DA, _DB, NOTES = 0, 3 * LANES, 6 * LANES, 9 * LANES, 12 * LANES
-
-_LARGEST = 1 << 40  # no pool has as many floats
 
 
 @inlined_kernel
@@ -77,7 +76,7 @@ def _note(constraint, arms, notes, at):
 @inlined_kernel
 def _note_tree(d, arms, arm, notes, at, product):
     """Store the rows that push one tree, and their products."""
-    if min(arm, at, product) < 0 or max(arm, at, product) > _LARGEST:
+    if min(arm, at, product) < 0 or max(arm, at, product) > LARGEST:
         return
     n, x, y = load(arms, arm), load(arms, arm + 6), load(arms, arm + 12)
     store(notes, at, n)
@@ -91,7 +90,7 @@ def _note_tree(d, arms, arm, notes, at, product):
 @inlined_kernel
 def _add_products(notes, count, left, right, matrix, block):
     """Add left^T right of all stored contacts to a block."""
-    if block < 0 or block > _LARGEST:
+    if block < 0 or block > LARGEST:
         return
     for p in range(6):
         row, at = load(matrix, block + 6 * p), 0

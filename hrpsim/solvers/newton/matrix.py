@@ -13,9 +13,19 @@ from __future__ import annotations
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.newton.contact_blocks import add_free_body_contacts, is_free_body
 from hrpsim.solvers.newton.coulomb_law import OPEN
-from hrpsim.spatial.simd import load, plus_product, plus_times, product, store_six, sum_six
-
-_LARGEST = 1 << 40  # no pool has as many floats
+from hrpsim.solvers.newton.tree_coordinates import LARGEST, is_padded
+from hrpsim.spatial.simd import (
+    LANES,
+    load,
+    plus_product,
+    plus_times,
+    product,
+    store,
+    store_six,
+    sum_eight,
+    sum_six,
+    times,
+)
 
 
 @inner_kernel
@@ -68,6 +78,9 @@ def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
 
     With D by rows it is G_inner^T D G_outer that is added, column by column.
     """
+    if constraint.size == 3 and is_padded(width):
+        _add_padded(d, arms, outer, height, inner, width, matrix, block)
+        return
     for k in range(height):
         n, at = arms[outer + k], block + k * width
         if constraint.size == 1:
@@ -80,11 +93,29 @@ def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
         _add_three(arms, inner, by_n, by_x, by_y, width, matrix, at)
 
 
+@inlined_kernel  # many parameters: as above
+def _add_padded(d, arms, outer, height, inner, width, matrix, block):
+    """Do what `_add_block` does for a contact where rows are whole registers."""
+    if min(outer, inner, block) < 0 or max(outer, inner, block) > LARGEST:
+        return
+    for c in range(0, width, LANES):
+        n, x = load(arms, inner + c), load(arms, inner + width + c)
+        y = load(arms, inner + 2 * width + c)
+        by_n = plus_times(plus_times(times(n, d[0]), x, d[3]), y, d[6])
+        by_x = plus_times(plus_times(times(n, d[1]), x, d[4]), y, d[7])
+        by_y = plus_times(plus_times(times(n, d[2]), x, d[5]), y, d[8])
+        for k in range(height):
+            at = block + k * width + c
+            row = plus_times(load(matrix, at), by_n, arms[outer + k])
+            row = plus_times(row, by_x, arms[outer + height + k])
+            store(matrix, at, plus_times(row, by_y, arms[outer + 2 * height + k]))
+
+
 @inlined_kernel
 def _add_three(arms, arm, n, x, y, width, matrix, at):
     """Add multiples of a contact's three rows of `width` entries to those from `at` on."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
-    if arm < 0 or at < 0 or arm > _LARGEST or at > _LARGEST:
+    if arm < 0 or at < 0 or arm > LARGEST or at > LARGEST:
         return
     for c in range(width):
         total = n * arms[arm + c] + x * arms[arm + width + c]
@@ -94,7 +125,11 @@ def _add_three(arms, arm, n, x, y, width, matrix, at):
 @inlined_kernel
 def _add_multiple(row, first, by, width, out, at):
     """Add a multiple of `width` entries to those from `at` on."""
-    if first < 0 or at < 0 or first > _LARGEST or at > _LARGEST:
+    if first < 0 or at < 0 or first > LARGEST or at > LARGEST:
+        return
+    if is_padded(width):
+        for c in range(0, width, LANES):
+            store(out, at + c, plus_times(load(out, at + c), load(row, first + c), by))
         return
     for c in range(width):
         out[at + c] += by * row[first + c]
@@ -103,8 +138,13 @@ def _add_multiple(row, first, by, width, out, at):
 @inlined_kernel
 def _product(arms, arm, w, first, width):
     """Return the product of `width` entries."""
-    if arm < 0 or first < 0 or arm > _LARGEST or first > _LARGEST:
+    if arm < 0 or first < 0 or arm > LARGEST or first > LARGEST:
         return 0.0
+    if is_padded(width):
+        sums = product(load(arms, arm), load(w, first))
+        for c in range(LANES, width, LANES):
+            sums = plus_product(sums, load(arms, arm + c), load(w, first + c))
+        return sum_eight(sums)
     total = 0.0
     for c in range(width):
         total += arms[arm + c] * w[first + c]
@@ -115,7 +155,7 @@ def _product(arms, arm, w, first, width):
 def _motion_of_free_body(constraint, arms, w, out):
     """Write G w for a contact of free bodies; behind `w` there is room for LANES numbers."""
     arm, first = constraint.arm_a, constraint.first_a
-    if min(arm, first) < 0 or max(arm, first) > _LARGEST:
+    if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return
     along = load(w, first)
     n, x, y = (
@@ -125,7 +165,7 @@ def _motion_of_free_body(constraint, arms, w, out):
     )
     if constraint.node_b >= 0:
         arm, first = constraint.arm_b, constraint.first_b
-        if min(arm, first) < 0 or max(arm, first) > _LARGEST:
+        if min(arm, first) < 0 or max(arm, first) > LARGEST:
             return
         along = load(w, first)
         n = plus_product(n, load(arms, arm), along)
@@ -137,7 +177,7 @@ def _motion_of_free_body(constraint, arms, w, out):
 @inlined_kernel
 def _push_free_body(arms, arm, impulse, share, w, first):
     """Add `share` times what an impulse (3,) does to a free body to its part of `w`."""
-    if min(arm, first) < 0 or max(arm, first) > _LARGEST:
+    if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return
     row = plus_times(load(w, first), load(arms, arm), share * impulse[0])
     row = plus_times(row, load(arms, arm + 6), share * impulse[1])

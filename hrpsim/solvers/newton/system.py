@@ -28,7 +28,7 @@ from hrpsim.solvers.newton.minimum_degree import (
     word_count,
 )
 from hrpsim.solvers.newton.second_order_cone import PAIR
-from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, add_arm, factorise_response
+from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, add_arm, factorise_response, padded
 from hrpsim.spatial.simd import LANES
 
 # Multiplications of a contact in a Newton step apart from the factorisation, about.
@@ -216,17 +216,14 @@ def _has_room_for_constraints(forest, constrained, constrained_count, rows, cont
             end = constraint_body.offset + (6 if constraint_body.dof < 0 else 1)
             trees[node].columns = max(trees[node].columns, end - trees[node].start)
     for node in range(capacity.nodes):
-        capacity.coordinates += trees[node].columns
-        capacity.basis += trees[node].columns * trees[node].columns
+        capacity.coordinates += padded(trees[node].columns)
+        capacity.basis += 2 * padded(trees[node].columns) ** 2
     for k in range(capacity.constraints):
         row, height = rows[system.chosen[k]], 3 if k < contacts else 1
-        capacity.arms += (
-            height * trees[node_of[_root(forest, constrained, row.constrained_a)]].columns
-        )
-        if row.width_b > 0:
-            capacity.arms += (
-                height * trees[node_of[_root(forest, constrained, row.constrained_b)]].columns
-            )
+        for constraint_body in (row.constrained_a, row.constrained_b if row.width_b > 0 else -1):
+            if constraint_body >= 0:
+                tree = trees[node_of[_root(forest, constrained, constraint_body)]]
+                capacity.arms += height * padded(tree.columns)
     return (
         capacity.coordinates <= system.start.shape[0]
         and capacity.basis <= system.basis.shape[0]
@@ -246,13 +243,12 @@ def _write_trees(constrained, system):
             constrained.inverse_inertia,
             support.tree_block,
             support.tree_width,
-            tree.columns,
+            tree,
             system.basis,
-            basis,
             system.gradient,
         )
         coordinates += tree.rank
-        basis += tree.rank * tree.columns
+        basis += 2 * padded(tree.columns) ** 2
     system.capacity[0].coordinates = coordinates
 
 

@@ -15,13 +15,14 @@ import math
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.spatial.simd import LANES, load, minus_times, plus_times, store
 
 NODE_TREE = np.dtype(
     [
         ("root", "i8"),
         ("start", "i8"),  # first column of the tree
         ("columns", "i8"),
-        ("basis", "i8"),  # where B begins: a row of `columns` entries for each column of B
+        ("basis", "i8"),  # where B^T begins, then B (factorise_response)
         ("first", "i8"),  # first coordinate
         ("rank", "i8"),  # coordinates
         ("moved", "i8"),  # whether sweeps have pushed it (local_sweeps)
@@ -36,19 +37,39 @@ NODE_TREE = np.dtype(
     ]
 )
 
+LARGEST = 1 << 40  # no pool has as many floats
+
 # Share of its own diagonal entry below which the rest of a column is rounding.
 _ROUNDING = 1e-12
 
 
-@inner_kernel
-def factorise_response(inverse_inertia, block, width, columns, basis, at, work):
-    """Write B into `basis` from `at` on, column by column; return its rank.
+@inlined_kernel
+def padded(columns):
+    """Return how many coordinates a tree has: of more than a free body's, whole registers.
 
-    The block is (columns, width), row by row; `work` (columns,) is work.
+    Those beyond its rank do not move: the matrix has 1 on their diagonal.
     """
+    return columns if columns <= 6 else (columns + LANES - 1) & -LANES
+
+
+@inlined_kernel
+def is_padded(rank):
+    """Return whether a tree with so many coordinates has them in whole registers."""
+    return rank > 0 and rank % LANES == 0
+
+
+@inner_kernel
+def factorise_response(inverse_inertia, block, width, tree, basis, work):
+    """Write B^T of a tree into `basis`, then B, each with rows of `padded` entries.
+
+    The response is (tree.columns, width) from `block` on; `work` (columns,) is work.
+    """
+    columns, stride = tree.columns, padded(tree.columns)
     for c in range(columns):
         work[c] = inverse_inertia[block + c * width + c]
-    rank = 0
+    for at in range(tree.basis, tree.basis + 2 * stride * stride):
+        basis[at] = 0.0
+    rank, B = 0, tree.basis + stride * stride
     while rank < columns:
         pivot, most = -1, _ROUNDING
         for c in range(columns):
@@ -57,27 +78,55 @@ def factorise_response(inverse_inertia, block, width, columns, basis, at, work):
                 pivot, most = c, work[c] / whole
         if pivot < 0:
             break
-        here = at + rank * columns
+        row, here = block + pivot * width, tree.basis + rank * stride
+        for c in range(columns):
+            basis[here + c] = inverse_inertia[row + c]
+        _take_rows(basis, tree.basis, B + pivot * stride, rank, stride, here)
         scale = 1.0 / math.sqrt(work[pivot])
         for c in range(columns):
-            entry = inverse_inertia[block + pivot * width + c]
-            for k in range(rank):
-                entry -= basis[at + k * columns + c] * basis[at + k * columns + pivot]
-            basis[here + c] = entry * scale
-        for c in range(columns):
-            work[c] -= basis[here + c] * basis[here + c]
+            entry = basis[here + c] * scale
+            basis[here + c] = basis[B + c * stride + rank] = entry
+            work[c] -= entry * entry
         work[pivot] = 0.0
         rank += 1
-    return rank
+    return stride if is_padded(stride) else rank
+
+
+@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
+def _take_rows(basis, rows, shares, count, width, target):
+    """Subtract the first rows, times their shares, from another one."""
+    if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
+        return
+    if not is_padded(width):
+        for k in range(count):
+            for c in range(width):
+                basis[target + c] -= basis[shares + k] * basis[rows + k * width + c]
+        return
+    for c in range(0, width, LANES):
+        row = load(basis, target + c)
+        for k in range(count):
+            row = minus_times(row, load(basis, rows + k * width + c), basis[shares + k])
+        store(basis, target + c, row)
 
 
 @inlined_kernel
 def add_arm(J, at, tree, basis, arms, arm):
     """Add J B to an arm; J (6,) acts on the six columns from `at` on."""
-    row = at - tree.start
+    stride = padded(tree.columns)
+    row = tree.basis + stride * (stride + at - tree.start)
+    if min(row, arm) < 0 or max(row, arm) > LARGEST:
+        return
+    if is_padded(stride):
+        for c in range(0, stride, LANES):
+            total = load(arms, arm + c)
+            for k in range(6):
+                if J[k] != 0.0:
+                    total = plus_times(total, load(basis, row + k * stride + c), J[k])
+            store(arms, arm + c, total)
+        return
     for c in range(tree.rank):
-        total, here = 0.0, tree.basis + c * tree.columns + row
+        total = 0.0
         for k in range(6):
             if J[k] != 0.0:
-                total += J[k] * basis[here + k]
+                total += J[k] * basis[row + k * stride + c]
         arms[arm + c] += total

@@ -13,7 +13,7 @@ from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
-from hrpsim.solvers.cone_projection import has_free_cone, solve_cones
+from hrpsim.solvers.cone_projection import has_free_cone, least_load, solve_cones
 from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS
 from hrpsim.step.rows.direct_island import solve_direct_island
 from hrpsim.step.rows.row_sweeps import sweep
@@ -23,9 +23,6 @@ from hrpsim.step.scene.status import DONE
 
 # Share of its bound, squared, up to which friction is not at it.
 _BOUND = 1.0 - 1e-9
-
-# Share of the largest normal impulse of its island from which on a contact is loaded.
-_LOADED = 1e-3
 
 # Slip up to so many tolerances counts as zero: the sweeps leave it.
 _SLIP = 10.0
@@ -80,9 +77,8 @@ def _slips(settings, rows, island, contact, normal, x, y, velocity):
     """Return whether a loaded contact at its bound of friction slips, but not from the start on."""
     if contact.slides or not has_free_cone(normal):
         return False
-    for k in range(island.first, island.contact_end):
-        if normal.impulse < _LOADED * rows.rows[rows.island_rows[k]].impulse:
-            return False
+    if normal.impulse < least_load(rows.rows, rows.island_rows, island):
+        return False
     _, slip_x, slip_y = point_velocity(normal, x, y, velocity)
     least = _SLIP * settings.tolerance
     return slip_x * slip_x + slip_y * slip_y > least * least
@@ -100,7 +96,8 @@ def seek_grip(s):
         residual, converged = island.residual, island.converged
         left = min(allowed_sweeps(island, settings) - island.sweeps, sweeps_in_time(island))
         keep_impulses(s.rows, island)
-        found = solve_cones(
+        found, may_rest = solve_cones(
+            s.collision.contacts,
             s.rows.rows,
             s.rows.island_rows,
             island,
@@ -111,7 +108,9 @@ def seek_grip(s):
             s.rows.descent,
         )
         island.sweeps += found
-        if k == counts.direct_island:
+        if not may_rest:
+            island.converged = 0
+        elif k == counts.direct_island:
             solve_direct_island(s, settings.tolerance)
         else:
             before, island.sweeps = island.sweeps, 0

@@ -17,8 +17,13 @@ from hrpsim.step.rows.direct_island import solve_direct_island, try_direct_solve
 from hrpsim.step.rows.newton_island import (
     AFTER_ALL_SWEEPS,
     AT_REST,
+    BRIEF,
     BY_DIRECT,
+    INSISTS,
     NOT_AT_ALL,
+    USUAL,
+    begins_by_newton,
+    end_trial,
     goes_to_newton,
     rests_after_sweeps,
     set_steps_by_newton,
@@ -27,7 +32,7 @@ from hrpsim.step.rows.newton_island import (
 )
 from hrpsim.step.rows.row_sweeps import sweep
 from hrpsim.step.rows.saved_impulses import restore_impulses
-from hrpsim.step.scene.islands import allowed_sweeps
+from hrpsim.step.scene.islands import allowed_sweeps, sweeps_in_time
 from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER
 from hrpsim.step.scene.status import DONE, TOO_LARGE
 
@@ -42,13 +47,15 @@ from hrpsim.step.scene.status import DONE, TOO_LARGE
     _SWEEPS_AT_REST,
     _NEWTON_AGAIN,
     _NEWTON_CHOSEN,
+    _FIRST_SWEEPS,
+    _NEWTON_BRIEFLY,
     _FEW_SWEEPS,
     _NEWTON_EARLY,
     _ALL_SWEEPS,
     _NEWTON_LATE,
     _DIRECT,
     _END,
-) = range(15)
+) = range(17)
 
 # When an island solved by an attempt counts as handed over: if it has rows for which Newton's
 # method was chosen, always, or never.
@@ -70,10 +77,13 @@ _POLICY = (
     (_NO, _NEWTON_AGAIN, _NEWTON_AGAIN, _NEWTON_AGAIN, _END),
     # _NEWTON_AGAIN, _NEWTON_CHOSEN: where a body carries 1e9 times its own mass the scaled problem
     # has an eigenvalue of 4e-10: no penalty is large enough, and the direct solver needs none.
-    (_NO, _DIRECT, _DIRECT, _DIRECT, _FEW_SWEEPS),
+    (_NO, _DIRECT, _DIRECT, _DIRECT, _FIRST_SWEEPS),
     (_NO, _DIRECT, _DIRECT, _DIRECT, _END),
-    # _FEW_SWEEPS: they stall where bodies push each other. Over a lone robot they are cheap and
-    # come to their end as a rule, and some rules and laws are for sweeps alone.
+    # _FIRST_SWEEPS, _NEWTON_BRIEFLY: over a lone robot a factorisation costs as much as a few
+    # sweeps, and one or two suffice as a rule; where they do not sweeps come to their end.
+    (_IF_NEWTON, _FEW_SWEEPS, _NEWTON_BRIEFLY, _FEW_SWEEPS, _END),
+    (_NO, _ALL_SWEEPS, _ALL_SWEEPS, _ALL_SWEEPS, _ALL_SWEEPS),
+    # _FEW_SWEEPS: they stall where bodies push each other; some rules and laws are for them alone.
     (_IF_NEWTON, _ALL_SWEEPS, _ALL_SWEEPS, _NEWTON_EARLY, _END),
     # _NEWTON_EARLY: as above.
     (_NO, _DIRECT, _DIRECT, _DIRECT, _ALL_SWEEPS),
@@ -84,6 +94,10 @@ _POLICY = (
     (_YES, _END, _END, _END, _END),
 )
 _WHERE_TOO_LARGE = 3
+
+# Share of a millisecond (sweeps_in_time) for sweeps before Newton's method begins over a lone
+# robot, which takes as long: 20 sweeps over 8 contacts, 11 over 16.
+_SHARE = 0.01
 
 # Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
 # lost in rounding, and no solver can continue.
@@ -103,6 +117,7 @@ def solve_island(s, k):
     attempt = _second(s, k, island, limit) if extent == REMAINDER else _first(s, k, island, limit)
     if attempt > _DIRECT_BOUNDS:
         island.converged = 0
+        island.sweeps = 0 if extent != REMAINDER else island.sweeps
     while attempt != _END:
         status = _try(s, k, island, attempt, limit)
         if status != DONE and status != TOO_LARGE:
@@ -115,7 +130,8 @@ def solve_island(s, k):
                 s.step_stats[0].handed_over += 1
             return DONE
         few = attempt == _FEW_SWEEPS and limit < FEW_SWEEPS
-        if status == DONE and (few or extent == FIRST_ATTEMPTS):
+        first = extent == FIRST_ATTEMPTS and attempt != _FIRST_SWEEPS
+        if status == DONE and (few or first):
             island.attempt = attempt
             return DONE
         attempt = _next(s, k, island, attempt, status, limit)
@@ -165,11 +181,11 @@ def _first(s, k, island, limit):
     ):
         return _NEWTON_CHOSEN
     if (
-        steps > 0
+        begins_by_newton(steps)
         and goes_to_newton(settings, s.forest, s.constrained, s.rows, island) != NOT_AT_ALL
     ):
         return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
-    return _FEW_SWEEPS
+    return _FIRST_SWEEPS if limit >= FEW_SWEEPS else _FEW_SWEEPS
 
 
 @inlined_kernel
@@ -192,13 +208,14 @@ def _try(s, k, island, attempt, limit):
     """Make one attempt; return DONE, TOO_LARGE, or the status that names what is missing."""
     counts = s.counts[0]
     settings = s.settings[0]
-    if attempt == _FEW_SWEEPS:
-        island.sweeps = 0
-        sweep(settings, counts, s.constrained, s.rows, island, min(limit, FEW_SWEEPS))
-        return DONE
-    if attempt == _ALL_SWEEPS:
-        if island.sweeps < limit:
-            sweep(settings, counts, s.constrained, s.rows, island, limit)
+    if attempt == _FIRST_SWEEPS or attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
+        most = limit if attempt == _ALL_SWEEPS else min(limit, FEW_SWEEPS)
+        if attempt == _FIRST_SWEEPS:
+            most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
+        if island.sweeps < most:
+            sweep(settings, counts, s.constrained, s.rows, island, most)
+        if island.converged and attempt == _FIRST_SWEEPS:
+            end_trial(s.collision.contacts, s.rows, island)
         return DONE
     if attempt == _SWEEPS_AT_REST:
         island.converged = rests_after_sweeps(
@@ -224,14 +241,17 @@ def _try(s, k, island, attempt, limit):
         if status == DONE and not island.converged and attempt == _DIRECT_AGAIN:
             set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
         return status
-    if attempt == _NEWTON_EARLY and not island.residual < _DIVERGES * settings.tolerance:
+    continues = attempt == _NEWTON_EARLY or attempt == _NEWTON_BRIEFLY
+    if continues and not island.residual < _DIVERGES * settings.tolerance:
         return TOO_LARGE
     if attempt == _NEWTON_LATE:
         restore_impulses(s.constrained, s.rows, island)
-    elif attempt != _NEWTON_EARLY and attempt != _NEWTON_FOR_DIRECT:
+    elif not continues and attempt != _NEWTON_FOR_DIRECT:
         island.sweeps = 0
-    insists = attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE
-    status = solve_by_newton_method(s, k, insists)
+    effort = USUAL if attempt != _NEWTON_BRIEFLY else BRIEF
+    if attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE:
+        effort = INSISTS
+    status = solve_by_newton_method(s, k, effort)
     if status == TOO_LARGE:
         set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
     return status

@@ -94,6 +94,8 @@ def _predicted(s, k, settings):
         held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
         if _holds(friction, held, (1.0 - _ROUNDING) * bound):
             return STICKS
+        if abs(impulse) < (1.0 - _ROUNDING) * bound:
+            return -1 if held > 0.0 else 1
     if abs(impulse) < (1.0 - _ROUNDING) * bound:
         return BY_ROW
     inertia = dof.own_inertia + spring_inertia(dof.stiffness + actuator.kp, dt)
@@ -158,7 +160,11 @@ def _unlock(forest, root, frictions):
 
 @lazy_kernel()
 def revise_frictions(s):
-    """Give joints whose prediction fails rows; return 1 if there are any, else 0."""
+    """Correct the predictions that fail; return 1 if there are any, else 0.
+
+    A locked joint that does not hold is predicted to slide, a sliding one that would stop or turn
+    back gets a row. So a joint is corrected twice at most.
+    """
     settings, work, changed = s.settings[0], s.work, 0
     dt = settings.time_step
     for k in range(work.friction.shape[0]):
@@ -171,12 +177,14 @@ def revise_frictions(s):
             agrees = _holds(friction, held, (1.0 + _ROUNDING) * bound)
             friction.impulse = min(max(held, -bound), bound)
             friction.limit_impulse = held - friction.impulse if friction.limit != 0 else 0.0
+            broken = -1 if held > 0.0 else 1  # it begins to slide against its friction
         else:
             friction.impulse, friction.limit_impulse = -friction.mark * bound, 0.0
+            broken = BY_ROW
             rate = s.velocity[k] + dt * (work.dv[k] + work.change[k])
             agrees = friction.mark * rate >= -settings.tolerance
         if not agrees:
-            friction.mark, changed = BY_ROW, 1
+            friction.mark, changed = broken, 1
     return changed
 
 

@@ -25,12 +25,16 @@ from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
 
 NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 
-# Sweeps are tried again over a lone robot that moves, every so many steps. It moves where the
-# impulses of the last step have errors above RESTS tolerances; it is still below STILL. In between
-# sweeps would end a tolerance off the solution, and resting forces vary: it is AT_REST, and sweeps
-# suffice only where they come near the solution at once.
-_TRIAL = 8
-AT_REST = _TRIAL + 1
+# What an attempt may take: a few factorisations, many unless it would take too long, many anyway.
+BRIEF, USUAL, INSISTS = range(3)
+
+# Sweeps are tried again over a lone robot that moves: after 1, 2, 4 ... _LONGEST steps, longer
+# each time that they fail. `by_newton` is _UNIT times that number, and how many steps remain. It
+# moves where the impulses of the last step have errors above RESTS tolerances; it is still below
+# STILL. In between sweeps would end a tolerance off the solution, and resting forces vary: it is
+# AT_REST, and sweeps suffice only where they come near the solution at once.
+_UNIT, _LONGEST = 64, 16
+AT_REST = _UNIT - 1
 
 # In place of such a number: the direct solver comes first. In the last step it solved an island
 # that Newton's method did not.
@@ -92,7 +96,7 @@ def steps_by_newton(contacts, rows, island):
     """Return for how many steps Newton's method comes first in an island.
 
     Sweeps would stall again, or end a tolerance off its solution. AT_REST: as long as sweeps do
-    not suffice. BY_DIRECT: the direct solver comes first.
+    not suffice. Of others, see begins_by_newton. BY_DIRECT: the direct solver comes first.
     """
     most = 0
     for k in range(island.first, island.contact_end):
@@ -101,6 +105,21 @@ def steps_by_newton(contacts, rows, island):
             return BY_DIRECT
         most = max(most, steps)
     return most
+
+
+@inlined_kernel
+def begins_by_newton(steps):
+    """Return whether Newton's method comes first; with none of `steps` left sweeps are tried."""
+    return steps > 0 and steps % _UNIT > 0
+
+
+@inlined_kernel
+def end_trial(contacts, rows, island):
+    """Note that sweeps sufficed; as a rule nothing is to be noted."""
+    if island.contact_end > island.first:
+        row = rows.rows[rows.island_rows[island.first]]
+        if contacts[row.source].by_newton > 0:
+            set_steps_by_newton(contacts, rows, island, 0)
 
 
 @inner_kernel
@@ -123,7 +142,12 @@ def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, err
     if error < RESTS * tolerance:
         return AT_REST if error > STILL * tolerance else 0
     before = steps_by_newton(contacts, rows, island)
-    return before - 1 if 0 < before <= _TRIAL else _TRIAL
+    if before > 0 and before != AT_REST:
+        if before % _UNIT > 0:
+            return before - 1
+        interval = min(2 * (before // _UNIT), _LONGEST)
+        return _UNIT * interval + interval
+    return _UNIT + 1
 
 
 @inner_kernel
@@ -148,16 +172,16 @@ def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
     return False
 
 
-@lazy_kernel(np.int64, np.bool_)
-def solve_by_newton_method(s, k, insists):
-    """Solve an island by Newton's method, from its present impulses.
+@lazy_kernel(np.int64, np.int64)
+def solve_by_newton_method(s, k, effort):
+    """Solve an island by Newton's method, from its present impulses, with BRIEF ... INSISTS.
 
-    MORE_NEWTON where room is short; TOO_LARGE where it would take too long, unless it `insists`.
+    MORE_NEWTON where room is short; TOO_LARGE where it would take too long.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
     is_dense_island = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
-    hurries = s.counts[0].extent == FIRST_ATTEMPTS and not is_dense_island
+    hurries = not is_dense_island and (effort == BRIEF or s.counts[0].extent == FIRST_ATTEMPTS)
     spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
         some_wait = is_dense_island and turn < _TURNS - 1 and (turn == 0 or spent < limit)
@@ -177,7 +201,7 @@ def solve_by_newton_method(s, k, insists):
                 0,
                 iteration_limit if is_dense_island else _MOST,
             )
-            if limit < _FEWEST and not insists and not hurries:
+            if limit < _FEWEST and effort != INSISTS and not hurries:
                 return TOO_LARGE
         count, error, island.residual = solve_by_newton(
             rows,
@@ -201,6 +225,8 @@ def solve_by_newton_method(s, k, insists):
     s.step_stats[0].newton_islands += 1
     if s.counts[0].friction_revisions > 0 and not is_dense_island:
         return DONE  # the step is no example of those to come
+    if effort == BRIEF and begin < RESTS * settings.tolerance:
+        return DONE  # sweeps had nearly come to their end
     set_steps_by_newton(
         s.collision.contacts,
         s.rows,
