@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.sweep_overhead import dask_cluster, processor_time
 from hrpsim import share_path, sweep
 from hrpsim.sweeps import Design
-from hrpsim.sweeps.engines import dask_executor, process_pool
+from hrpsim.sweeps.executors import dask_executor, process_pool
 from hrpsim.sweeps.study_file import read_study
 
 ONE, TWO, DASK = "1 process", "2 processes", "Dask, 2 workers"

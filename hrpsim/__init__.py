@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from hrpsim.version import __version__ as __version__
     from hrpsim.world.batch import Batch as Batch
     from hrpsim.world.checkpoint import Checkpoint as Checkpoint
-    from hrpsim.world.file.load import load_world as load_world
+    from hrpsim.world.file.load_world import load_world as load_world
     from hrpsim.world.linearization.result import ConstraintEdge as ConstraintEdge
     from hrpsim.world.linearization.result import Linearization as Linearization
     from hrpsim.world.objects.body import Body as Body

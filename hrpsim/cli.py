@@ -195,7 +195,7 @@ def _add_command(commands, name: str, module, summary: str) -> None:
 
 def run_world(options: argparse.Namespace) -> int:
     """Step a world and print a summary, or play it in a browser."""
-    from hrpsim.world.file.load import load_world
+    from hrpsim.world.file.load_world import load_world
 
     world = load_world(
         options.world,

@@ -95,7 +95,7 @@ VIEWER_PACKAGES = {"viser", "meshcat", "yourdfpy", "pyvista", "pyglet"}
 
 
 def part_of(module: str) -> str | None:
-    """Return "step.rows" for hrpsim.step.rows.prepare, FACADE for hrpsim.World, else None."""
+    """Return "step.rows" for hrpsim.step.rows.prepare_rows, FACADE for hrpsim.World, else None."""
     root, *names = module.split(".")
     if root != "hrpsim":
         return None

@@ -83,7 +83,8 @@ CONTACT = np.dtype(
         ("is_new", "i8"),  # whether the last step did not have it
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("warm", "f8", (3,)),  # the part of it that a next step starts from
-        # number of next steps that Newton's method solves it first; -1: the direct solver
+        # in how many next steps Newton's method solves it first, with their interval
+        # (step/rows/newton_island.py); -1: the direct solver
         ("by_newton", "i8"),
         ("forgotten", "i8"),  # of the last step's: whether it is no warm start (a state was set)
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]

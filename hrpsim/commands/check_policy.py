@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check_policy(options: argparse.Namespace) -> int:
     """Print what differs; return 1 if anything does."""
     from hrpsim.bridges import policy_check
-    from hrpsim.world.file.load import load_world
+    from hrpsim.world.file.load_world import load_world
 
     robots = load_world(options.world, time_step=options.time_step).robots
     if not robots:

@@ -56,7 +56,7 @@ def crane(options: argparse.Namespace) -> int:
 
 
 def _world(options: argparse.Namespace):
-    from hrpsim.world.file.load import load_world
+    from hrpsim.world.file.load_world import load_world
 
     world = load_world(_world_path(options), time_step=options.time_step)
     if ROBOT not in world.robots:

@@ -247,7 +247,7 @@ def _report(options: argparse.Namespace, findings: list[Finding]) -> None:
 
 def _only_robot(options: argparse.Namespace) -> Robot:
     """Return the robot of the world file."""
-    from hrpsim.world.file.load import load_world
+    from hrpsim.world.file.load_world import load_world
 
     world = load_world(_world_path(options), xacro_arguments=_xacro_arguments(options))
     if len(world.robots) != 1:

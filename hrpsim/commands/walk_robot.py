@@ -134,7 +134,7 @@ def ready(
 
 def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
     """Return the robot in a world of its own, or in that of a file without robots."""
-    from hrpsim.world.file.load import load_world
+    from hrpsim.world.file.load_world import load_world
     from hrpsim.world.world import World
 
     if world_file is None:

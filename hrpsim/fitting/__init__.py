@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from hrpsim.fitting.errors import FitWarning as FitWarning
     from hrpsim.fitting.figures import draw_fit as draw_fit
     from hrpsim.fitting.fit_study import cross_validate as cross_validate
+    from hrpsim.fitting.measured_motion import Recording as Recording
     from hrpsim.fitting.readers import read_bag_recording as read_bag_recording
     from hrpsim.fitting.readers import read_recording as read_recording
-    from hrpsim.fitting.recording import Recording as Recording
     from hrpsim.fitting.residuals import Unexplained as Unexplained
     from hrpsim.fitting.residuals import draw_unexplained as draw_unexplained
     from hrpsim.fitting.residuals import unexplained as unexplained

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.figures import new_figure, style
-from hrpsim.fitting.recording import KINDS
+from hrpsim.fitting.measured_motion import KINDS
 from hrpsim.fitting.result import FitResult, Trace
 
 _MEASURED, _BEFORE, _AFTER = "#4f5d75", "#d1495b", "#1f6fb4"

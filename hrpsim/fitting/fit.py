@@ -21,8 +21,8 @@ import numpy as np
 
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.fitting.errors import FitError, FitWarning
+from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
-from hrpsim.fitting.recording import KINDS, BoundRecording, Recording
 from hrpsim.fitting.result import FitResult, Trace, Undetermined, trace_of
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
@@ -77,7 +77,7 @@ def fit(  # many parameters: keywords, passed by name
         window: length [s].
         start: "measured": windows start at measured states, for precise sensors and many joints;
             "fitted": their starts are fitted too, so that noise in them leaves no bias.
-        noise: standard deviations by kind of quantity (`hrpsim.fitting.recording.KINDS`); by
+        noise: standard deviations by kind of quantity (`hrpsim.fitting.measured_motion.KINDS`); by
             default from the differences that remain.
         change: of a parameter for differences, as a share of it (scale log), or of the distance of
             its bounds; larger where impacts make predictions jump.

@@ -18,8 +18,8 @@ import numpy as np
 from hrpsim import schema
 from hrpsim.fitting.errors import FitError
 from hrpsim.fitting.fit import STARTS, fit
+from hrpsim.fitting.measured_motion import KINDS, Recording
 from hrpsim.fitting.readers import read_recording
-from hrpsim.fitting.recording import KINDS, Recording
 from hrpsim.fitting.result import FitResult
 from hrpsim.fitting.slopes import DERIVATIVES
 from hrpsim.fitting.unknowns import SCALES

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.recording import COMMANDS, KINDS, BoundRecording
+from hrpsim.fitting.measured_motion import COMMANDS, KINDS, BoundRecording
 from hrpsim.fitting.unknowns import DELAY
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.batch import Batch

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.figures import new_figure, style
-from hrpsim.fitting.recording import KINDS
+from hrpsim.fitting.measured_motion import KINDS
 from hrpsim.fitting.result import FitResult, Trace
 
 _LAGS = 20

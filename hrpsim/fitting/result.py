@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hrpsim.fitting.measured_motion import KINDS, BoundRecording
 from hrpsim.fitting.predict import Prediction
-from hrpsim.fitting.recording import KINDS, BoundRecording
 
 
 class Undetermined(NamedTuple):

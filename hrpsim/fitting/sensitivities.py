@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.errors import WorldError
+from hrpsim.fitting.measured_motion import POSITIONS, BoundRecording
 from hrpsim.fitting.predict import Predictor, Window, begin, simulate, state_of, turned
-from hrpsim.fitting.recording import POSITIONS, BoundRecording
 
 
 class Slopes(NamedTuple):

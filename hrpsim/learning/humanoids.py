@@ -14,7 +14,7 @@ from hrpsim.errors import StateError, require_name, shown_value
 from hrpsim.learning.tasks import TASKS, Task
 from hrpsim.resources import share_path
 from hrpsim.world.batch import Batch
-from hrpsim.world.file.load import load_world
+from hrpsim.world.file.load_world import load_world
 from hrpsim.world.objects.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
 
 JOINTS = tuple(f"{side}LEG_JOINT{k}" for side in "LR" for k in range(6))

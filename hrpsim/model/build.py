@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from hrpsim.errors import ModelError
-from hrpsim.model.described import Extension
-from hrpsim.model.inertia import (
+from hrpsim.model.body_inertia import (
     BodyInertia,
     lacks_inertia,
     total,
     unresisted_bodies,
     why_nonphysical,
 )
+from hrpsim.model.described import Extension
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.sampled_sensors import sampled_sensor

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.connection import DescribedConnection
+from hrpsim.model.connection_kinds import DescribedConnection
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.transmission import Tendon, Transmission
 from hrpsim.model.urdf.description import Description

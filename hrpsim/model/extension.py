@@ -16,7 +16,7 @@ from typing import Any
 
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
-from hrpsim.model.connection import CONNECTION_SOLVERS, DescribedConnection, held_axes
+from hrpsim.model.connection_kinds import CONNECTION_SOLVERS, DescribedConnection, held_axes
 from hrpsim.model.described import (
     DescribedKeyframe,
     DescribedSampled,

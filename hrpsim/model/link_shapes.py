@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from hrpsim.errors import ModelError
+from hrpsim.model.body_inertia import why_no_solid
 from hrpsim.model.described import Extension
-from hrpsim.model.inertia import why_no_solid
 from hrpsim.model.model import CollisionShape, Frame, MeshUse
 from hrpsim.model.shapes.compound import centered_shape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.shapes.mesh_files import read_mesh
 from hrpsim.model.shapes.placement import Placement, from_origin
 from hrpsim.model.urdf.description import Description, is_void
-from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.resolve_uris import Resources
 
 POINT_RADIUS = 1e-6  # [m], of a sphere that represents a point
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.described import Extension
-from hrpsim.model.inertia import BodyInertia
 from hrpsim.model.model import Frame, Joint
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_with_z_along
 from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV, PRISMATIC, REVOLUTE

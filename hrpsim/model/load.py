@@ -29,7 +29,7 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, require_name, unknown_name
 from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
-from hrpsim.model.urdf.resources import PackagePaths, Resources
+from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
 from hrpsim.model.urdf.source import UrdfText, read_source
 from hrpsim.model.urdf.xacro_text import expand, is_xacro
 from hrpsim.stored_files import read_whole, remove_oldest, write_whole
@@ -272,7 +272,7 @@ def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotDat
 
         return read_wrl(text, _named(path))
     if kind == "body":
-        from hrpsim.model.openhrp.body import read_body
+        from hrpsim.model.openhrp.body_file import read_body
 
         return read_body(text, _named(path), resources)
     return None

@@ -16,7 +16,7 @@ from hrpsim.model.model import CollisionShape, Model
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.shapes.mesh_files import paint_plain_parts, read_mesh, read_scene
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
-from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.resolve_uris import Resources
 
 GREY = (190, 195, 205)
 BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))

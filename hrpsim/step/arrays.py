@@ -25,7 +25,7 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import KINEMATICS
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import DirectSystem
-from hrpsim.solvers.newton.system import NewtonSystem
+from hrpsim.solvers.newton.newton_problem import NewtonSystem
 from hrpsim.step.continuous.records import Continuous
 from hrpsim.step.impacts.records import Impacts
 from hrpsim.step.motion.records import SPIN, Momentum, Rk4

@@ -22,7 +22,6 @@ from hrpsim.step.motion.free_rotation import (
     turn_over_step,
     turn_to_stage,
 )
-from hrpsim.step.motion.motion import accelerate, external_forces, move
 from hrpsim.step.motion.rk4_actuators import (
     add_stage_efforts,
     hold_velocity_limits,
@@ -30,6 +29,7 @@ from hrpsim.step.motion.rk4_actuators import (
 )
 from hrpsim.step.motion.rk4_connections import begin_stages, end_stages, solve_stage
 from hrpsim.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
+from hrpsim.step.motion.unconstrained_motion import accelerate, external_forces, move
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.scene_contents import is_rk4
 from hrpsim.step.scene.state_limits import LARGEST_POSITION, LARGEST_SPEED

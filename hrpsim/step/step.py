@@ -27,8 +27,8 @@ from hrpsim.step.integrate import correct_positions, integrate_euler, integrate_
 from hrpsim.step.motion.actuators import begin_drives, revise_drives, store_drives
 from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration, remember_moments
 from hrpsim.step.motion.momentum import keep_momentum
-from hrpsim.step.motion.motion import find_acceleration
 from hrpsim.step.motion.stick_drift import remember_gaps
+from hrpsim.step.motion.unconstrained_motion import find_acceleration
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import restore_start, save_start
 from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
@@ -38,7 +38,7 @@ from hrpsim.step.rows.joint_friction import (
     revise_frictions,
     start_from_found,
 )
-from hrpsim.step.rows.prepare import prepare_rows
+from hrpsim.step.rows.prepare_rows import prepare_rows
 from hrpsim.step.rows.worst import keep_worst
 from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, RK4, SEMI_IMPLICIT, WHOLE
 from hrpsim.step.scene.status import (

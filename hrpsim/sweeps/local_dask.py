@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from hrpsim.sweeps.engines import ONE_THREAD, dask_executor, processors
+from hrpsim.sweeps.executors import ONE_THREAD, dask_executor, processors
 from hrpsim.sweeps.framework.errors import needed_package
 
 # Dask monitors its processes, which takes time from walks. Here it samples no stacks,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hrpsim.control.framework.pacing import Pacer
 from hrpsim.errors import HrpsimError
 from hrpsim.viewer.dragging import Grabbing, Grip
-from hrpsim.viewer.recording import Recording
+from hrpsim.viewer.snapshot_history import Recording
 
 _SHARE_OF_FRAME = 0.7  # share of a frame's wall time for steps: the rest is for drawing
 

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 import hrpsim
 from hrpsim.fitting import FitError, Recording
+from hrpsim.fitting.measured_motion import BoundRecording
 from hrpsim.fitting.predict import Predictor, flat
-from hrpsim.fitting.recording import BoundRecording
 from hrpsim.fitting.sensitivities import sensitivities
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 

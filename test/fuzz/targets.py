@@ -149,7 +149,7 @@ def _read_other(kind: str, path: Path) -> None:
     elif kind == "recording":
         from fuzz.corpus import described_bag
 
-        from hrpsim.ros.replay.recording import Recording
+        from hrpsim.ros.replay.recorded_run import Recording
 
         Recording(described_bag(path))
     else:

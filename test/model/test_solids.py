@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from meshes import angle_bracket, box, joined
 
 from hrpsim import Box, Capsule, Compound, ConvexHull, Cylinder, Mesh, ModelError, Plane, Sphere
-from hrpsim.model.inertia import BodyInertia, solid_inertia, solid_parts, solid_volume
+from hrpsim.model.body_inertia import BodyInertia, solid_inertia, solid_parts, solid_volume
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import Placement, rotation_from_rpy
 

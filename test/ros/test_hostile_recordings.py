@@ -13,7 +13,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from hrpsim.cli import main
-from hrpsim.ros.replay.recording import State
+from hrpsim.ros.replay.recorded_run import State
 from hrpsim.ros.replay.replay import Comparison
 
 TYPES = get_typestore(Stores.ROS2_HUMBLE)

@@ -21,7 +21,7 @@ from hrpsim.ros.core.simulation_contents import (
     load_source,
 )
 from hrpsim.world.file.about import EntityNotes, WorldNotes, read_notes
-from hrpsim.world.file.load import build_world, open_world, open_world_text
+from hrpsim.world.file.load_world import build_world, open_world, open_world_text
 
 
 def world_of_arm(time_step=2e-3):

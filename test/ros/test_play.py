@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from hrpsim.bag import BagError
 from hrpsim.cli import main
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.replay.recording import Arrival, Recording
+from hrpsim.ros.replay.recorded_run import Arrival, Recording
 from hrpsim.ros.replay.replay import RecordedTopic, Replay
 
 FEEDBACK = Path(__file__).with_name("feedback_controller.py")
@@ -130,7 +130,7 @@ def test_a_duration_counts_from_the_first_recorded_state(lockstep_bag, monkeypat
     comparison = replay.run(duration=0.1)
     assert comparison.count == 21 and comparison.departure is None
     recording = Recording(lockstep_bag)
-    monkeypatch.setattr("hrpsim.ros.replay.recording.messages", lambda *_: [JointState()])
+    monkeypatch.setattr("hrpsim.ros.replay.recorded_run.messages", lambda *_: [JointState()])
     with pytest.raises(BagError, match="no joint states"):
         Replay(recording)
 

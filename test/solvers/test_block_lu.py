@@ -11,7 +11,7 @@ from solvers.graph_shapes import binary_tree, chain, grid, quick, ring, star
 from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.elimination import COLUMN, COUNTS, ENTRY
 from hrpsim.solvers.newton.block_lu import factorise_lu, solve_lu
-from hrpsim.solvers.newton.system import Columns
+from hrpsim.solvers.newton.newton_problem import Columns
 from hrpsim.spatial.simd import LANES
 
 run_factorise = kernel(factorise_lu.py_func)  # what other kernels call, for calls from Python

@@ -21,7 +21,7 @@ from sweeps.scenarios import SLOW, SOURCE, fall, named
 from hrpsim import sweep
 from hrpsim.cli import main
 from hrpsim.sweeps import SweepError
-from hrpsim.sweeps.engines import dask_executor
+from hrpsim.sweeps.executors import dask_executor
 from hrpsim.sweeps.local_dask import SETTINGS, local_dask
 from hrpsim.sweeps.store import open_store
 

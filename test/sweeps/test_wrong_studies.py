@@ -19,7 +19,7 @@ from hrpsim.cli import main
 from hrpsim.sweeps import Design, SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, Cell, run_cell
-from hrpsim.sweeps.engines import named_executor
+from hrpsim.sweeps.executors import named_executor
 from hrpsim.sweeps.framework.errors import unknown_parameter
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 from hrpsim.sweeps.store import open_store

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.viewer.recording import Recording
+from hrpsim.viewer.snapshot_history import Recording
 
 
 def snapshot(number, size=1000):

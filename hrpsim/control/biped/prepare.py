@@ -44,7 +44,7 @@ from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import rotation_from_rpy
 from hrpsim.model.system import FREE
-from hrpsim.model.urdf.resources import PackagePaths, Resources
+from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
 from hrpsim.moved import old_names
 
 __getattr__ = old_names(__name__)

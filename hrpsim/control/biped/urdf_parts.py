@@ -18,7 +18,7 @@ from lxml import etree
 from hrpsim.control.biped.anatomy import BipedLeg
 from hrpsim.errors import ModelError, require_name
 from hrpsim.model.formats.urdf_writer import exact_text, rpy_of
-from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.resolve_uris import Resources
 
 
 def add(parent: etree._Element, tag: str, **attributes) -> etree._Element:

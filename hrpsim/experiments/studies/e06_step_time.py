@@ -17,7 +17,7 @@ from hrpsim.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing,
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.step.rows.constrain import remember_impulses, solve_motion
-from hrpsim.step.rows.prepare import prepare_rows
+from hrpsim.step.rows.prepare_rows import prepare_rows
 from hrpsim.step.scene.records import WHOLE
 from hrpsim.step.step import (
     begin_step,

@@ -21,7 +21,7 @@ from hrpsim.model.formats.robot_data import (
     SensorData,
     ShapeData,
 )
-from hrpsim.model.openhrp.geometry import solid_shapes
+from hrpsim.model.openhrp.link_geometry import solid_shapes
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 
 _MOVING = {"revolute", "prismatic"}

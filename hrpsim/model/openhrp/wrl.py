@@ -14,7 +14,7 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import Notes, RobotData, ShapeData
 from hrpsim.model.openhrp.assembly import Part, assembled, placed_mass, placement_of
-from hrpsim.model.openhrp.geometry import affine
+from hrpsim.model.openhrp.link_geometry import affine
 from hrpsim.model.openhrp.vrml import Node, Vrml
 from hrpsim.model.openhrp.vrml_shapes import GROUPS, parsed, transform_of, vrml_shapes
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hrpsim import limits
 from hrpsim.errors import ModelError
-from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.text_file import refuse_pointer
 
 _ENCODING = re.compile(

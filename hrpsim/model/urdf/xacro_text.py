@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.stored_files import cache_home, read_whole, remove_oldest, write_whole
 
 _STORED = 200  # expansions, the most recently used

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from hrpsim.errors import HrpsimError, ModelError, WorldError, require_name
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.resources import share_path
 from hrpsim.ros.base.entities import Entities, Refusal, located
 from hrpsim.world.file.about import WorldNotes, read_notes
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load import described_robots, open_world, open_world_text
+from hrpsim.world.file.load_world import described_robots, open_world, open_world_text
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 

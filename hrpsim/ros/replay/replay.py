@@ -17,12 +17,12 @@ from hrpsim.errors import require_name
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.replay.recording import INPUTS, Arrival, Recording, State, nanoseconds
+from hrpsim.ros.replay.recorded_run import INPUTS, Arrival, Recording, State, nanoseconds
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.part_parameters import follow_gains
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.robot_inputs import COMMANDS, Report, RobotInputs
-from hrpsim.world.file.load import build_world, load_world, open_world_text
+from hrpsim.world.file.load_world import build_world, load_world, open_world_text
 
 FIELDS = ("position", "velocity", "effort")
 _DEFAULTS = {

@@ -15,7 +15,7 @@ from hrpsim.ros.base import parameters
 from hrpsim.ros.core.simulation_contents import LoadedWorld
 from hrpsim.world.file.about import WorldNotes, read_notes
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load import build_world, load_world, open_world
+from hrpsim.world.file.load_world import build_world, load_world, open_world
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:

@@ -31,7 +31,7 @@ from hrpsim.ros.sweeps.cell_folder import (
     CellRequest,
     cell_folder,
 )
-from hrpsim.sweeps.engines import ONE_THREAD
+from hrpsim.sweeps.executors import ONE_THREAD
 from hrpsim.sweeps.framework.errors import SweepError
 from hrpsim.sweeps.worlds.measures import walk_outcomes
 

@@ -27,7 +27,7 @@ from hrpsim.solvers.newton.multipliers import (
     note_multipliers,
     push_by_multipliers,
 )
-from hrpsim.solvers.newton.system import write_structure
+from hrpsim.solvers.newton.newton_problem import write_structure
 
 # Clusters that are solved at once, at most; factorisations of each.
 _CLUSTERS, _LIMIT = 50, 60

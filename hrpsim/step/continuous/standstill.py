@@ -20,7 +20,7 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotated
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.continuous.swept_motion import are_looked_at, both_fly, find_sweeps, meeting_of
-from hrpsim.step.motion.motion import carry_body
+from hrpsim.step.motion.unconstrained_motion import carry_body
 
 _WORLD = -1
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
-from hrpsim.step.motion.motion import move
+from hrpsim.step.motion.unconstrained_motion import move
 
 # Largest second difference of smooth accelerations, as a share of them.
 _SMOOTH = 0.25

@@ -13,7 +13,7 @@ from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.coupled import largest_error, return_to_start, solve_coupled
 from hrpsim.step.rows.newton_island import BY_DIRECT, set_steps_by_newton
-from hrpsim.step.rows.prepare import write_direct_system
+from hrpsim.step.rows.prepare_rows import write_direct_system
 from hrpsim.step.rows.saved_impulses import exchange_impulses
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE

@@ -16,8 +16,8 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
 from hrpsim.solvers.newton.multipliers import CAUTION
 from hrpsim.solvers.newton.near_contacts import choose_rows, largest_miss
+from hrpsim.solvers.newton.newton_problem import write_problem
 from hrpsim.solvers.newton.solve import RESTS, STILL, solve_by_newton
-from hrpsim.solvers.newton.system import write_problem
 from hrpsim.step.rows.row_sweeps import sweep
 from hrpsim.step.rows.saved_impulses import restore_impulses
 from hrpsim.step.scene.records import FIRST_ATTEMPTS

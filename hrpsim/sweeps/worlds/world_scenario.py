@@ -39,7 +39,7 @@ from hrpsim.sweeps.worlds.world_paths import (
 from hrpsim.sweeps.worlds.world_run import PUSH, PUSH_DEFAULTS, BaseWorld, Push, WorldRun
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load import build_world, described_robots, open_world
+from hrpsim.world.file.load_world import build_world, described_robots, open_world
 from hrpsim.world.world import World
 
 _WORLDS_KEPT = 8  # in a process, each of a file with some other values

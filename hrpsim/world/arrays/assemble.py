@@ -22,7 +22,7 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import new_direct_system
-from hrpsim.solvers.newton.system import new_newton_system
+from hrpsim.solvers.newton.newton_problem import new_newton_system
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.records import RK4
 from hrpsim.world.objects.body import Body

@@ -18,7 +18,7 @@ from hrpsim.jit.fields import Axis, Field, Life, at, declared_fields, new_array,
 from hrpsim.jit.lazy_kernels import provide_requested
 from hrpsim.kinematics.forest import breadth_first, joints_first
 from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
-from hrpsim.solvers.newton.system import as_roomy_newton_system, roomier_newton_system
+from hrpsim.solvers.newton.newton_problem import as_roomy_newton_system, roomier_newton_system
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene import status as ended
 from hrpsim.world.objects.entity import Entity

@@ -16,7 +16,7 @@ from hrpsim.errors import ModelError, WorldError
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from hrpsim.model.shapes.terrain import TERRAINS
-from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.resources import share_path
 from hrpsim.text_file import read_text, refuse_pointer
 from hrpsim.world.file.file_reader import FileReader

@@ -15,7 +15,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.motion.motion import move
+from hrpsim.step.motion.unconstrained_motion import move
 from hrpsim.world.linearization.body_motions import (
     body_jacobians,
     derivatives_in_world,

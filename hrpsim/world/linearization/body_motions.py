@@ -22,7 +22,7 @@ from hrpsim.kinematics.layout import acceleration_from_kernel, velocity_from_ker
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.vector import dot_spatial
-from hrpsim.step.motion.motion import move
+from hrpsim.step.motion.unconstrained_motion import move
 
 
 @kernel

@@ -12,7 +12,7 @@ from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import dot_spatial
-from hrpsim.step.motion.motion import move
+from hrpsim.step.motion.unconstrained_motion import move
 
 ERROR, CURVATURE, RATES = range(3)  # columns of values; RATES is the first of those
 STEP = 1e-5  # of the differences [m, rad, m/s or rad/s]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import WorldError, shown_value
-from hrpsim.model.inertia import check_mass, solid_inertia, solid_parts, solid_system
+from hrpsim.model.body_inertia import check_mass, solid_inertia, solid_parts, solid_system
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry

@@ -19,7 +19,7 @@ import numpy as np
 
 from hrpsim.constraints.penalty_rows import STABLE_BELOW
 from hrpsim.dynamics.functions import mass_matrix
-from hrpsim.model.inertia import unresisted_bodies
+from hrpsim.model.body_inertia import unresisted_bodies
 from hrpsim.model.system import JOINT_NV
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene import status as ended

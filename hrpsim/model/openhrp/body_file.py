@@ -18,9 +18,9 @@ from hrpsim.model.formats.robot_data import LoopData, Notes, RobotData
 from hrpsim.model.openhrp.assembly import Part, assembled, copied
 from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.openhrp.body_values import Values
-from hrpsim.model.openhrp.geometry import affine
+from hrpsim.model.openhrp.link_geometry import affine
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
-from hrpsim.model.urdf.resources import Resources
+from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.text_file import read_text
 from hrpsim.yaml_text import YamlText, parse_yaml
 
