@@ -24,7 +24,7 @@ _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
 _PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
 EPILOG = """exit status: 0 all cells are done, 1 some failed or are left, 2 wrong usage
-such as: hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
+example: hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
 """
 
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--patience",
         type=positive,
         metavar="S",
-        help="of waiting for a command (60); or for a sign of life of the node",
+        help="limit of waiting for a command (60); or for a sign of life of the node",
     )
     parser.add_argument(
         "--parameters", action="store_true", help="list the parameters that may be varied"

@@ -29,7 +29,7 @@ PATTERNS = "E5, stepping, forward, backward, sideways, turn, stairs"
 BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
 _ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
 _PROGRESS_PERIOD = 0.1  # [s, wall]
-EPILOG = """it fell: status 1; your robot: hrpsim walk --robot talos.urdf --pattern turn
+EPILOG = """Exit status 1: it fell. Example: hrpsim walk --robot talos.urdf --pattern turn
 """
 
 
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--parameters",
         type=Path,
         metavar="FILE",
-        help="of the controller (YAML); the defaults are in config/walk_controller.yaml",
+        help="of the walking controller (YAML); the defaults are in config/walk_controller.yaml",
     )
     parser.add_argument("--period", type=positive, metavar="S", help="control period [s] (0.005)")
     parser.add_argument("--world", type=Path, metavar="FILE", help=f"world file ({WORLD})")
