@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from interpreted import interpreted
+from interpreted import interpreted, records
 from solvers.row_problem import RowProblem, find_masses
 
 from hrpsim.constraints import point_rows
@@ -33,13 +33,16 @@ solve_rows, solve_bounded = map(
     interpreted, (projected_gauss_seidel.solve, projected_gauss_seidel.solve_bounded)
 )
 SEEDS = range(5)
+_CONTACT = np.dtype([("slides", "i8")])
 
 
 def cones(problem, limit=2000, tolerance=1e-10):
     velocity = problem.moved(problem.rows.impulse)
-    sweeps = solve_cones(
-        problem.rows, problem.order, problem.island, problem.response, tolerance, limit, velocity,
-        problem.work,
+    contacts = records(len(problem.rows) // 3 + 1, _CONTACT)
+    contacts.slides[:] = 1  # so that sweeps do not end where a contact cannot come to rest
+    sweeps, _ = solve_cones(
+        contacts, problem.rows, problem.order, problem.island, problem.response, tolerance, limit,
+        velocity, problem.work,
     )  # fmt: skip
     np.testing.assert_allclose(velocity, problem.moved(problem.rows.impulse), atol=1e-9)
     return sweeps

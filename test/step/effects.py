@@ -28,7 +28,7 @@ STAGES = {
     "find_contacts": "contact_search",
     "unconstrained_dynamics": "step",
     "begin_drives": "motion.actuators",
-    "prepare_rows": "rows.prepare",
+    "prepare_rows": "rows.prepare_rows",
     "resolve_impacts": "impacts.impacts",
     "resolve_inelastic_impacts": "impacts.inelastic_impacts",
     "constrain": "rows.constrain",

@@ -215,7 +215,8 @@ def test_joints_that_stick():
     world.step(5)
     assert np.isinf(world.scene.work.joint_inertia).any()
     found, edges = wrong(world)
-    assert found < 1e-6 and not edges
+    # how eight points share the weight is not determined: one of them may carry none
+    assert found < 1e-6 and all(edge.name.startswith("contact") for edge in edges)
 
 
 CONNECTIONS = ["fixed", "hinge", "ball", "slider", "cylindrical", "universal"]

@@ -169,7 +169,7 @@ def test_a_position_correction():
     world = on_floor(1e-6)
     robot = standing(world)
     world.scene.q[2] -= 1e-4
-    world.step(3)
+    world.step(12)
     found = wrong(world, of(robot, [*OF_ROBOT, f"links.{LINK}.mass_factor"]))
     assert max(found.values()) < 1e-6, found
 

@@ -93,7 +93,7 @@ def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
         _add_three(arms, inner, by_n, by_x, by_y, width, matrix, at)
 
 
-@inlined_kernel  # many parameters: as above
+@inlined_kernel
 def _add_padded(d, arms, outer, height, inner, width, matrix, block):
     """Do what `_add_block` does for a contact where rows are whole registers."""
     if min(outer, inner, block) < 0 or max(outer, inner, block) > LARGEST:

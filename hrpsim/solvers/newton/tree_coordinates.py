@@ -92,7 +92,7 @@ def factorise_response(inverse_inertia, block, width, tree, basis, work):
     return stride if is_padded(stride) else rank
 
 
-@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
+@inlined_kernel
 def _take_rows(basis, rows, shares, count, width, target):
     """Subtract the first rows, times their shares, from another one."""
     if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:

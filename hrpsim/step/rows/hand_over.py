@@ -117,7 +117,8 @@ def solve_island(s, k):
     attempt = _second(s, k, island, limit) if extent == REMAINDER else _first(s, k, island, limit)
     if attempt > _DIRECT_BOUNDS:
         island.converged = 0
-        island.sweeps = 0 if extent != REMAINDER else island.sweeps
+        if extent != REMAINDER:
+            island.sweeps = 0
     while attempt != _END:
         status = _try(s, k, island, attempt, limit)
         if status != DONE and status != TOO_LARGE:
