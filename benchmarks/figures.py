@@ -55,12 +55,14 @@ def draw_against_size(result: CaseResult, axes, sizes: dict[str, float], size: s
 def draw_bars(result: CaseResult, axes, quantities: list[str]) -> None:
     """Draw medians of every subject as bars, a group a quantity."""
     subjects = list(dict.fromkeys(m.subject for m in result.measurements))
-    width = 0.8 / len(subjects)
-    for k, subject in enumerate(subjects):
+    shown = [one for one in subjects if any(result.of(quantity, one) for quantity in quantities)]
+    width = 0.8 / len(shown)
+    for k, subject in enumerate(shown):
         found = [result.of(quantity, subject) for quantity in quantities]
-        x = [i + (k - 0.5 * (len(subjects) - 1)) * width for i, m in enumerate(found) if m]
+        x = [i + (k - 0.5 * (len(shown) - 1)) * width for i, m in enumerate(found) if m]
         y = [result.scale * m.times["median"] for m in found if m]
-        bars = axes.bar(x, y, width=0.9 * width, label=subject, color=f"C{k}")
+        colour = f"C{subjects.index(subject)}"  # the same in all pictures of a result
+        bars = axes.bar(x, y, width=0.9 * width, label=subject, color=colour)
         axes.bar_label(bars, fmt="{:.3g}", fontsize=6, padding=1)  # the lowest are no higher than 0
     axes.margins(y=0.1)
     axes.set_xticks(range(len(quantities)), quantities, fontsize=8)

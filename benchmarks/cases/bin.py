@@ -230,9 +230,8 @@ def _notes() -> list[str]:
 def draw(result: CaseResult, figure) -> None:
     """Bars, boxes and meshes apart."""
     for axes, kind in zip(figure.subplots(1, 2), ("boxes", "meshes")):
-        found = [m for m in result.measurements if kind in m.quantity]
-        part = CaseResult(result.name, result.title, result.unit, result.scale, found)
-        draw_bars(part, axes, list(dict.fromkeys(m.quantity for m in found)))
+        found = [m.quantity for m in result.measurements if kind in m.quantity]
+        draw_bars(result, axes, list(dict.fromkeys(found)))
 
 
 CASE = Case("Things falling into a bin", run, draw, unit="ms", scale=1e3)
