@@ -74,13 +74,9 @@ lint: setup-test
 	@$(RUN) -m ruff format --check --quiet .
 	@$(RUN) -m mypy --no-error-summary
 
-# Asserts of new and changed files are rewritten once: else each worker does it, for 15 s.
-.venv/bytecode/tests: $(wildcard test/*.py test/*/*.py) | setup-test
-	@echo $? | xargs -P 2 -n 270 $(PYTEST) --collect-only -qq -p no:cacheprovider >/dev/null; touch $@
-
 # The kernels first: compiled within a test they would count against its time limit. Three at once on
 # two cores, as tests of ROS mostly wait. Those that ARGS names are run, long or not.
-test: lint .venv/bytecode/tests
+test: lint
 	@$(RUN) -m hrpsim.cli warm-up
 	@$(PYTEST) -n 3 --dist loadgroup $(if $(findstring test/,$(ARGS)),,-m "not long") $(ARGS)
 
