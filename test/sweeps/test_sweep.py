@@ -24,7 +24,8 @@ from hrpsim.sweeps.journal import Journal
 from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.sweep import worst_cells
 
-pytestmark = needs("xarray", "zarr")
+# one worker kills the driver and keeps its store, which three would do in turn
+pytestmark = [needs("xarray", "zarr"), pytest.mark.xdist_group("sweeps")]
 
 
 @pytest.fixture(scope="module")
