@@ -31,8 +31,8 @@ _GROWTH = 1e3
 # Share of the largest normal impulse of its island from which on a contact is loaded.
 _LOADED = 1e-3
 
-# They are given up where the largest slip falls by less than this factor in so many sweeps.
-_PERIOD, _NEARER = 20, 0.8
+# They are given up where the largest slip falls by less than this factor in a period.
+_NEARER = 0.8
 
 
 @inlined_kernel
@@ -47,14 +47,14 @@ def has_free_cone(normal):
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve_cones(
-    contacts, rows, island_rows, island, response, tolerance, sweep_limit, velocity, work
+    contacts, rows, island_rows, island, response, tolerance, sweep_limit, period, velocity, work
 ):
     """Sweep forth and back until a pair of sweeps changes little.
 
     Arguments are those of `projected_gauss_seidel.solve`. Contacts without a free cone are solved
     as there; with them the problem need not be convex: sweeps whose changes grow are given up. So
-    are those after which some contact slips nearly as fast as _PERIOD sweeps before: it cannot
-    come to rest. Returns (sweeps done, whether all contacts may come to rest).
+    are those after which some contact slips nearly as fast as a `period` of sweeps before: it
+    cannot come to rest. Returns (sweeps done, whether all contacts may come to rest).
     """
     sweeps, age, limit, slip = 0, 1.0, math.inf, math.inf
     begin_momentum(rows, island_rows, island, work)
@@ -65,7 +65,7 @@ def solve_cones(
         limit = min(limit, _GROWTH * change)
         if change <= tolerance or not change <= limit:
             break
-        if sweeps % _PERIOD == 0:
+        if sweeps % period == 0:
             before, slip = slip, _largest_slip(contacts, rows, island_rows, island, velocity)
             if slip > _NEARER * before:
                 return sweeps, False

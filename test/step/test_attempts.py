@@ -9,9 +9,17 @@ import numpy as np
 import pytest
 from actuators.arms import arm
 
-from hrpsim import Box, World
+import hrpsim
+from hrpsim import World
 from hrpsim.step.rows import hand_over
 
+SLEDGE = """<robot name="sledge"><link name="box">
+<inertial><mass value="1"/><inertia ixx="4e-3" iyy="4e-3" izz="7e-3" ixy="0" ixz="0" iyz="0"/>
+</inertial><collision><geometry><box size="0.2 0.2 0.1"/></geometry></collision></link>
+<link name="wheel"><inertial><mass value="0.1"/>
+<inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="axle" type="continuous"><parent link="box"/><child link="wheel"/><axis xyz="0 1 0"/>
+</joint></robot>"""
 FIRST = range(hand_over._DIRECT_BOUNDS + 1, hand_over._END)
 
 
@@ -32,19 +40,19 @@ def test_each_attempt_has_one_row_and_is_made_at_most_once():
 
 @pytest.mark.parametrize("friction", [0.3, 0.9])
 def test_a_search_for_grip_ends_where_nothing_can_hold(friction):
-    """Law: a box on a slope above its angle of friction moves off by g dt (sin a - mu cos a).
+    """Law: a robot on a slope above its angle of friction moves off by g dt (sin a - mu cos a).
 
-    No division of the normal forces holds it.
+    No division of the normal forces holds it. Its wheel turns about its centre of mass.
     """
     angle = math.radians(45.0)
     gravity = (9.81 * math.sin(angle), 0.0, -9.81 * math.cos(angle))
     world = World(1e-3, gravity=gravity)
     world.set_friction("default", "default", friction)
     world.add_ground()
-    box = world.add_body(Box((0.2, 0.2, 0.1)), 1.0, position=(0.0, 0.0, 0.05))
+    robot = world.add_robot(hrpsim.load_model(SLEDGE, base="free"), q=[0, 0, 0.05, 0, 0, 0, 1, 0])
     world.step()
     slides = 9.81e-3 * (math.sin(angle) - friction * math.cos(angle))
-    assert box.velocity[0] == pytest.approx(slides, rel=1e-6)
+    assert robot.v[0] == pytest.approx(slides, rel=1e-6)
     assert 20 < world.stats.iterations < 100
 
 

@@ -16,6 +16,7 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.cone_projection import has_free_cone, least_load, solve_cones
 from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS
 from hrpsim.step.rows.direct_island import solve_direct_island
+from hrpsim.step.rows.newton_island import AFTER_ALL_SWEEPS, goes_to_newton
 from hrpsim.step.rows.row_sweeps import sweep
 from hrpsim.step.rows.saved_impulses import keep_impulses, restore_impulses
 from hrpsim.step.scene.islands import allowed_sweeps, summarise, sweeps_in_time
@@ -23,6 +24,9 @@ from hrpsim.step.scene.status import DONE
 
 # Share of its bound, squared, up to which friction is not at it.
 _BOUND = 1.0 - 1e-9
+
+# Sweeps over a lone robot after which its slip must have fallen.
+_PERIOD = 20
 
 # Slip up to so many tolerances counts as zero: the sweeps leave it.
 _SLIP = 10.0
@@ -96,6 +100,8 @@ def seek_grip(s):
         residual, converged = island.residual, island.converged
         left = min(allowed_sweeps(island, settings) - island.sweeps, sweeps_in_time(island))
         keep_impulses(s.rows, island)
+        when = goes_to_newton(settings, s.forest, s.constrained, s.rows, island)
+        is_lone = when == AFTER_ALL_SWEEPS
         found, may_rest = solve_cones(
             s.collision.contacts,
             s.rows.rows,
@@ -104,6 +110,7 @@ def seek_grip(s):
             s.rows.response,
             settings.tolerance,
             left // 2,
+            _PERIOD if is_lone else left,
             s.constrained.velocity,
             s.rows.descent,
         )

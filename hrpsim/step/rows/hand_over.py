@@ -12,6 +12,7 @@ from __future__ import annotations
 from hrpsim.constraints.rows import DISPLACEMENT
 from hrpsim.constraints.solver_table import NEWTON
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.solvers.newton.solve import RESTS
 from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS, solve_bounded
 from hrpsim.step.rows.direct_island import solve_direct_island, try_direct_solver
 from hrpsim.step.rows.newton_island import (
@@ -80,8 +81,9 @@ _POLICY = (
     (_NO, _DIRECT, _DIRECT, _DIRECT, _FIRST_SWEEPS),
     (_NO, _DIRECT, _DIRECT, _DIRECT, _END),
     # _FIRST_SWEEPS, _NEWTON_BRIEFLY: over a lone robot a factorisation costs as much as a few
-    # sweeps, and one or two suffice as a rule; where they do not sweeps come to their end.
-    (_IF_NEWTON, _FEW_SWEEPS, _NEWTON_BRIEFLY, _FEW_SWEEPS, _END),
+    # sweeps, and one or two suffice as a rule; where they do not sweeps come to their end. So do
+    # those that are near it, as of a robot at rest (TOO_LARGE): its forces shall not vary.
+    (_IF_NEWTON, _FEW_SWEEPS, _NEWTON_BRIEFLY, _FEW_SWEEPS, _FEW_SWEEPS),
     (_NO, _ALL_SWEEPS, _ALL_SWEEPS, _ALL_SWEEPS, _ALL_SWEEPS),
     # _FEW_SWEEPS: they stall where bodies push each other; some rules and laws are for them alone.
     (_IF_NEWTON, _ALL_SWEEPS, _ALL_SWEEPS, _NEWTON_EARLY, _END),
@@ -215,8 +217,11 @@ def _try(s, k, island, attempt, limit):
             most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
         if island.sweeps < most:
             sweep(settings, counts, s.constrained, s.rows, island, most)
-        if island.converged and attempt == _FIRST_SWEEPS:
-            end_trial(s.collision.contacts, s.rows, island)
+        if attempt == _FIRST_SWEEPS:
+            if island.converged:
+                end_trial(s.collision.contacts, s.rows, island)
+            elif island.residual < RESTS * settings.tolerance:
+                return TOO_LARGE
         return DONE
     if attempt == _SWEEPS_AT_REST:
         island.converged = rests_after_sweeps(
