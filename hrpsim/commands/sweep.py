@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--patience",
         type=positive,
         metavar="S",
-        help="limit of waiting for a command (60); or for a sign of life of the node",
+        help="longest wait for a command (60); or for an answer of the node",
     )
     parser.add_argument(
         "--parameters", action="store_true", help="list the parameters that may be varied"
@@ -147,10 +147,13 @@ def _check_combination(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace, study, store: Path) -> int:
     from hrpsim.commands.warm_up import compile_for_walks
     from hrpsim.sweeps.executors import dask_executor, named_executor
+    from hrpsim.sweeps.framework.errors import needed_package
     from hrpsim.sweeps.local_dask import local_dask
     from hrpsim.sweeps.sweep import sweep as run_sweep
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
+    for package in ("zarr", "xarray"):  # missing ones are named before kernels are compiled
+        needed_package(package, "a store")
     inner = getattr(study.scenario, "scenario", study.scenario)
     if options.ros or isinstance(inner, WorldScenario):
         compile_for_walks()

@@ -19,7 +19,7 @@ from hrpsim.fitting.measured_motion import POSITIONS, BoundRecording
 from hrpsim.fitting.predict import Predictor, Window, begin, simulate, state_of, turned
 
 
-class Slopes(NamedTuple):
+class Sensitivities(NamedTuple):
     """Derivatives of the differences, and of which rows they are known."""
 
     by_parameters: np.ndarray  # (rows, p)
@@ -34,7 +34,7 @@ def sensitivities(
     shares: Mapping[str, np.ndarray],
     offsets: Sequence[np.ndarray] | None,
     with_starts: bool,
-) -> Slopes:
+) -> Sensitivities:
     """Return the derivatives of predictions by parameters, and by the starts of windows.
 
     Args:
@@ -57,7 +57,7 @@ def sensitivities(
             parts.append(slopes)
             known.append(np.full(len(slopes), sound))
     by_parameters, by_starts = np.split(np.concatenate(parts), [tangent.count], axis=1)
-    return Slopes(by_parameters, by_starts, np.concatenate(known), tangent.refused)
+    return Sensitivities(by_parameters, by_starts, np.concatenate(known), tangent.refused)
 
 
 class _Tangent:

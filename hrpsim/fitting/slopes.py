@@ -3,8 +3,8 @@
 
 """Derivatives of the differences of a fit: by sensitivities where there are, else by worlds.
 
-`World.linearize` of a step of hrp2_like's walk takes as long as 12 to 15 steps, whatever the number
-of unknowns; differences take a world for each. Sensitivities hold for the sides of constraints that
+`World.linearize` of a step takes as long as several steps, whatever the number of unknowns;
+differences take a world for each. Sensitivities hold for the sides of constraints that
 one motion meets. Windows where they disagree with differences are left to these.
 """
 

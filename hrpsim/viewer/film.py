@@ -43,7 +43,7 @@ class Film:
         forces: whether the forces of contacts are drawn as arrows.
         follow: robot that the camera follows, in place of all that moves.
 
-    Raises HrpsimError for another suffix, or where MuJoCo, EGL or imageio-ffmpeg is missing.
+    Raises HrpsimError where MuJoCo or EGL is missing. `film_of` checks the file and its suffix.
     """
 
     def __init__(
@@ -150,7 +150,10 @@ def make_film(
 
 
 def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm:
-    """Return a film with the options of `Film`, or, for an .rrd, a recording for rerun."""
+    """Return a film with the options of `Film`, or, for an .rrd, a recording for rerun.
+
+    Raises HrpsimError for another suffix, or where a package that it needs is missing.
+    """
     path = Path(file)
     check_film(path)
     return RerunFilm(world, path) if path.suffix == SUFFIX else Film(world, path, **options)

@@ -58,7 +58,8 @@ def pytest_collection_finish(session):
     if HAVE_RCLPY and any(map(is_ours, session.items)):
         import fcntl
 
-        with open(Path(tempfile.gettempdir()) / "hrpsim-test-warm-up.lock", "w") as one_at_a_time:
+        name = f"hrpsim-test-warm-up-{os.getuid()}.lock"
+        with open(Path(tempfile.gettempdir()) / name, "w") as one_at_a_time:
             fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
             if not _kernels_are_stored():
                 subprocess.run(

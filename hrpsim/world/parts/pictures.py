@@ -144,7 +144,7 @@ class Pictures(Rays):
         return made[lens]
 
     def drawn(self) -> list[Drawn]:
-        """Return everything that pictures show, by index in `link_names`."""
+        """Return the geometries that pictures show; each has its link's index in `link_names`."""
         table = self.reader.table
         found, bodies = [], 0
         for entity in self._contents.entities:
