@@ -216,3 +216,20 @@ def test_losses_are_gaps_in_the_sequence():
     assert (counter.received, counter.lost) == (5, 9)
     counter.add(3)  # a second publisher
     assert counter.lost is None
+
+
+def test_losses_of_several_publishers_are_unknown(listener):
+    """Where a second publisher's numbers are greater than the first's, nothing is lost."""
+    node, bag = listener.node, ListBag()
+    first, second = (node.create_publisher(Float64, "shared", qos.STATE) for _ in range(2))
+    for _ in range(3):
+        second.publish(Float64())
+    recorder = TopicRecorder(node, bag)
+    assert listener.wait_for(lambda: node.count_publishers("/shared") == 2)
+    recorder.discover()
+    for publisher in (first, second):
+        bag.written.clear()
+        assert listener.wait_for(lambda one=publisher: one.get_subscription_count() == 1)
+        publisher.publish(Float64())
+        assert listener.wait_for(lambda: recorder.take() >= 0 and "/shared" in bag.written)
+    assert recorder.losses()["/shared"] is None

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
@@ -26,6 +27,13 @@ class SequenceCounter:
     received: int = 0
     lost: int | None = 0  # None: numbers are missing, or are those of several publishers
     last: int | None = None
+    publishers: set[bytes] = field(default_factory=set)
+
+    def add_publishers(self, gids: Iterable[bytes]) -> None:
+        """Note who publishes; a message does not say which publisher counted it."""
+        self.publishers.update(gids)
+        if len(self.publishers) > 1:
+            self.lost = None
 
     def add(self, number: int | None) -> None:
         """Count a message with sequence `number`."""
@@ -66,13 +74,17 @@ class TopicRecorder:
         for topic, type_names in self._node.get_topic_names_and_types():
             if topic in self._skipped or not self._wanted(topic):
                 continue
-            qos = self._matching_qos(topic)
+            publishers = self._node.get_publishers_info_by_topic(topic)
+            qos = _matching_qos([info.qos_profile for info in publishers])
             known = self._subscriptions.get(topic)
             if known is None:
                 self._begin(topic, type_names, qos)
             elif self._is_better(topic, qos, known):
                 known.destroy()
                 self._subscriptions[topic] = self._subscribe(topic, type_names[0], qos)
+            if topic in self._counters:
+                gids = (bytes(info.endpoint_gid) for info in publishers)
+                self._counters[topic].add_publishers(gids)
 
     def take(self) -> int:
         """Write the messages that have arrived to the bag; return their number."""
@@ -151,17 +163,17 @@ class TopicRecorder:
             counter.add(info.get("publication_sequence_number"))
         return counter.received - before
 
-    def _matching_qos(self, topic: str) -> QoSProfile:
-        """Return the strongest quality of service that every present publisher offers."""
-        offers = [info.qos_profile for info in self._node.get_publishers_info_by_topic(topic)]
-        reliable = all(o.reliability == ReliabilityPolicy.RELIABLE for o in offers)
-        latched = offers and all(o.durability == DurabilityPolicy.TRANSIENT_LOCAL for o in offers)
-        return QoSProfile(
-            history=HistoryPolicy.KEEP_LAST,
-            depth=_DEPTH,
-            reliability=(ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT),
-            durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE),
-        )
+
+def _matching_qos(offers: list[QoSProfile]) -> QoSProfile:
+    """Return the strongest quality of service that every present publisher offers."""
+    reliable = all(o.reliability == ReliabilityPolicy.RELIABLE for o in offers)
+    latched = offers and all(o.durability == DurabilityPolicy.TRANSIENT_LOCAL for o in offers)
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=_DEPTH,
+        reliability=(ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT),
+        durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE),
+    )
 
 
 def _is_weaker(qos: QoSProfile, than: QoSProfile) -> bool:
