@@ -28,6 +28,9 @@ from hrpsim.sweeps.worlds.world_run import Push
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from robots import HRP2_LIKE
 
+BALL = """<robot name="ball" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="ball">
+<inertial><mass value="MASS"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+</link></robot>"""
 G = 9.80665
 MU = "friction.box-floor.coefficient"
 SPEED = "bodies.box.velocity.0"
@@ -74,6 +77,20 @@ def test_results_do_not_depend_on_the_runs_before(box_file):
     assert elsewhere.run(values, seed=3) == first
     assert elsewhere.identity() == scenario.identity()
     assert elsewhere.parameters().keys() == scenario.parameters().keys()
+
+
+def test_a_study_may_be_moved(tmp_path):
+    """A store is continued in another checkout: xacro's paths do not count, its numbers do."""
+
+    def identity(folder, mass):
+        (tmp_path / folder).mkdir()
+        world = tmp_path / folder / "world.yaml"
+        world.write_text("robots:\n  - {name: ball, urdf: ball.urdf.xacro}\n")
+        (tmp_path / folder / "ball.urdf.xacro").write_text(BALL.replace("MASS", mass))
+        return WorldScenario(world, duration=0.1).identity()
+
+    first = identity("here", "2.0")
+    assert identity("there", "2.0") == first != identity("heavier", "3.0")
 
 
 def test_a_run_ends_as_one_in_a_world_of_its_own_does():

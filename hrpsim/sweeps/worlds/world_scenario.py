@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import canonicalize  # without comments: xacro writes paths there
 
 from hrpsim.control.framework.controller import Controller
 from hrpsim.errors import unknown_name
@@ -362,7 +363,7 @@ class WorldScenario(Scenario):
         return {
             "world": self.data,
             "robots": {
-                name: hashlib.sha256(robot.model.urdf.encode()).hexdigest()
+                name: hashlib.sha256(canonicalize(robot.model.urdf).encode()).hexdigest()
                 for name, robot in world.robots.items()
             },
             "controller": [called, self.controller_parameters, source],
