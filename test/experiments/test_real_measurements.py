@@ -24,8 +24,15 @@ from hrpsim.experiments.framework.fitting import (
 )
 from hrpsim.experiments.framework.measurements import MeasurementsAbsent, measurements
 from hrpsim.experiments.scenes import cassie_landings, cube_tosses
-from hrpsim.experiments.scenes.cube_tosses import FRAME_RATE, WIDTH, Cube, MujocoCube, errors
-from hrpsim.experiments.studies.r1_cube_tosses import contestants, run
+from hrpsim.experiments.studies.r1_cube_tosses import (
+    FRAME_RATE,
+    WIDTH,
+    Cube,
+    MujocoCube,
+    contestants,
+    errors,
+    run,
+)
 
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 

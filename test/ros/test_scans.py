@@ -10,7 +10,7 @@ from ros.messages import nanoseconds
 
 import hrpsim
 from hrpsim.ros.base.qos import LATCHED
-from hrpsim.ros.robot.scan_publishers import POINT
+from hrpsim.ros.robot.camera_publishers import POINT
 
 ROBOT = """<robot name="r"><link name="body"><inertial><mass value="2"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>

@@ -13,9 +13,9 @@ from hrpsim.world.linearization.contact_rows import (
     rate_of,
     respond,
     slope_of,
+    stop_derivatives,
 )
 from hrpsim.world.linearization.room import AT_END
-from hrpsim.world.linearization.stop_law import stop_derivatives
 
 
 @inner_kernel
