@@ -26,8 +26,6 @@ motion need no case of their own:
     before a gear's spring M = (1 / e + b) / 2 T,   friction (1 / e - b) / 2 |T| on the motor.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.actuators.motor import motor_torque

@@ -12,8 +12,6 @@ Temperatures of winding and housing:
 C_w dT_w/dt = R i^2 - (T_w - T_h) / r_wh,   C_h dT_h/dt = (T_w - T_h) / r_wh - (T_h - T_a) / r_ha
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

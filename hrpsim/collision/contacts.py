@@ -3,8 +3,6 @@
 
 """From shapes to contact points: pairs, manifolds, matching with the contacts of the last step."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

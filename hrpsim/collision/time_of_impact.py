@@ -13,8 +13,6 @@ approach it. Two balls have a closed form.
 CCD queries are bounded. At their limit, the shapes meet where they were last apart.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Body poses of a step, and the contacts between them."""
 
-from __future__ import annotations
-
 from hrpsim.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

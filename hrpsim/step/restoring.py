@@ -8,8 +8,6 @@ repeated (with more room, after something woke) begins from there as well; after
 abandoned, users read the contacts, sensors and counts of the last complete step.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.dynamics.joint_forces import restore_marks
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

@@ -6,8 +6,6 @@
 Kernels get the scene by reference (hrpsim.jit.reference) and call it `s`.
 """
 
-from __future__ import annotations
-
 from hrpsim.clock import monotonic_seconds
 from hrpsim.constraints.joint_rows import mark_full_brakes
 from hrpsim.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT

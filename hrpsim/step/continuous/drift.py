@@ -14,8 +14,6 @@ the world are held by their contacts at q + dt v'. Bodies at different times mus
 trees that may come near each other return to the start of the step together.
 """
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE

@@ -11,8 +11,6 @@ time is lost. Where these do not suffice, trees stop against each other (.stands
 that would pass through others before contacts are found, these are found at once (.drift).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -10,8 +10,6 @@ others, so velocities change by equal and opposite impulses, and bodies come to 
 the step. The list grows until no shape passes, up to a limit of passes (.fast_motion).
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation

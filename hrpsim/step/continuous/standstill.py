@@ -11,8 +11,6 @@ relative motion is lost. Each meeting makes one cluster of two, so there are no 
 than there are trees.
 """
 
-from __future__ import annotations
-
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH
 from hrpsim.dynamics.tree_momentum import tree_momentum
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

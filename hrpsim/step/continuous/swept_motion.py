@@ -3,8 +3,6 @@
 
 """Swept motion of shapes in a step, and the CCD queries of pairs."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.candidates import FAST

@@ -7,8 +7,6 @@ Each ball has a list of its contacts and the time when the first of them closes.
 the balls that touch each other where and when it happens. Only their contacts are found again.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.impact_rows import (

@@ -7,8 +7,6 @@ Contacts are found where shapes may meet with the velocities at the start of the
 rest that is struck may reach another within the same step; contacts are then found once more.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.candidates import FAST

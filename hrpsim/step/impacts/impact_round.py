@@ -15,8 +15,6 @@ The energy that a round gives is the work of its impulses, sum l (u + u') / 2 ov
 rates u before and u' after; a round that gives any is done again with less restitution.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.impact_rows import (
     ABSENT,
     OPEN,

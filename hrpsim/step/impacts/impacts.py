@@ -12,8 +12,6 @@ gaps are left to the step's own rows, and so are those that close slower than th
 balls with timed impacts these come to rest at their time.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

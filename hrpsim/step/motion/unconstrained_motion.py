@@ -12,8 +12,6 @@ body's rotational inertia. Only what exceeds the inertia of the body itself is a
 nothing changes where the step is short enough (compare Tournier et al. 2015).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -8,8 +8,6 @@ are J (12,); `turns` (3, 12) has how they change while the twists stay and the b
 of compliant contacts and limits, constraints.rows.soften_stop, is differentiated by a complex step.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.impact_rows import CLOSED

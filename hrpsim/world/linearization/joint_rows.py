@@ -3,8 +3,6 @@
 
 """The rows of joints that hold in a step: limits, friction, mimics, locks, motors, top speeds."""
 
-from __future__ import annotations
-
 from hrpsim.constraints.rows import LOCK, LOWER_LIMIT, MIMIC, UPPER_LIMIT, VELOCITY_LIMIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.world.linearization.contact_rows import (
