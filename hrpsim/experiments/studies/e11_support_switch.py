@@ -13,7 +13,7 @@ import numpy as np
 from hrpsim import Model, center_of_mass, link_pose
 from hrpsim.analysis.analyser import Analyser, Trajectory
 from hrpsim.analysis.motion import Motion, motion_of
-from hrpsim.analysis.motion_figures import draw_course
+from hrpsim.analysis.motion_figures import draw_along_axis
 from hrpsim.analysis.summary import analyse_motion
 from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
@@ -198,7 +198,7 @@ def draw(result: Result, figure) -> None:
     frames = found.q[shown]
     draw_film_strip(top.subplots(), analysed.analyser.model, frames, labels, (0.0, 1.0))
     for axis, axes in enumerate(bottom.subplots(1, 2)):
-        draw_course(analysed, axes, axis)
+        draw_along_axis(analysed, axes, axis)
 
 
 EXPERIMENT = Experiment(
