@@ -88,7 +88,7 @@ def write_desired_zmp(feedback, trajectory, com, com_velocity, k, ahead, part, z
     """Write the desired ZMP in the reference's world (2,) [m].
 
     feedback: a FEEDBACK record. com, com_velocity: estimated, there (3,) [m, m/s], at the
-    trajectory's sample k; ahead: that at the end of the period; part: weight of the feedback, 0 to 1.
+    trajectory's sample k; ahead: that at the period's end; part: weight of the feedback, 0 to 1.
     """
     error, integral, goal = feedback.dcm_error, feedback.integral, feedback.goal
     for i in range(2):
