@@ -18,7 +18,6 @@ from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
-from hrpsim.ros.robot.camera_publishers import sample_publishers
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
 from hrpsim.ros.robot.part_parameters import JointGains, JointModes, SensorRates
@@ -31,6 +30,7 @@ from hrpsim.ros.robot.robot_publishers import (
     ZmpPublisher,
 )
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
+from hrpsim.ros.robot.sample_publishers import sample_publishers
 from hrpsim.sensors.noise import NoiseLevels
 
 _TYPES = {
