@@ -18,7 +18,7 @@ import numpy as np
 
 import hrpsim
 from hrpsim import share_path
-from hrpsim.experiments.scenes.pile import dropped, our_world
+from hrpsim.experiments.studies.e01_boxes_on_a_slope import dropped, our_world
 
 _HEIGHT = 5  # of a stack
 

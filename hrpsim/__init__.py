@@ -6,8 +6,6 @@
 Names are imported when they are first used, so that `import hrpsim` costs nothing.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

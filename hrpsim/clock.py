@@ -3,8 +3,6 @@
 
 """The time, for kernels that must return to Python within a limit."""
 
-from __future__ import annotations
-
 from hrpsim.jit.numba_code import NumbaCode
 
 monotonic_seconds = NumbaCode("hrpsim.jit.intrinsics", "monotonic_seconds")

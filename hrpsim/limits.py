@@ -7,8 +7,6 @@ The limits are well above the needs of robots, worlds and motions and well below
 machine: a file at a limit is read within seconds and with less than 1 GB.
 """
 
-from __future__ import annotations
-
 # Text
 MESSAGE_LENGTH = 1500  # characters of an error's message
 SHOWN_LENGTH = 120  # characters of an offending value in it

@@ -3,8 +3,6 @@
 
 """The version of hrpsim, from package.xml, which every kind of installation contains."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 from hrpsim.resources import share_path

@@ -11,7 +11,7 @@ from hrpsim.jit import kernel_folders
 
 PACKAGE = Path(kernel_folders.__file__).parent.parent
 DECORATORS = {"kernel", "inner_kernel", "inlined_kernel", "uncalled_kernel"}
-DECORATORS |= {"lazy_kernel", "on_demand_kernel_of_parts"}
+DECORATORS |= {"lazy_kernel", "lazy_kernel_of_parts"}
 OF_STEP = set(map(Path, kernel_folders._sources(*kernel_folders._OF_STEP)))
 
 

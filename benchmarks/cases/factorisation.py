@@ -14,7 +14,8 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, fit
 from benchmarks.timing import Effort, Subject
 from hrpsim.jit.compiled import kernel
-from hrpsim.solvers.block_ldl import factorise, new_factor, solve
+from hrpsim.jit.fields import allocate
+from hrpsim.solvers.block_ldl import Factor, factorise, solve
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
 
@@ -125,7 +126,8 @@ class Ours:
             raise SystemExit(f"room for {self.elimination.counts['entry_count'][0]} entries needed")
         counts = self.elimination.counts[0]
         self.matrix = np.zeros(counts["block_space"])
-        self.factor = new_factor(counts["block_space"], counts["row_end"], len(ends))
+        sizes = {"blocks": counts["block_space"], "rows": counts["row_end"], "nodes": len(ends)}
+        self.factor = allocate(Factor, sizes)
         self.active = np.ones(counts["row_end"], dtype=np.int64)
         write_blocks(A.toarray(), self.elimination, self.matrix)
         self.x = np.zeros(counts["row_end"])

@@ -3,8 +3,6 @@
 
 """Commands in effect: sampled at the drive's period, slewed, then delayed."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel
 
 _ROUNDING = 1e-9  # of a period, within which a sample is due

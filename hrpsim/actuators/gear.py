@@ -16,14 +16,34 @@ of a function that increases with it, piecewise linear:
 
 So the joint sees, in the state of limits, flank and friction at hand, one torque and one inertia.
 Whether that state is the right one is checked with the motion found (hrpsim.step.motion.actuators).
-"""
 
-from __future__ import annotations
+Dry friction of motor and gear: Stribeck's curve, and losses in proportion to the load. A gear with
+the efficiencies e (motor drives) and b (driven back) turns the motor's torque M into the joint's
+T: T = e M or T = M / b. Both are Coulomb friction about a mean, so sticking and the direction of
+motion need no case of their own:
+
+    behind a rigid gear    T = (e + 1 / b) / 2 M,   friction (1 / b - e) / 2 |M| on the joint,
+    before a gear's spring M = (1 / e + b) / 2 T,   friction (1 / e - b) / 2 |T| on the motor.
+"""
 
 import math
 
 from hrpsim.actuators.motor import motor_torque
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+
+_FAST = 6.0  # multiple of Stribeck's velocity above which exp(-r^2) is rounding
+
+
+@inlined_kernel
+def dry_friction(unit, speed):
+    """Return the level of dry friction at a speed [Nm]: Stribeck's curve."""
+    if speed == 0.0:
+        return unit.static
+    ratio = speed / unit.stribeck_speed
+    if unit.static == unit.coulomb or abs(ratio) > _FAST:
+        return unit.coulomb
+    return unit.coulomb + (unit.static - unit.coulomb) * math.exp(-ratio * ratio)
+
 
 _ROUNDING, _NEAR = 1e-13, 1e-10  # of a velocity
 _SMALLEST = 1e-16  # velocity that counts [rad/s]

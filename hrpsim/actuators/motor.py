@@ -7,14 +7,47 @@ A motor at the voltage V with the back EMF K w draws the current (V - K w) / R: 
 between K (-V - K w) / R and K (V - K w) / R, and within the current limit, K including the gear
 ratio. While it is driven against its torque (regeneration), the back EMF adds to the voltage: only
 the current limit counts, until the back EMF alone exceeds voltage and current limit together.
-"""
+Temperatures of winding and housing:
 
-from __future__ import annotations
+C_w dT_w/dt = R i^2 - (T_w - T_h) / r_wh,   C_h dT_h/dt = (T_w - T_h) / r_wh - (T_h - T_a) / r_ha
+"""
 
 import math
 
-from hrpsim.actuators.heat import current_share, warmed
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+
+
+@inlined_kernel
+def warmed(value, rise, temperature, unit):
+    """Return a constant of the motor at a temperature, linear in it."""
+    return value * (1.0 + rise * (temperature - unit.reference))
+
+
+@inlined_kernel
+def current_share(unit, state):
+    """Return the share of the current limit that the winding's temperature allows."""
+    if unit.has_heat == 0 or state.winding_temperature <= unit.derating_temperature:
+        return 1.0
+    span = unit.limit_temperature - unit.derating_temperature
+    return max((unit.limit_temperature - state.winding_temperature) / span, 0.0)
+
+
+@inlined_kernel
+def heat(unit, state):
+    """Advance the temperatures by a step, with the torque of the motor in it.
+
+    By the implicit midpoint rule: of second order, without bound on the step.
+    """
+    K = warmed(unit.torque_constant, unit.torque_constant_rise, state.housing_temperature, unit)
+    R = warmed(unit.resistance, unit.resistance_rise, state.winding_temperature, unit)
+    current = state.motor_torque / K
+    difference = state.winding_temperature - state.housing_temperature
+    passed = unit.winding_to_housing * difference
+    to_winding = R * current * current - passed
+    to_housing = passed - unit.housing_to_ambient * (state.housing_temperature - unit.ambient)
+    state.winding_temperature += unit.winding_rise * to_winding + unit.mutual_rise * to_housing
+    state.housing_temperature += unit.housing_rise * to_housing + unit.mutual_rise * to_winding
+
 
 # The speed limiter lets a joint exceed its velocity limit by the speed that the torque gives the
 # joint's own inertia in this part of a step.

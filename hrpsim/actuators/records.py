@@ -28,7 +28,7 @@ ACTUATOR = np.dtype(
         ("curve_points", "i8"),
         ("effort_limit", "f8"),  # [Nm]
         ("velocity_limit", "f8"),  # [rad/s]
-        ("gear_gain", "f8"),  # of the torque behind the gear's loss, see hrpsim.actuators.friction
+        ("gear_gain", "f8"),  # of the torque behind the gear's loss, see hrpsim.actuators.gear
         ("gear_loss", "f8"),  # dry friction per torque there
         ("coulomb", "f8"),  # [Nm]
         ("static", "f8"),  # at rest [Nm]

@@ -7,8 +7,6 @@ Offers Analyser, MotionObserver and their reports; imports the rooms below contr
 motions.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

@@ -3,8 +3,6 @@
 
 """Recover the base's motion from a link fixed to the world (Sugihara et al., eqs. 5 to 9)."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED

@@ -40,7 +40,7 @@ def draw_plan(result: AnalysedMotion, axes) -> None:
     axes.legend(fontsize=7, frameon=False)
 
 
-def draw_course(result: AnalysedMotion, axes, axis: int) -> None:
+def draw_along_axis(result: AnalysedMotion, axes, axis: int) -> None:
     """Draw centre of mass, ZMP and capture point along x (0) or y (1), and the support's bounds."""
     times, found = result.motion.times, result.found
     every = _thinned(len(times))
@@ -95,8 +95,8 @@ def overview(result: AnalysedMotion):
     axes = figure.subplots(3, 2)
     draw_plan(result, axes[0, 0])
     draw_forces(result, axes[0, 1])
-    draw_course(result, axes[1, 0], 0)
-    draw_course(result, axes[1, 1], 1)
+    draw_along_axis(result, axes[1, 0], 0)
+    draw_along_axis(result, axes[1, 1], 1)
     axes[1, 0].legend(fontsize=7, frameon=False)
     draw_torques(result, axes[2, 0])
     times = result.motion.times

@@ -74,7 +74,7 @@ def _sample_lines(path) -> np.ndarray:
 
 
 def interpolated(times, values, interpolation: str) -> PPoly:
-    """Return the course through `values` (k, n) at ascending `times` (k,) [s], k >= 2.
+    """Return the curve through `values` (k, n) at ascending `times` (k,) [s], k >= 2.
 
     "linear": constant rates between keyframes, whose acceleration is zero all the same.
     "cubic": the cubic spline that rests at both ends, continuous up to the acceleration, which
@@ -127,11 +127,11 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
         )
     names = tuple(values[-1])
     table = np.array([[at.get(name, 0.0) for name in names] for at in values])
-    course = interpolated(times, table, interpolation)
+    curve = interpolated(times, table, interpolation)
     at = even_times(str(path), times[0], times[-1], period or _PERIOD, model)
-    accelerations = np.zeros((len(at), len(names))) if interpolation == "linear" else course(at, 2)
+    accelerations = np.zeros((len(at), len(names))) if interpolation == "linear" else curve(at, 2)
     motion = motion_of(
-        model, str(path), at, names, course(at), rates=course(at, 1), accelerations=accelerations
+        model, str(path), at, names, curve(at), rates=curve(at, 1), accelerations=accelerations
     )
     return replace(motion, fixed=tuple(fixed), line_times=times, lines=lines)
 

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.dynamics.articulated import new_articulated
+from hrpsim.dynamics.articulated import ARTICULATED
+from hrpsim.jit.fields import allocate, work
 from hrpsim.kinematics.forest import Forest
-from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.kinematics.forward import KINEMATICS
 
 SUPPORT = np.dtype(
     [
@@ -95,72 +96,45 @@ class Subject(NamedTuple):
 class Results(NamedTuple):
     """One row a sample; q, v, dv hold the given joints and the recovered base."""
 
-    q: np.ndarray  # (T, nq)
-    v: np.ndarray  # (T, nv)
-    dv: np.ndarray  # (T, nv)
-    tau: np.ndarray  # (T, nv)
-    samples: np.ndarray  # (T,) SAMPLE
-    supports: np.ndarray  # (T, s) SUPPORT_SAMPLE
+    q: np.ndarray = work("T, nq")
+    v: np.ndarray = work("T, nv")
+    dv: np.ndarray = work("T, nv")
+    tau: np.ndarray = work("T, nv")
+    samples: np.ndarray = work("T", dtype=SAMPLE)
+    supports: np.ndarray = work("T, s", dtype=SUPPORT_SAMPLE)
 
 
 class Workspace(NamedTuple):
     """Memory of one thread."""
 
-    kinematics: np.ndarray
-    articulated: np.ndarray
-    velocity: np.ndarray  # (nv,) the kernels' velocity
-    acceleration: np.ndarray  # (nv,)
-    effort: np.ndarray  # (nv,)
-    turn: np.ndarray  # (3, 3)
-    total: np.ndarray  # (6,) wrench of the surroundings about the base's origin, moment first
-    momentum: np.ndarray  # (6,) of one body
-    shares: np.ndarray  # (s, 6) each support's part of it
-    arms: np.ndarray  # (s, 3) the supports' origins from the base's origin [m]
-    points: np.ndarray  # (vertices, 2) of the fixed supports, in the world [m]
-    norm: np.ndarray  # (6, 6) of `wrench_split`
-    norm_inverse: np.ndarray  # (6, 6)
-    edges: np.ndarray  # (e, 4, 6) of `wrench_split`
-    owners: np.ndarray  # (e,) support of each edge
-    coupling: np.ndarray  # (e, e)
-    factor: np.ndarray  # (e, e)
-    multipliers: np.ndarray  # (4, e)
-    active: np.ndarray  # (e,)
+    kinematics: np.ndarray = work("n", dtype=KINEMATICS)
+    articulated: np.ndarray = work("n", dtype=ARTICULATED)
+    velocity: np.ndarray = work("nv", "the kernels' velocity")
+    acceleration: np.ndarray = work("nv")
+    effort: np.ndarray = work("nv")
+    turn: np.ndarray = work("3, 3")
+    total: np.ndarray = work("6", "wrench of the surroundings on the base, moment first")
+    momentum: np.ndarray = work("6", "of one body")
+    shares: np.ndarray = work("s, 6", "each support's part of it")
+    arms: np.ndarray = work("s, 3", "the supports' origins from the base's origin [m]")
+    points: np.ndarray = work("e, 2", "of the fixed supports, in the world [m]")
+    norm: np.ndarray = work("6, 6", "of `wrench_split`")
+    norm_inverse: np.ndarray = work("6, 6")
+    edges: np.ndarray = work("e, 4, 6", "of `wrench_split`")
+    owners: np.ndarray = work("e", "support of each edge", "i8")
+    coupling: np.ndarray = work("e, e")
+    factor: np.ndarray = work("e, e")
+    multipliers: np.ndarray = work("4, e")
+    active: np.ndarray = work("e", dtype="i8")
 
 
 def new_workspace(subject: Subject) -> Workspace:
     """Return memory for one thread's analysis of `subject`."""
     n, nv = len(subject.forest.bodies), len(subject.forest.dofs)
-    s, e = len(subject.supports), len(subject.vertices)
-    return Workspace(
-        kinematics=new_kinematics(n),
-        articulated=new_articulated(n),
-        velocity=np.zeros(nv),
-        acceleration=np.zeros(nv),
-        effort=np.zeros(nv),
-        turn=np.zeros((3, 3)),
-        total=np.zeros(6),
-        momentum=np.zeros(6),
-        shares=np.zeros((s, 6)),
-        arms=np.zeros((s, 3)),
-        points=np.zeros((e, 2)),
-        norm=np.zeros((6, 6)),
-        norm_inverse=np.zeros((6, 6)),
-        edges=np.zeros((e, 4, 6)),
-        owners=np.zeros(e, dtype=np.int64),
-        coupling=np.zeros((e, e)),
-        factor=np.zeros((e, e)),
-        multipliers=np.zeros((4, e)),
-        active=np.zeros(e, dtype=np.int64),
-    )
+    sizes = {"n": n, "nv": nv, "s": len(subject.supports), "e": len(subject.vertices)}
+    return allocate(Workspace, sizes)
 
 
 def new_results(nq: int, nv: int, support_count: int, count: int) -> Results:
     """Return zeroed results of `count` samples."""
-    return Results(
-        q=np.zeros((count, nq)),
-        v=np.zeros((count, nv)),
-        dv=np.zeros((count, nv)),
-        tau=np.zeros((count, nv)),
-        samples=np.zeros(count, dtype=SAMPLE),
-        supports=np.zeros((count, support_count), dtype=SUPPORT_SAMPLE),
-    )
+    return allocate(Results, {"nq": nq, "nv": nv, "s": support_count, "T": count})

@@ -3,8 +3,6 @@
 
 """The analysis of samples of a motion: kinematics, Newton-Euler, whole-body quantities."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.analysis.base_motion import base_from_fixed_link

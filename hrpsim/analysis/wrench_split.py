@@ -8,8 +8,6 @@ optionally under the condition that each centre of pressure stays in its link's 
 wrenches here are along the world's axes, moment first; `total` is about the base's origin.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.dynamics.articulated import invert_symmetric

@@ -6,8 +6,6 @@
 Contains the reader, also for damaged bags, foot wrenches and their plots.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

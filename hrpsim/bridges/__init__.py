@@ -6,8 +6,6 @@
 Imports control, worlds and the viewer; packages of other frameworks are imported at first use.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

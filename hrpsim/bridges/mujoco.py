@@ -340,13 +340,13 @@ def mj_forward(m: MjModel, d: MjData) -> None:
 def mj_resetData(m: MjModel, d: MjData) -> None:
     """Return to qpos0, at rest, at time 0."""
     _package().mj_resetData(m.native, d._native)
-    _begin_anew(m, d)
+    _restart(m, d)
 
 
 def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
     """Return to a keyframe."""
     _package().mj_resetDataKeyframe(m.native, d._native, key)
-    _begin_anew(m, d)
+    _restart(m, d)
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
@@ -368,7 +368,7 @@ def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
     _ = d.cfrc_ext
 
 
-def _begin_anew(m: MjModel, d: MjData) -> None:
+def _restart(m: MjModel, d: MjData) -> None:
     d.world.reset()
     d.time = d._native.time
     d._mapping.known[0][:] = np.nan

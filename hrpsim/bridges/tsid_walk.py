@@ -83,9 +83,9 @@ class SlowWalk(TsidController):
             self.finished = self._step == self._steps - 1
             self._begin_step(time)
             return
-        course = np.outer(_course(_SMOOTH, elapsed, _SHIFT), self._goal - self._from)
-        course[0] += self._from
-        self.move_com(*course)
+        trajectory = np.outer(_trajectory(_SMOOTH, elapsed, _SHIFT), self._goal - self._from)
+        trajectory[0] += self._from
+        self.move_com(*trajectory)
         if elapsed > _SHIFT and not in_air:
             self.lift(self._swing)
             self._stood = self.place(self._stance).translation
@@ -105,15 +105,15 @@ class SlowWalk(TsidController):
         """Set the reference of the swing foot at a time since lift-off [s]."""
         length = self.stride * (1 if self._step in (0, self._steps - 1) else 2)
         moved = np.zeros((3, 6))
-        moved[:, 0] = length * _course(_SMOOTH, elapsed, _SWING)
-        moved[:, 2] = self._height * _course(_BUMP, elapsed, _SWING)
+        moved[:, 0] = length * _trajectory(_SMOOTH, elapsed, _SWING)
+        moved[:, 2] = self._height * _trajectory(_BUMP, elapsed, _SWING)
         moved[0, 2] -= _SINK * max(elapsed - _SWING, 0.0)
         place = self._lifted_from.copy()
         place.translation = place.translation + moved[0, :3]
         self.move_frame(self._frames[self._swing], place, *moved[1:])
 
 
-def _course(shape: np.polynomial.Polynomial, time: float, duration: float) -> np.ndarray:
+def _trajectory(shape: np.polynomial.Polynomial, time: float, duration: float) -> np.ndarray:
     """Return a reference trajectory's position, rate and acceleration at a time [s]."""
     s = np.clip(time / duration, 0.0, 1.0)
     return np.array([shape(s), shape.deriv()(s) / duration, shape.deriv(2)(s) / duration**2])

@@ -3,8 +3,6 @@
 
 """Balls and axis-aligned boxes that hold a shape."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import kernel

@@ -3,8 +3,6 @@
 
 """The candidate list: pairs of shapes that may meet before the list is made again."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.body_bounds import all_quiet, fastest_within, forget_listing, note_listing

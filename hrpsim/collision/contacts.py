@@ -3,8 +3,6 @@
 
 """From shapes to contact points: pairs, manifolds, matching with the contacts of the last step."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -16,7 +14,7 @@ from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.jit.lazy_kernels import NEEDS_KERNEL, on_demand_kernel_of_parts
+from hrpsim.jit.lazy_kernels import NEEDS_KERNEL, lazy_kernel_of_parts
 from hrpsim.jit.reference import Reference
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 from hrpsim.spatial.vector import matrix_times, point_velocity
@@ -173,7 +171,7 @@ def _write_contact(manifold, k, reference, contact_out):
         contact_out.impulse[r] = contact_out.impact_impulse[r] = 0.0
 
 
-@on_demand_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0))
+@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0))
 def meet_convex(manifold, shapes, number_a, number_b, near):
     """Write the contacts of two boxes, capsules or cylinders; return how many."""
     a, b, work = shapes[number_a], shapes[number_b], manifold[0]
@@ -182,7 +180,7 @@ def meet_convex(manifold, shapes, number_a, number_b, near):
     )
 
 
-@on_demand_kernel_of_parts(
+@lazy_kernel_of_parts(
     lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0, 0.0, 0.0, 0)
 )
 def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, previous_count):
@@ -204,7 +202,7 @@ def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, pr
     return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)
 
 
-@on_demand_kernel_of_parts(
+@lazy_kernel_of_parts(
     lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0, 0.0)
 )
 def drop_impossible(forest, kinematics, collision, pair, count, time_step):

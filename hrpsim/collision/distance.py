@@ -7,8 +7,6 @@ The surfaces of two solids are nearest to each other at a vertex and a face, or 
 or their ends: only features are compared (hrpsim.collision.mesh.features).
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.manifold import collide

@@ -3,8 +3,6 @@
 
 """The contacts between two shapes: one entry for every pair of kinds."""
 
-from __future__ import annotations
-
 from hrpsim.collision.primitives.contact_row import MAX_POINTS, NO_POINTS
 from hrpsim.collision.primitives.convex_contacts import convex_on_convex
 from hrpsim.collision.primitives.plane_contacts import (

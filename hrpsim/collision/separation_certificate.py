@@ -9,8 +9,6 @@ about n, or slides square to it, does not. So a shape that lies flat on a plate,
 long certificate, where a bound on its whole speed allows only tiny strides.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.distance import lowest_along

@@ -13,8 +13,6 @@ approach it. Two balls have a closed form.
 CCD queries are bounded. At their limit, the shapes meet where they were last apart.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -64,7 +62,7 @@ TOUCH = 1e-2  # parts of the thinner shape's thickness: at this distance shapes 
 STRIDE = 0.25  # parts of it that are the least stride
 _ANYWHERE = 1e12  # a margin within which everything lies [m]
 _MANY = 8.0  # strides to the end of the step above which the normal is used
-_LOOKS = 256  # at one pair in a search
+_QUERIES = 256  # at one pair in a search
 
 
 @kernel
@@ -243,12 +241,12 @@ def first_closing(pair, depth, held_depth, allowed, collision):
     level, speculative = 0.0, -depth
     if not free:
         level = speculative = min(-held_depth, gap - depth)
-    fraction, last, wider_searches, limit = 0.0, 0.0, 1, min(_LOOKS, allowed)
+    fraction, last, queries, limit = 0.0, 0.0, 1, min(_QUERIES, allowed)
     while True:
-        if wider_searches >= limit:
-            return fraction, wider_searches, True
+        if queries >= limit:
+            return fraction, queries, True
         if last >= 1.0 or not speed > 0.0:
-            return 1.0, wider_searches, False
+            return 1.0, queries, False
         ahead = max(gap - 0.5 * touch, stride) if free else stride
         following = last + ahead / speed
         if following + (_MANY - 1.0) * ahead / speed < 1.0:
@@ -258,7 +256,7 @@ def first_closing(pair, depth, held_depth, allowed, collision):
             following = 1.0
         rest = (1.0 - following) * speed + 2.0 * touch
         gap = separation(pair, following, rest, collision)
-        wider_searches += 1
+        queries += 1
         if gap < speculative:
             break
         last = following
@@ -271,12 +269,12 @@ def first_closing(pair, depth, held_depth, allowed, collision):
         middle = 0.5 * (fraction + following)
         if middle == fraction or middle == following:
             break
-        wider_searches += 1
+        queries += 1
         if separation(pair, middle, 2.0 * touch, collision) < level:
             following = middle
         else:
             fraction = middle
-    return fraction, wider_searches, False
+    return fraction, queries, False
 
 
 @inner_kernel

@@ -9,8 +9,6 @@ pair gains no angular momentum. An angular row holds an axis u of a square to an
 g = u . w, whose rate is (omega_a - omega_b) . (u x w).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

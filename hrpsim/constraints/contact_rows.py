@@ -7,8 +7,6 @@ Friction lies in the cone of the normal force, any two axes serving; or its comp
 axes turned at random are bounded each for itself; or it is one force against the slip.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -8,8 +8,6 @@ gives no kinetic energy. Friction, springs, velocity limits, and rows that slipp
 limit take no part; motors hold their joints.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT, VELOCITY, row_velocity, takes_time

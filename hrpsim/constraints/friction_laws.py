@@ -8,8 +8,6 @@ permitted set, and the derivative of that where it has one. No other file compar
 laws.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inlined_kernel

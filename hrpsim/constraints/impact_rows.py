@@ -8,8 +8,6 @@ faster than the restitution threshold has the target -e times its rate; one that
 rest must not be pressed in. Bodies do not move at an impact, so velocities alone jump.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """The rows of joints: limits, dry friction, mimics, locks, motors, and limits of velocity."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.constraints.rows import (

@@ -11,8 +11,6 @@ spring's deflection creeps: it drags its anchor along and keeps the spring stret
 friction.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Poses, velocities and accelerations of the two frames of a connection."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

@@ -3,8 +3,6 @@
 
 """The three rows of a contact point together: forces, responses and common inverse mass."""
 
-from __future__ import annotations
-
 from hrpsim.constraints.rows import start_row
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.simd import LANES, load, minus_times, plus, plus_times, store, times

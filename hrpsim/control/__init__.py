@@ -6,8 +6,6 @@
 Imports the world to run controllers in it; knows nothing of ROS.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

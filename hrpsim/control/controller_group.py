@@ -112,7 +112,7 @@ class ControllerGroup(Controller):
     Members must command positions; velocities and efforts are their feed-forward. Joints without an
     active member hold their last command. A member that is activated starts again (`initialize`),
     and members whose joints it takes become inactive. Over a switch targets and their velocities
-    are continuous: the old course fades out, the new one gains weight, both within `blend`, and
+    are continuous: the old trajectory fades out, the new one gains weight, both within `blend`, and
     their velocities are fed forward. A member that is not `loaded` at first can be loaded,
     configured and unloaded while others run.
     """

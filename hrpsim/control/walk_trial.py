@@ -191,7 +191,7 @@ def plan_in_world(model: Model, trial: Trial, sequence: MotionSequence) -> Place
     """Return where the plan's world lies in the true one, as the walk began.
 
     The middle between the soles and their mean yaw are then the same in both. A sequence without
-    the waist's course has its waist at the origin at first.
+    the waist's trajectory has its waist at the origin at first.
     """
     q = model.neutral()
     if sequence.waist is not None:

@@ -6,8 +6,6 @@
 Imports control, world, the viewer and, for the joystick and the node, ros.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

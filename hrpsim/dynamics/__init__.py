@@ -6,8 +6,6 @@
 Imports kinematics, spatial, model and jit.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

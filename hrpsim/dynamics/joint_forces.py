@@ -3,8 +3,6 @@
 
 """Forces along joints: spring, damper, actuator, and their implicit integration."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

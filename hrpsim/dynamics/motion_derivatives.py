@@ -14,8 +14,6 @@ the public layout, a free base has six degrees of freedom along and about its ow
   momentum (3), and K row by row (9), the moment of Coriolis forces by an angular velocity.
 """
 
-from __future__ import annotations
-
 from hrpsim.dynamics.articulated import (
     accelerations,
     apply_base_wrench,

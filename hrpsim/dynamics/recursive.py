@@ -3,8 +3,6 @@
 
 """Inverse dynamics, the joint-space inertia matrix, kinetic energy, in world-parallel frames."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.inertia import bias_force

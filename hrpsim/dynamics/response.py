@@ -13,8 +13,6 @@ down one limb for forces on another. The own block of a body alone on its limb i
 sum u u^T / D, over the joints on its path to the base, where u is the effort of the unit forces.
 """
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.simd import (

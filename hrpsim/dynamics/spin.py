@@ -13,8 +13,6 @@ step size. With a moment n it is I (w' - w) + dt m x I m = dt n: the gyroscopic 
 the middle of the step for any moment.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

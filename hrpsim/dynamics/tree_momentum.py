@@ -13,8 +13,6 @@ and at a free root, P = R (p + w x h) + m v. This costs a fraction of placing al
 world, and limbs are independent of each other.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, kernel

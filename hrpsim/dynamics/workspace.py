@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.dynamics.articulated import new_articulated
+from hrpsim.dynamics.articulated import ARTICULATED
+from hrpsim.jit.fields import allocate, work
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest, forest_of
-from hrpsim.kinematics.forward import new_kinematics
+from hrpsim.kinematics.forward import KINEMATICS
 from hrpsim.model.model import Model
 from hrpsim.model.system import JOINT_NV, System
 from hrpsim.spatial.simd import LANES
@@ -26,37 +27,28 @@ class Workspace(NamedTuple):
     """Work arrays of the algorithms; `n` bodies."""
 
     forest: Forest
-    kinematics: np.ndarray  # (n,) KINEMATICS
-    articulated: np.ndarray  # (n,) ARTICULATED
-    velocity: np.ndarray  # (nv,)
-    acceleration: np.ndarray  # (nv,)
-    effort: np.ndarray  # (nv,)
     rotor_inertia: np.ndarray  # (nv,)
-    composite: np.ndarray  # (n, 10)
-    above: np.ndarray  # (nv,) and the rest: hrpsim.dynamics.motion_derivatives
-    motions: np.ndarray  # (nv, 6, LANES)
-    forces: np.ndarray  # (7, LANES)
-    subtrees: np.ndarray  # (n, 22)
-    factor: np.ndarray  # (nv, nv)
+    above: np.ndarray  # (nv,) hrpsim.dynamics.motion_derivatives, as what follows `composite`
+    kinematics: np.ndarray = work("n", dtype=KINEMATICS)
+    articulated: np.ndarray = work("n", dtype=ARTICULATED)
+    velocity: np.ndarray = work("nv")
+    acceleration: np.ndarray = work("nv")
+    effort: np.ndarray = work("nv")
+    composite: np.ndarray = work("n, 10")
+    motions: np.ndarray = work("nv, 6, lanes")
+    forces: np.ndarray = work("7, lanes")
+    subtrees: np.ndarray = work("n, 22")
+    factor: np.ndarray = work("nv, nv")
 
 
 def new_workspace(system: System) -> Workspace:
     """Return room for one state of a robot, or of a whole world."""
-    n, nv = len(system.parent), len(system.dof_body)
-    return Workspace(
+    return allocate(
+        Workspace,
+        {"n": len(system.parent), "nv": len(system.dof_body), "lanes": LANES},
         forest=forest_of(system),
-        kinematics=new_kinematics(n),
-        articulated=new_articulated(n),
-        velocity=np.zeros(nv),
-        acceleration=np.zeros(nv),
-        effort=np.zeros(nv),
         rotor_inertia=np.array(system.rotor_inertia),
-        composite=np.zeros((n, 10)),
         above=_next_above(system),
-        motions=np.zeros((nv, 6, LANES)),
-        forces=np.zeros((7, LANES)),
-        subtrees=np.zeros((n, 22)),
-        factor=np.zeros((nv, nv)),
     )
 
 

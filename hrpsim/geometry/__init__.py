@@ -6,8 +6,6 @@
 Imports models, kinematics and shapes; coal when it is first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

@@ -5,7 +5,8 @@
 
 The fields of a named tuple of arrays are declared with `array`, `state`, `constant` and `part`. All
 that handles every array alike reads these declarations: allocation, growth, snapshots, removal,
-sleep, documentation (hrpsim.world.arrays). So a new array is added in one place.
+sleep, documentation (hrpsim.world.arrays). So a new array is added in one place. Working memory
+that is no part of a scene is declared with `work`, and allocated likewise.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Field(NamedTuple):
 
     meaning: str
     dtype: Any
-    shape: tuple[Axis | int, ...]
+    shape: tuple[Axis | int | str, ...]
     life: Life
     refers: Mapping[str, Axis]  # fields of its records that are indices along an axis, -1 for none
     live: str  # the count of valid entries in the scene's `counts`; "": all are
@@ -74,7 +75,7 @@ class Field(NamedTuple):
     fill: int
 
     @property
-    def axis(self) -> Axis | int:
+    def axis(self) -> Axis | int | str:
         """The axis of the array's entries, or their fixed number."""
         return self.shape[0]
 
@@ -89,7 +90,7 @@ class Part(NamedTuple):
 def array(
     meaning: str,
     dtype,
-    *shape: Axis | int,
+    *shape: Axis | int | str,
     life: Life = Life.WORK,
     refers: Mapping[str, Axis] | None = None,
     live: str = "",
@@ -110,6 +111,11 @@ def state(meaning: str, dtype, *shape: Axis | int, **more: Any) -> Any:
     return array(meaning, dtype, *shape, life=Life.STATE, **more)
 
 
+def work(shape: str, meaning: str = "", dtype="f8", fill: int = 0) -> Any:
+    """Declare working memory outside of scenes; `shape` by names of sizes: "3, 2 nv + p"."""
+    return array(meaning, dtype, *shape.split(","), fill=fill)
+
+
 def part(kind: type, meaning: str = "") -> Any:
     """Declare a named tuple of arrays; with a `meaning`, one whose arrays are in no table."""
     return Part(kind, meaning)
@@ -124,21 +130,29 @@ def declared_fields(kind: type, prefix: str = "") -> Iterator[tuple[str, Field]]
             yield from declared_fields(declared.kind, f"{prefix}{name}.")
 
 
-def allocate(kind: type, sizes: Mapping[Axis, int], **given):
+def allocate(kind: type, sizes: Mapping[Axis, int] | Mapping[str, int], **given):
     """Return a named tuple of arrays: those `given`, and all others as declared, for these sizes.
 
     Raises KeyError for an axis without a size.
     """
-    made = {}
+    made = dict(given)
     for name, declared in kind._field_defaults.items():
         if name in given:
-            made[name] = given[name]
-        elif isinstance(declared, Part):
+            continue
+        if isinstance(declared, Part):
             made[name] = allocate(declared.kind, sizes)
         else:
-            shape = [sizes[k] if isinstance(k, Axis) else k for k in declared.shape]
+            shape = [_length(k, sizes) for k in declared.shape]
             made[name] = new_array(shape, declared.dtype, declared.fill)
     return kind(**made)
+
+
+def _length(axis: Axis | int | str, sizes: Mapping) -> int:
+    """Return the number of entries along an axis; a text is a sum of products."""
+    if not isinstance(axis, str):
+        return sizes[axis] if isinstance(axis, Axis) else axis
+    terms = [term.split() for term in axis.split("+")]
+    return sum(math.prod(int(k) if k.isdigit() else sizes[k] for k in term) for term in terms)
 
 
 def new_array(shape, dtype, fill: int = 0) -> np.ndarray:

@@ -3,8 +3,6 @@
 
 """Intrinsics of numba that kernels call; imported only where something is compiled."""
 
-from __future__ import annotations
-
 import sys
 import time
 

@@ -76,7 +76,7 @@ def lazy_kernel(*more, used=None, brings: tuple[str, ...] = ()):
     return _decorate
 
 
-def on_demand_kernel_of_parts(parts: Callable[[Any], tuple]):
+def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
     """Declare a kernel of some parts of a scene: `parts` of a scene are arguments like its own.
 
     It is called with the scene's `lazy_kernels` and then its arguments; it returns an integer >= 0.
@@ -126,7 +126,7 @@ def compiles_elsewhere() -> bool:
     return _ask_elsewhere is not None
 
 
-def new_on_demand() -> np.ndarray:
+def new_lazy_kernels() -> np.ndarray:
     """Return the records (2,) of a new scene: no kernel is present or requested."""
     return np.zeros(2, dtype=[(name, "i8") for name in (*declared_lazy_kernels(), "awaited")])
 

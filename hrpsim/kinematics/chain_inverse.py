@@ -9,8 +9,6 @@ and a step is dq = J^T (J J^T + d I)^-1 e (Levenberg 1944; Wampler 1986): the da
 where a step reduced |e| and rises where it did not.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -8,8 +8,6 @@ Kernels: its angular velocity, then the velocity of its origin, both along the w
 Joint rates are the same in both. q is the same in both.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inner_kernel, kernel

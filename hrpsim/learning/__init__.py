@@ -7,8 +7,6 @@
 'hrpsim[learning]'); `Humanoids` needs NumPy only.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 

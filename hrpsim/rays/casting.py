@@ -8,8 +8,6 @@ starts inside meets the surface from within, with the normal along the ray. A st
 is a hit at distance 0. Meshes and height fields are surfaces: rays meet them from both sides.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Rays and primitive shapes, in the shape's frame: where a line is inside; surface normals."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

@@ -3,8 +3,6 @@
 
 """Rays of a sensor: from its frame, aligned with it or levelled, and from beneath roofs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -6,8 +6,6 @@
 Only this package, and the crane's joystick, import rclpy.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

@@ -3,8 +3,6 @@
 
 """Readings of simulated sensors."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

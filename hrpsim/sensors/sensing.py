@@ -3,8 +3,6 @@
 
 """Force/torque sensors and inertial measurement units, read from the accelerations of a step."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.actuators.commands import delayed_slots

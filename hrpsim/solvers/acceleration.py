@@ -13,8 +13,6 @@ frictional contact, with another gradient step: Mazhar, Heyn, Negrut, Tasora, AC
 angular impulses.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.fields import work
 
 _LARGEST = 1 << 40  # no pool has as many floats
 
@@ -25,16 +26,9 @@ _LARGEST = 1 << 40  # no pool has as many floats
 class Factor(NamedTuple):
     """U = D L^T, and D^-1."""
 
-    blocks: np.ndarray  # (block space,) U where the matrix has A
-    inverse_pivots: np.ndarray  # (row capacity,) 1 / D by row number
-    live: np.ndarray  # (node capacity,) i8, active rows of the column; without any it is skipped
-
-
-def new_factor(block_space: int, row_capacity: int, node_capacity: int) -> Factor:
-    """Return room for a factor: `block_space` and `row_end` of the counts, and its nodes."""
-    return Factor(
-        np.zeros(block_space), np.zeros(row_capacity), np.zeros(node_capacity, dtype=np.int64)
-    )
+    blocks: np.ndarray = work("blocks", "U where the matrix has A")
+    inverse_pivots: np.ndarray = work("rows", "1 / D by row number")
+    live: np.ndarray = work("nodes", "active rows of the column; without any it is skipped", "i8")
 
 
 @inner_kernel

@@ -13,8 +13,6 @@ Program. 105 (2006)). A contact that slips in its solution also separates, which
 law: sweeps of the other kind come after these.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.friction_laws import is_isotropic, project_onto_cone

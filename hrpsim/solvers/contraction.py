@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.fields import work
 
 NODE = np.dtype(
     [
@@ -53,22 +54,11 @@ BUNDLE = np.dtype(
 class Contraction(NamedTuple):
     """The graph while it is being contracted; its two-ended bundles' ends are 2 b and 2 b + 1."""
 
-    elements: np.ndarray  # (tree capacity,) ELEMENT
-    bundles: np.ndarray  # (node capacity,) BUNDLE; bundle b starts as node b
-    next_end: np.ndarray  # (2 node capacity,) next bundle end at the same element
-    next_member: np.ndarray  # (node capacity,) next node of the same bundle
-    heap: np.ndarray  # (node capacity,) bundles, least fill first
-
-
-def new_contraction(node_capacity: int, tree_capacity: int) -> Contraction:
-    """Return room for that many nodes and trees."""
-    return Contraction(
-        np.zeros(tree_capacity, dtype=ELEMENT),
-        np.zeros(node_capacity, dtype=BUNDLE),
-        np.zeros(2 * node_capacity, dtype=np.int64),
-        np.zeros(node_capacity, dtype=np.int64),
-        np.zeros(node_capacity, dtype=np.int64),
-    )
+    elements: np.ndarray = work("trees", dtype=ELEMENT)
+    bundles: np.ndarray = work("nodes", "bundle b starts as node b", BUNDLE)
+    next_end: np.ndarray = work("2 nodes", "next bundle end at the same element", "i8")
+    next_member: np.ndarray = work("nodes", "next node of the same bundle", "i8")
+    heap: np.ndarray = work("nodes", "bundles, least fill first", "i8")
 
 
 @inner_kernel

@@ -10,8 +10,6 @@ contacts the normals are in the block in the first round, without friction; thei
 there.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.friction_laws import friction_bound, friction_holds

@@ -16,7 +16,8 @@ import numpy as np
 from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.constraints.solver_table import DIRECT, SPLIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.solvers.block_ldl import Factor, new_factor
+from hrpsim.jit.fields import allocate, part, work
+from hrpsim.solvers.block_ldl import Factor
 from hrpsim.solvers.contraction import NODE
 from hrpsim.solvers.elimination import Elimination, eliminate, new_elimination, same_graph
 
@@ -30,43 +31,26 @@ _OF_OTHERS = 1e-13
 class DirectSystem(NamedTuple):
     """The system, its factor, and which of its rows are solved for."""
 
-    nodes: np.ndarray  # (node capacity,) NODE
-    elimination: Elimination
-    matrix: np.ndarray  # (block space,) blocks of J M^-1 J^T + Sigma
-    factor: Factor
-    active: np.ndarray  # (row capacity,) whether the row is solved for, or stays at a bound
-    slides: np.ndarray  # (row capacity,) at a normal row: how often it began to slide or to close
-    flips: np.ndarray  # (row capacity,) work: rows that change between the two
-    change: np.ndarray  # (row capacity,) work: right side and solution
-    before: np.ndarray  # (row capacity,) impulses before the search for sides
-    start: np.ndarray  # (row capacity,) impulses that the solution starts from
-    start_velocity: np.ndarray  # (column capacity,) the constraint bodies' velocity with them
-    stale: np.ndarray  # (1,) whether the factor was made for other active rows
+    nodes: np.ndarray = work("nodes", dtype=NODE)
+    elimination: Elimination = part(Elimination)
+    matrix: np.ndarray = work("blocks", "blocks of J M^-1 J^T + Sigma")
+    factor: Factor = part(Factor)
+    active: np.ndarray = work("rows", "whether the row is solved for, or stays at a bound", "i8")
+    slides: np.ndarray = work("rows", "how often a normal row began to slide or to close", "i8")
+    flips: np.ndarray = work("rows", "work: rows that change between the two", "i8")
+    change: np.ndarray = work("rows", "work: right side and solution")
+    before: np.ndarray = work("rows", "impulses before the search for sides")
+    start: np.ndarray = work("rows", "impulses that the solution starts from")
+    start_velocity: np.ndarray = work("columns", "the constraint bodies' velocity with them")
+    stale: np.ndarray = work("1", "whether the factor was made for other active rows", "i8", fill=1)
 
 
 def new_direct_system(
-    row_capacity: int,
-    column_capacity: int,
-    node_capacity: int,
-    tree_capacity: int,
-    entries: int,
-    block_space: int,
+    rows: int, columns: int, nodes: int, trees: int, entries: int, blocks: int
 ) -> DirectSystem:
     """Return room for so many rows, velocity entries, nodes, trees, blocks, numbers in blocks."""
-    return DirectSystem(
-        nodes=np.zeros(node_capacity, dtype=NODE),
-        elimination=new_elimination(node_capacity, tree_capacity, entries),
-        matrix=np.zeros(block_space),
-        factor=new_factor(block_space, row_capacity, node_capacity),
-        active=np.zeros(row_capacity, dtype=np.int64),
-        slides=np.zeros(row_capacity, dtype=np.int64),
-        flips=np.zeros(row_capacity, dtype=np.int64),
-        change=np.zeros(row_capacity),
-        before=np.zeros(row_capacity),
-        start=np.zeros(row_capacity),
-        start_velocity=np.zeros(column_capacity),
-        stale=np.ones(1, dtype=np.int64),
-    )
+    sizes = {"rows": rows, "columns": columns, "nodes": nodes, "blocks": blocks}
+    return allocate(DirectSystem, sizes, elimination=new_elimination(nodes, trees, entries))
 
 
 @inner_kernel

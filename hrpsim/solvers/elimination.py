@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.solvers.contraction import NODE, Contraction, new_contraction, order_nodes
+from hrpsim.jit.fields import allocate, part, work
+from hrpsim.solvers.contraction import NODE, Contraction, order_nodes
 
 COLUMN = np.dtype(
     [
@@ -48,32 +49,22 @@ COUNTS = np.dtype(
 class Elimination(NamedTuple):
     """An order of elimination, the structure of the factor, and the graph they were made for."""
 
-    counts: np.ndarray  # (1,) TALLY
-    nodes: np.ndarray  # (node capacity,) NODE as they were ordered
-    columns: np.ndarray  # (node capacity,) COLUMN in the order of elimination
-    entries: np.ndarray  # (entry capacity,) ENTRY below the diagonal, column by column
-    order: np.ndarray  # (node capacity,) node of each column
-    graph: Contraction
-    root: np.ndarray  # (tree capacity,) the clique that a tree went into; itself for a clique
-    head: np.ndarray  # (tree capacity,) a clique's first link
-    link: np.ndarray  # (2 node capacity,) the next link of the clique; links 2 k and 2 k + 1 are k
+    counts: np.ndarray = work("1", dtype=COUNTS)
+    nodes: np.ndarray = work("nodes", "as they were ordered", NODE)
+    columns: np.ndarray = work("nodes", "in the order of elimination", COLUMN)
+    entries: np.ndarray = work("entries", "below the diagonal, column by column", ENTRY)
+    order: np.ndarray = work("nodes", "node of each column", "i8")
+    graph: Contraction = part(Contraction)
+    root: np.ndarray = work("trees", "the clique that a tree went into; itself for a clique", "i8")
+    head: np.ndarray = work("trees", "a clique's first link", "i8")
+    link: np.ndarray = work("2 nodes", "the next link of the clique; 2 k and 2 k + 1 are k", "i8")
 
 
-def new_elimination(node_capacity: int, tree_capacity: int, entry_capacity: int) -> Elimination:
+def new_elimination(nodes: int, trees: int, entries: int) -> Elimination:
     """Return room for that many nodes, trees (their ids stay below) and off-diagonal blocks."""
-    counts = np.zeros(1, dtype=COUNTS)
-    counts["node_count"] = -1
-    return Elimination(
-        counts,
-        np.zeros(node_capacity, dtype=NODE),
-        np.zeros(node_capacity, dtype=COLUMN),
-        np.zeros(entry_capacity, dtype=ENTRY),
-        np.zeros(node_capacity, dtype=np.int64),
-        new_contraction(node_capacity, tree_capacity),
-        np.zeros(tree_capacity, dtype=np.int64),
-        np.zeros(tree_capacity, dtype=np.int64),
-        np.zeros(2 * node_capacity, dtype=np.int64),
-    )
+    made = allocate(Elimination, {"nodes": nodes, "trees": trees, "entries": entries})
+    made.counts["node_count"] = -1
+    return made
 
 
 @inner_kernel

@@ -3,8 +3,6 @@
 
 """Impulses on rows, and the motion of the constraint bodies' velocities that they cause."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.simd import LANES, load, plus_times, store
 

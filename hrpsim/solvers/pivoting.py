@@ -10,8 +10,6 @@ Friction that sticks is active with its normal. A contact that closes starts wit
 that the search is for the states of normals alone and ends; its cone is checked later.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.friction_laws import friction_bound, friction_holds, tangent_count
 from hrpsim.constraints.rows import CONTACT_ROW, row_velocity
 from hrpsim.constraints.solver_table import DIRECT, ITERATIVE

@@ -11,8 +11,6 @@ the disk of radius mu f_n; a common step makes the fixed point of a sliding cont
 against the slip, which separate steps do not.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Spatial inertia in kernels: placing a body's inertia in the world-parallel frame of its tree."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import placed_point
 

@@ -3,8 +3,6 @@
 
 """Rotations in kernels: unit quaternions (x, y, z, w) and rotation matrices R_ab (b to a)."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inner_kernel, kernel

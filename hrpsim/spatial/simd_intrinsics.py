@@ -3,8 +3,6 @@
 
 """The operations of hrpsim.spatial.simd, as intrinsics of numba."""
 
-from __future__ import annotations
-
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, register_model

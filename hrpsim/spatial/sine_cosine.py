@@ -7,8 +7,6 @@ The angle less the nearest multiple of pi/2, which is taken in two parts (Cody a
 the polynomials of fdlibm (k_sin.c, k_cos.c). Results are within one unit in the last place of 1.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inlined_kernel

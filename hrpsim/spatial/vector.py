@@ -3,8 +3,6 @@
 
 """Small operations on vectors."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 

@@ -3,14 +3,12 @@
 
 """Body poses of a step, and the contacts between them."""
 
-from __future__ import annotations
-
 from hrpsim.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.step.continuous.fast_motion import any_fast, look_at_drift, needs_every_shape
+from hrpsim.step.continuous.fast_motion import any_fast, check_drift, needs_every_shape
 from hrpsim.step.continuous.speculative_contacts import add_speculative_contacts, find_flying
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
@@ -40,7 +38,7 @@ def find_contacts(s):
         settings, search, s.failure[0], s.forest, s.kinematics, collision, s.lazy_kernels
     )
     if status == DONE and settings.continuous:
-        status = _look_at_drift(s)
+        status = _check_drift(s)
     if status != DONE:
         return status
     count = detect(
@@ -101,7 +99,7 @@ def list_pairs(settings, search, failure, forest, kinematics, collision, lazy_ke
 
 
 @inlined_kernel
-def _look_at_drift(s):
+def _check_drift(s):
     """Stop fast shapes that would pass through others before contacts are found."""
     fast = not s.search[0].calm and any_fast(s.collision)
     if s.lazy_kernels[0].resolve_impacts != 0 and (fast or s.continuous.state[0].ballistic):
@@ -121,7 +119,7 @@ def hold_back_fast(s):
     momentum, q, search, settings, solver_choice, start, step_stats, work.
     Writes: collision, continuous, failure, kinematics, momentum, q, search, step_stats, work.
     """
-    status = look_at_drift(s)
+    status = check_drift(s)
     if status != DONE or not s.continuous.state[0].start_force:
         return status
     place_bodies(s.forest, s.q, s.kinematics, s.work)

@@ -3,8 +3,6 @@
 
 """From accelerations to the state at the end of the step."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,8 +9,6 @@ step. As these have turned in the step it converges linearly, by about omega dt 
 Velocities do not change; contacts that press may open but not close.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.connection_rows import LOCKED, find_direction
 from hrpsim.constraints.placed_connection import place_frames
 from hrpsim.constraints.rows import LOCK, MIMIC

@@ -8,14 +8,12 @@ repeated (with more room, after something woke) begins from there as well; after
 abandoned, users read the contacts, sensors and counts of the last complete step.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.dynamics.joint_forces import restore_marks
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
-from hrpsim.step.scene.status import DIVERGED, LOOK_FURTHER, SINGULAR, TOO_STIFF, WAKES
+from hrpsim.step.scene.status import DIVERGED, SINGULAR, TOO_STIFF, WAKES, WIDER_SEARCH
 
 
 @inlined_kernel
@@ -59,7 +57,7 @@ def restore_start(s, status):
     s.counts[0] = s.start.counts[0]
     s.step_stats[0] = s.start.step_stats[0]
     stats.worst_row = -1
-    if status == WAKES or status == LOOK_FURTHER:
+    if status == WAKES or status == WIDER_SEARCH:
         counts.contact_count = s.search[0].found_count  # the body to wake takes part in these
         return
     counts.contact_count = counts.previous_count

@@ -3,8 +3,6 @@
 
 """Many scenes advanced by one call, without Python in between."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.clock import monotonic_seconds

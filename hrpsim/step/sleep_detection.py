@@ -3,8 +3,6 @@
 
 """When free bodies are at rest, and when something presses on one that sleeps."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

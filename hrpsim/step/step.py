@@ -6,8 +6,6 @@
 Kernels get the scene by reference (hrpsim.jit.reference) and call it `s`.
 """
 
-from __future__ import annotations
-
 from hrpsim.clock import monotonic_seconds
 from hrpsim.constraints.joint_rows import mark_full_brakes
 from hrpsim.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT
@@ -17,7 +15,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
-from hrpsim.step.continuous.fast_motion import look_at_motion
+from hrpsim.step.continuous.fast_motion import check_motion
 from hrpsim.step.continuous.speculative_contacts import forget_speculative_contacts
 from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_reach import forget_driven
@@ -45,9 +43,9 @@ from hrpsim.step.scene.status import (
     DIVERGED,
     DONE,
     FALLS_ASLEEP,
-    LOOK_FURTHER,
     NEEDS_KERNEL,
     RESOLVED,
+    WIDER_SEARCH,
 )
 from hrpsim.step.sleep_detection import detect_rest, wake_touched
 
@@ -76,7 +74,7 @@ def advance(scene, steps):
         scene.continuous.state[0].passes = scene.impacts.state[0].updates = 0
         while True:
             status = step(scene)
-            if status != LOOK_FURTHER:
+            if status != WIDER_SEARCH:
                 break
         if scene.impacts.state[0].wider_searches > 0:
             forget_driven(scene.collision, scene.impacts)
@@ -108,7 +106,7 @@ def advance(scene, steps):
 def step(s):
     """Do one step; any status but DONE and FALLS_ASLEEP leaves the state unchanged.
 
-    LOOK_FURTHER repeats it with a wider contact search.
+    WIDER_SEARCH repeats it with a wider contact search.
     """
     begin_step(s)
     forward_kinematics(s)
@@ -252,7 +250,7 @@ def prepare_constraints(s):
         if bounces:
             bounces = False
             status = resolve_impacts(s)
-            if status == LOOK_FURTHER:
+            if status == WIDER_SEARCH:
                 return status
             if status == RESOLVED:
                 forget_frictions(s.work.friction)
@@ -323,7 +321,7 @@ def integrate(s):
         return DIVERGED
     status = DONE
     if settings.continuous:
-        status = look_at_motion(s)
+        status = check_motion(s)
     if leaks and status == DONE:
         keep_momentum(s, 1)
     return status

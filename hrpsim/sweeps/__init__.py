@@ -6,8 +6,6 @@
 Begin with `sweep.sweep` (also `hrpsim.sweep`). It knows nothing of ROS and draws no worlds.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

@@ -6,8 +6,6 @@
 Only this package imports viser.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names

@@ -62,9 +62,9 @@ class Controls:
             except Exception as error:
                 page_faults.note(error)
 
-    def request(self, deed: Callable[[], None]) -> None:
+    def request(self, action: Callable[[], None]) -> None:
         """Queue `deed` for `process_requests`; for any thread. The latest 1000 count."""
-        self._requests.append(deed)
+        self._requests.append(action)
 
     def update(self) -> None:
         """Show the state of the run; call once per frame."""
@@ -86,13 +86,13 @@ class Controls:
             self.step = gui.add_button("Step")
             self.reset = gui.add_button("Reset")
             speed = gui.add_dropdown("Speed", tuple(_SPEEDS), initial_value="1")
-        for button, deed in (
+        for button, action in (
             (self.play, session.play),
             (self.pause, session.pause),
             (self.step, session.step),
             (self.reset, session.reset),
         ):
-            button.on_click(lambda _, deed=deed: self.request(deed))
+            button.on_click(lambda _, action=action: self.request(action))
         speed.on_update(
             lambda _: self.request(lambda: setattr(session, "speed", _SPEEDS[speed.value]))
         )

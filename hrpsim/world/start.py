@@ -27,7 +27,6 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.shapes.support import farthest_against
 from hrpsim.model.system import FREE, JOINT_NV
-from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.entity import Entity, WorldState
 from hrpsim.world.objects.fall import FallWatch, clearance
 from hrpsim.world.objects.robot import Robot
@@ -182,24 +181,13 @@ def _energy(forest, q, velocity, kinematics, articulated):
 _energy_of = prepared(_energy)  # the arrays of all scenes are of the same kinds
 
 
-class Moving(Protocol):
-    """A world, as far as settling needs it."""
-
-    @property
-    def scene(self) -> Scene:
-        """The arrays that steps work on."""
-
-    def step(self) -> None:
-        """Advance by a step."""
-
-
-def world_kinetic_energy(world: Moving) -> float:
+def world_kinetic_energy(world: WorldState) -> float:
     """Return the kinetic energy of everything, rotors included [J]."""
     s = world.scene
     return float(_energy_of(s.forest, s.q, s.velocity, s.kinematics, s.articulated))
 
 
-def relax(world: Moving, step_limit: int, energy_tolerance: float) -> bool:
+def relax(world: WorldState, step_limit: int, energy_tolerance: float) -> bool:
     """Step until the peak of kinetic energy [J] of a swing is within the tolerance; return success.
 
     Velocities end as zero. A swing that lasts under three steps is noise and not taken for one.
@@ -220,7 +208,7 @@ def relax(world: Moving, step_limit: int, energy_tolerance: float) -> bool:
     return False
 
 
-def _stop(world: Moving) -> None:
+def _stop(world: WorldState) -> None:
     """Set all velocities to zero, and drop the results of the steps before."""
     scene = world.scene
     scene.velocity[:] = 0.0

@@ -345,7 +345,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         self._contents.clock[0] = steps
         for sampler in self._contents.samplers:
             sampler.forget()
-        self._convergence.recall(start["convergence"])
+        self._convergence.restore(start["convergence"])
         self._keep_as_initial()
         found = before.settled(self.link_names)
         for name, one in found.items():

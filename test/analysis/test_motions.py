@@ -8,9 +8,8 @@ import pytest
 from analysis.motions import SOLES, hrp2_like, squat, walk, write_csv
 
 from hrpsim.analysis import Analyser, analyse_motion
-from hrpsim.analysis.differentiation import differentiated
 from hrpsim.analysis.fixed_links import detect_fixed_links, parse_fixed_links
-from hrpsim.analysis.motion import Motion, motion_of, motion_of_sequence
+from hrpsim.analysis.motion import Motion, differentiated, motion_of, motion_of_sequence
 from hrpsim.analysis.motion_files import interpolated, read_motion
 from hrpsim.control import SequenceError, write_sequence
 

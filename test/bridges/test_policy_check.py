@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hrpsim.bridges.policy_columns import differing_columns
+from hrpsim.bridges.policy_check import differing_columns
 from hrpsim.cli import main
 
 mujoco = pytest.importorskip("mujoco")

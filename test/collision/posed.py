@@ -14,7 +14,7 @@ from hrpsim.collision.contacts import meet_convex
 from hrpsim.collision.manifold import collide_simple
 from hrpsim.collision.records import MANIFOLD, SHAPE
 from hrpsim.jit.compiled import kernel
-from hrpsim.jit.lazy_kernels import NEEDS_KERNEL, new_on_demand, provide_requested
+from hrpsim.jit.lazy_kernels import NEEDS_KERNEL, new_lazy_kernels, provide_requested
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 KINDS = {"plane": PLANE, "sphere": SPHERE, "box": BOX, "capsule": CAPSULE, "cylinder": CYLINDER}
@@ -68,7 +68,7 @@ def meet(a: Posed, b: Posed, margin=0.01) -> Manifold:
     return manifold_of(pair.manifold[0], count)
 
 
-_LAZY = new_on_demand()
+_LAZY = new_lazy_kernels()
 
 
 def called(run, *arguments, **parts):

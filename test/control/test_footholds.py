@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hrpsim.control import flattest_foothold, ground_in_plan
 from hrpsim.control.pattern.footsteps import Footstep
 from hrpsim.control.pattern.gait import Phase
-from hrpsim.control.pattern.walking_pattern import sole_courses
+from hrpsim.control.pattern.walking_pattern import sole_trajectories
 
 OUTLINE = np.array([[-0.1, -0.07], [0.14, -0.07], [0.14, 0.07], [-0.1, 0.07]])
 COORDINATE = st.floats(-2.0, 2.0)
@@ -93,6 +93,6 @@ def test_a_swing_clears_the_ground_that_is_seen_between_footholds(height, rise, 
     assert goal.z == rise
     assert goal.obstacle == pytest.approx(max(height, 0.0, rise) - rise, abs=1e-12)
     phase = Phase("right", 0.0, 0.6, start, standing, goal)
-    for x, _, z, _ in sole_courses([phase], 0.05, np.linspace(0.0, 0.6, 61))[:, 0]:
+    for x, _, z, _ in sole_trajectories([phase], 0.05, np.linspace(0.0, 0.6, 61))[:, 0]:
         beneath = points[(points[:, 0] > x - 0.1) & (points[:, 0] < x + 0.14), 2]
         assert z >= beneath.max() - 1e-9

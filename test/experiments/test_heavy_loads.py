@@ -10,7 +10,7 @@ import pytest
 
 from hrpsim.experiments.framework.experiment import Options
 from hrpsim.experiments.framework.reproduce import save_figure
-from hrpsim.experiments.scenes import beam, chain
+from hrpsim.experiments.scenes import beam
 from hrpsim.experiments.studies import e12_beam as e12
 from hrpsim.experiments.studies import e13_mass_ratio as e13
 
@@ -68,11 +68,11 @@ def test_light_links_hold_a_heavy_load(case):
 
 
 def test_the_tension_of_a_hanging_chain_is_the_weight_below():
-    world = chain.our_chain(0.0, 1e4, e13.COARSE)
+    world = e13.our_chain(0.0, 1e4, e13.COARSE)
     world.step(30)
     for k, connection in enumerate(world.connections.values()):
-        below = 1e4 + (chain.LINKS - k) * chain.MASS
-        assert connection.force[2] == pytest.approx(below * chain.GRAVITY, rel=1e-9)
+        below = 1e4 + (e13.LINKS - k) * e13.MASS
+        assert connection.force[2] == pytest.approx(below * e13.GRAVITY, rel=1e-9)
 
 
 def test_the_swinging_chain_falls_as_in_another_engine():

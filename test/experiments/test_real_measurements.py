@@ -23,9 +23,18 @@ from hrpsim.experiments.framework.fitting import (
     undecided,
 )
 from hrpsim.experiments.framework.measurements import MeasurementsAbsent, measurements
-from hrpsim.experiments.scenes import cassie_landings, cube_tosses
-from hrpsim.experiments.scenes.cube_tosses import FRAME_RATE, WIDTH, Cube, MujocoCube, errors
-from hrpsim.experiments.studies.r1_cube_tosses import contestants, run
+from hrpsim.experiments.scenes import cassie_landings
+from hrpsim.experiments.studies.r1_cube_tosses import (
+    FRAME_RATE,
+    WIDTH,
+    Cube,
+    MujocoCube,
+    contestants,
+    errors,
+    flight,
+    read_tosses,
+    run,
+)
 
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 
@@ -194,9 +203,9 @@ def test_the_variable_names_the_folder(tmp_path, monkeypatch):
 def test_real_tosses_fly_on_their_parabola_and_come_down_as_simulated():
     """Law: until it touches, a cube falls freely; then rigid contact is within a fifth of it."""
     (path,) = real("cube_tosses.npz")
-    tosses = cube_tosses.read_tosses(path)[::10]
+    tosses = read_tosses(path)[::10]
     assert len(tosses) == 12
-    flown = [one[: cube_tosses.flight(one)] for one in tosses]
+    flown = [one[: flight(one)] for one in tosses]
     assert errors(Cube(0.18, 0.125).follow(flown), flown)[:, 0].max() < 6.0
     assert errors(Cube(0.18, 0.125).follow(tosses), tosses)[:, 0].mean() < 20.0
 

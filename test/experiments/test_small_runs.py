@@ -10,7 +10,6 @@ import pytest
 
 from hrpsim.experiments.framework.experiment import Options
 from hrpsim.experiments.framework.reproduce import save_figure
-from hrpsim.experiments.scenes import pile
 from hrpsim.experiments.scenes.standing import humanoid, our_standing
 from hrpsim.experiments.studies import e01_boxes_on_a_slope as e01
 from hrpsim.experiments.studies import e06_step_time as e06
@@ -33,24 +32,24 @@ def test_the_quick_run_meets_its_targets_and_draws(module, tmp_path):
 
 def test_boxes_are_let_go_clear_of_each_other_and_of_the_slope():
     mujoco = pytest.importorskip("mujoco")
-    start = pile.dropped(100)
-    assert pile.overlap(mujoco, start) == 0.0 and pile.depth_below_slope(start) < -0.1
+    start = e01.dropped(100)
+    assert e01.deepest_overlap(mujoco, start) == 0.0 and e01.depth_below_slope(start) < -0.1
 
 
 def test_depth_and_energy_of_one_box():
     """A cube of edge 0.2 m whose face is 1 mm inside the slope: m v^2 / 2 + (m a^2 / 6) w^2 / 2."""
     edge = 0.2
-    box = pile.Boxes(
+    box = e01.Boxes(
         np.full((1, 3), edge),
-        (edge / 2 - 1e-3) * pile.NORMAL[None],
-        pile.Q_SLOPE[None],
+        (edge / 2 - 1e-3) * e01.NORMAL[None],
+        e01.Q_SLOPE[None],
         np.array([[0.0, 2.0, 0.0]]),
         np.array([[3.0, 0.0, 0.0]]),
     )
-    mass = pile.DENSITY * edge**3
-    assert pile.depth_below_slope(box) == pytest.approx(1e-3, rel=1e-9)
+    mass = e01.DENSITY * edge**3
+    assert e01.depth_below_slope(box) == pytest.approx(1e-3, rel=1e-9)
     expected = mass * 2.0**2 / 2 + mass * edge**2 / 6 * 3.0**2 / 2
-    assert pile.kinetic_energy(box) == pytest.approx(expected, rel=1e-12)
+    assert e01.kinetic_energy(box) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("model", ["semi_implicit", "rk4"])

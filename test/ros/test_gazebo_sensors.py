@@ -15,7 +15,7 @@ from ros.test_contacts_topic import TYPES, Publisher
 import hrpsim
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.scan_publishers import sample_publishers
+from hrpsim.ros.robot.sample_publishers import sample_publishers
 
 ROBOT = """<robot name="r"><link name="body"><inertial><mass value="2"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -64,7 +64,7 @@ def test_a_contact_sensor_publishes_its_contacts(monkeypatch):
         made[topic] = Publisher()
         return made[topic]
 
-    monkeypatch.setattr("hrpsim.ros.robot.scan_publishers.contact_types", lambda *_: TYPES)
+    monkeypatch.setattr("hrpsim.ros.robot.sample_publishers.contact_types", lambda *_: TYPES)
     node = SimpleNamespace(create_publisher=create_publisher, get_logger=Log)
     world = hrpsim.World()
     world.add_ground()
@@ -104,7 +104,7 @@ def test_without_pillow_only_the_compressed_topics_are_missing(monkeypatch):
     for found in (object(), None):
         topics.clear()
         monkeypatch.setattr(
-            "hrpsim.ros.robot.camera_publishers.find_spec", lambda _, is_=found: is_
+            "hrpsim.ros.robot.sample_publishers.find_spec", lambda _, is_=found: is_
         )
         frames = RobotFrames(robot.model, "odom")
         sample_publishers(node, robot, frames, SimulationClock(world.time_step), "")

@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import hrpsim
-from hrpsim.ros.robot.trajectory import motion_through
+from hrpsim.ros.robot.joint_trajectory import motion_through
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD, SHOULDER = "HEAD_JOINT0", "RARM_JOINT0"

@@ -10,7 +10,7 @@ from ros.messages import nanoseconds
 
 import hrpsim
 from hrpsim.ros.base.qos import LATCHED
-from hrpsim.ros.robot.scan_publishers import POINT
+from hrpsim.ros.robot.sample_publishers import SCAN_POINT
 
 ROBOT = """<robot name="r"><link name="body"><inertial><mass value="2"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -76,7 +76,7 @@ def test_messages_have_what_the_sensors_of_the_same_world_measure(simulations, f
     cloud = topics["rings"][-1]
     assert (cloud.height, cloud.width, cloud.header.frame_id) == (4, 64, "rings")
     assert nanoseconds(cloud) % 50_000_000 == 0
-    rows = np.frombuffer(cloud.data, dtype=POINT)
+    rows = np.frombuffer(cloud.data, dtype=SCAN_POINT)
     points = np.stack([rows[axis] for axis in "xyz"], axis=1)
     rings = sensor_at(files, "rings", cloud)
     np.testing.assert_array_equal(points, rings.points.astype(np.float32))
@@ -84,7 +84,7 @@ def test_messages_have_what_the_sensors_of_the_same_world_measure(simulations, f
     assert rows["time"].max() == pytest.approx(0.049)
     assert rows["ring"].reshape(4, 64)[:, 0].tolist() == [0, 1, 2, 3]
 
-    ground = np.frombuffer(topics["ground"][-1].data, dtype=POINT)
+    ground = np.frombuffer(topics["ground"][-1].data, dtype=SCAN_POINT)
     assert topics["ground"][-1].header.frame_id == "odom"
     np.testing.assert_allclose(ground["z"], 0.0, atol=1e-6)
     assert topics["sole"][-1].wrench.force.z == pytest.approx(2.0 * 9.80665, abs=1e-3)

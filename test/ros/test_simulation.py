@@ -18,7 +18,7 @@ import hrpsim
 from hrpsim import WorldError
 from hrpsim.model.shapes.placement import IDENTITY
 from hrpsim.ros.base.entities import Refusal
-from hrpsim.ros.robot.limit_watch import LimitWatch
+from hrpsim.ros.robot.joint_commands import LimitWatch
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.ros.simulation.simulation_node import Heartbeat
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim import WorldError
-from hrpsim.ros.robot.trajectory import motion_through
+from hrpsim.ros.robot.joint_trajectory import motion_through
 
 NAMES = ["hip", "knee"]
 HERE, RATE = np.array([0.1, -0.2]), np.array([0.3, 0.0])

@@ -19,7 +19,12 @@ from solvers.constraint_graphs import (
 )
 from solvers.graph_shapes import chain, grid, quick, ring
 
-from hrpsim.solvers.block_ldl import new_factor
+from hrpsim.jit.fields import allocate
+from hrpsim.solvers.block_ldl import Factor
+
+
+def new_factor(blocks, rows, nodes):
+    return allocate(Factor, {"blocks": blocks, "rows": rows, "nodes": nodes})
 
 
 class System:

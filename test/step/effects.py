@@ -187,7 +187,7 @@ def _is_store(module: str, name: str | None) -> bool:
 
 def _takes_addresses(function: ast.FunctionDef) -> bool:
     """Return whether a lazily compiled kernel is called with addresses before its own arguments."""
-    return any("on_demand_kernel_of_parts" in ast.dump(d) for d in function.decorator_list)
+    return any("lazy_kernel_of_parts" in ast.dump(d) for d in function.decorator_list)
 
 
 def arrays(paths: set[tuple[str, ...]]) -> set[str]:

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.viewer.snapshot_history import Recording
+from hrpsim.viewer.session import Recording
 
 
 def snapshot(number, size=1000):

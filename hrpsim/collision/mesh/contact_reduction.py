@@ -9,8 +9,6 @@ the one of the present motion, and rings of those possible in the step, the leas
 to the polygon on which a solid stands while it tilts.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Contacts of two convex edges."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

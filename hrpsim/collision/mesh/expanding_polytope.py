@@ -11,8 +11,6 @@ polytope the same step leads to it, or to a direction along which the solids are
 distance iteration of Gilbert, Johnson and Keerthi does). All of it is in the frame of solid b.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -8,8 +8,6 @@ at an edge, or beyond the edges of a triangle. The solids need not be convex: a 
 plane of a face cannot reach behind it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.collision.mesh.contact_reduction import LIKE, cosine_of_normals

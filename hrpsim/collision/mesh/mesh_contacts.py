@@ -11,8 +11,6 @@ of their shortest separation, depend on the solids as a whole: one contact along
 replaces contacts that are not as deep as the solids.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -7,8 +7,6 @@ Side 0 has the features of solid a in the frame of solid b, side 1 those of b in
 "own" is the solid of the features, "other" the one of the frame.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Contacts of a vertex with the features of a triangle of the other solid."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.mesh.polyhedra import CONVEX, FLAT

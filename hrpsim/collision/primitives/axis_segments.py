@@ -3,8 +3,6 @@
 
 """The nearest points of two segments (the axes of capsules and cylinders)."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.primitives.projection import clamp

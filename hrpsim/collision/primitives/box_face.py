@@ -6,8 +6,6 @@
 Face coordinates (X, Y) [m] run along the two axes after the face's own, from its middle.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.collision.primitives.contact_row import BOX_EDGE

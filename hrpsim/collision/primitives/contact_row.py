@@ -3,8 +3,6 @@
 
 """One row of a contact manifold, and the codes that name the features of the shapes that touch."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.jit.compiled import inner_kernel

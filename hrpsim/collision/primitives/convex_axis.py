@@ -19,8 +19,6 @@ the gradient G of the smooth terms and their curvature: r / sine for each rim, a
 and F for the sphere itself.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.primitives.axis_segments import nearest_on_axes

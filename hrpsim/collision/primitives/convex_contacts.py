@@ -10,8 +10,6 @@ The axis of least overlap of two boxes is that of the separating axis theorem (G
 Manocha, OBBTree, SIGGRAPH 1996).
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.primitives.box_face import facing_axis

@@ -7,8 +7,6 @@ A cap that bears contacts is the plane of hrpsim.collision.primitives.projection
 cylinder's z axis; its coordinates X, Y run along the cylinder's own x and y axes.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.primitives.box_face import face_edge, face_tolerance, face_vertex, facing_axis

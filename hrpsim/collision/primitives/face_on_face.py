@@ -3,8 +3,6 @@
 
 """The manifold of two boxes along a given normal: the overlap of the faces that meet."""
 
-from __future__ import annotations
-
 from hrpsim.collision.primitives.box_face import (
     box_edge,
     clip_to_face,

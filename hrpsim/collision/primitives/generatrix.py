@@ -8,8 +8,6 @@ other shape. It is given by its middle m and its half vector h (from the middle 
 positive z), six numbers relative to the centre of b.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.primitives.box_face import (

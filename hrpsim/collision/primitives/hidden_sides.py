@@ -11,8 +11,6 @@ moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes
 that are flush taken as apart.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.collision.primitives.support import surface_reach

@@ -3,8 +3,6 @@
 
 """Contacts of a shape (a) with a half-space (b) that fills z <= 0 of its frame."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.primitives.contact_row import END, NO_POINTS, SURFACE, write_contact

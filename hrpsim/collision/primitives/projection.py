@@ -10,8 +10,6 @@ along n. Plane coordinates (X, Y) [m] run along the next two axes from the middl
 Positions are relative to p.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.collision.primitives.contact_row import MAX_POINTS, write_contact

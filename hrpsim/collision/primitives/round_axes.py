@@ -8,8 +8,6 @@ segment (the core of a capsule) need no others while they overlap; where none of
 axis, hrpsim.collision.primitives.convex_axis starts from the best.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.primitives.axis_segments import axis_offset, nearest_on_axes

@@ -3,8 +3,6 @@
 
 """The point of a simplex (1 to 4 vertices) nearest to the origin, for the distance iteration."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inner_kernel

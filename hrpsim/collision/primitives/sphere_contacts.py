@@ -3,8 +3,6 @@
 
 """Contacts of a shape (a) with a sphere (b): one point, the shape's nearest to the centre."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.primitives.contact_row import NO_POINTS, SURFACE, write_contact

@@ -8,8 +8,6 @@ a direction and its part along the axis has a rounding error along the axis, whi
 tiny sine turns into micrometres where a cap lies flat.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.jit.compiled import inner_kernel

@@ -87,8 +87,8 @@ def new_feedback(rates, lag: float, period: float, gains) -> np.ndarray:
 def write_desired_zmp(feedback, trajectory, com, com_velocity, k, ahead, part, zmp_out):
     """Write the desired ZMP in the reference's world (2,) [m].
 
-    feedback: a FEEDBACK record. com, com_velocity: estimated, there (3,) [m, m/s], at the course's
-    sample k; ahead: the sample at the end of the period; part: weight of the feedback, 0 to 1.
+    feedback: a FEEDBACK record. com, com_velocity: estimated, there (3,) [m, m/s], at the
+    trajectory's sample k; ahead: that at the period's end; part: weight of the feedback, 0 to 1.
     """
     error, integral, goal = feedback.dcm_error, feedback.integral, feedback.goal
     for i in range(2):

@@ -109,7 +109,7 @@ class Balance(NamedTuple):
 def stabilize(s, k, command_out):
     """Write positions and velocities of the joints (2, j) for the end of the control period.
 
-    s: a Balance with what is measured; k: the sample of the course that this belongs to.
+    s: a Balance with what is measured; k: the sample of the trajectory that this belongs to.
     """
     own, trajectory, estimate = s.own[0], s.trajectory, s.estimation.estimate[0]
     update_estimate(s.estimation, trajectory.sole_yaw[k])

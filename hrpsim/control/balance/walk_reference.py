@@ -75,10 +75,10 @@ class WalkReference:
         controlled = [model.joint(name) for name in controlled_joints(model)]
         self._q_index = np.array([joint.q_index for joint in controlled])
         self._v_index = np.array([joint.v_index for joint in controlled])
-        trajectory = _joint_course(model, sequence, begin + grid)
+        trajectory = _joint_trajectory(model, sequence, begin + grid)
         q = np.tile(model.neutral(), (len(grid), 1))
         q[:, self._q_index] = trajectory[0]
-        waist_p, waist_R = _waist_course(model, sequence, feet, begin + grid, q)
+        waist_p, waist_R = _waist_trajectory(model, sequence, feet, begin + grid, q)
         fields = self._analyse(model, feet, grid, q, trajectory, waist_p, waist_R)
         if sequence.zmp is not None:
             in_waist = sequence.zmp.at(begin + grid)
@@ -151,7 +151,7 @@ class WalkReference:
         if margin not in known:
             while len(known) >= _KEPT:
                 del known[next(iter(known))]
-            known[margin] = _new_course(self, margin)
+            known[margin] = _new_trajectory(self, margin)
         return known[margin]
 
     def _polygon(self, feet, k: int) -> np.ndarray | None:
@@ -163,7 +163,7 @@ class WalkReference:
         return convex_hull(np.concatenate(corners)) if corners else None
 
 
-def _joint_course(model: Model, sequence: MotionSequence, times) -> tuple[np.ndarray, ...]:
+def _joint_trajectory(model: Model, sequence: MotionSequence, times) -> tuple[np.ndarray, ...]:
     """Return positions, velocities and accelerations (n, joints); at zero where none is given."""
     joints = controlled_joints(model)
     columns = [joints.index(name) for name in sequence.joint_names]
@@ -175,7 +175,7 @@ def _joint_course(model: Model, sequence: MotionSequence, times) -> tuple[np.nda
     return out
 
 
-def _waist_course(model, sequence, feet, times, q) -> tuple[np.ndarray, np.ndarray]:
+def _waist_trajectory(model, sequence, feet, times, q) -> tuple[np.ndarray, np.ndarray]:
     """Return the position (n, 3) and orientation (n, 3, 3) of the waist in the world."""
     angles = np.zeros((len(times), 3))
     if sequence.waist is not None:
@@ -230,7 +230,7 @@ def _quaternion(R) -> tuple[float, float, float, float]:
     return (c * x - s * y, s * x + c * y, c * z + s * w, c * w - s * z)
 
 
-def _new_course(reference: WalkReference, margin: float) -> ReferenceTrajectory:
+def _new_trajectory(reference: WalkReference, margin: float) -> ReferenceTrajectory:
     heights = np.array([[foot.pivot_height] for foot in reference.feet])
     pivots = reference.sole_p + heights * reference.sole_R[:, :, :, 2]
     pivots -= reference.waist_p[:, None]

@@ -157,7 +157,7 @@ class ControlLoop:
         """
         time = self.robot.world.time
         if time < self._last_time:
-            self._host.begin_anew()
+            self._host.restart()
         self._last_time = time
         state = self._readings.read(time)
         positions, velocities, efforts, modes = self._host.command(state)

@@ -228,7 +228,7 @@ class ControllerHost:
         """Whether the controller has nothing left to do."""
         return self.controller.finished
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Call `initialize` again before the next command: the simulation was reset."""
         self._begun = False
 

@@ -15,7 +15,7 @@ import numpy as np
 from hrpsim.errors import HrpsimError, ModelError
 from hrpsim.jit.compiled import inlined_kernel, kernel, prepared
 from hrpsim.kinematics.chain_inverse import LINK
-from hrpsim.model.model import Model
+from hrpsim.model.model import Frame, Joint, Model
 from hrpsim.model.system import REVOLUTE
 from hrpsim.spatial.vector import placed_point, transposed_times
 
@@ -71,15 +71,7 @@ class LegKinematics:
     def __init__(self, model: Model, foot_link: str, waist_link: str | None = None):
         waist = model.frame(waist_link or model.base_link)
         foot = model.frame(foot_link)
-        bodies = bodies_between(model, waist.body, foot.body)
-        joints = {joint.body: joint for joint in model.joints}
-        moving = [body for body in bodies if body in joints]
-        if len(moving) < JOINT_COUNT:
-            raise ModelError(
-                f"{model.source}: {len(moving)} joints lead from {waist.name!r} to {foot.name!r}; "
-                f"a leg has {JOINT_COUNT}: {', '.join(_ROLES)}"
-            )
-        chain = [joints[body] for body in moving[:JOINT_COUNT]]
+        bodies, chain = chain_of_leg(model, waist, foot)
         self.joint_names = tuple(joint.name for joint in chain)
         self.q_index = np.array([joint.q_index for joint in chain])
         self.record = np.zeros(1, dtype=LEG)
@@ -91,9 +83,7 @@ class LegKinematics:
         for body in bodies:
             p = p + R @ model.system.placement_p[body]
             R = R @ model.system.placement_R[body]
-            if k < JOINT_COUNT and body == moving[k]:
-                if chain[k].joint_type != REVOLUTE:
-                    raise ModelError(f"{model.source}: joint {chain[k].name!r} is not revolute")
+            if k < JOINT_COUNT and body == chain[k].body:
                 origin[k] = p
                 self.record["sense"][0, k] = _sense_of_axis(model, chain[k].name, k, R[:, 2])
                 k += 1
@@ -217,6 +207,25 @@ def _clipped(x):
 
 
 _solve_leg = prepared(solve_leg)
+
+
+def chain_of_leg(model: Model, waist: Frame, foot: Frame) -> tuple[list[int], list[Joint]]:
+    """Return the bodies from below the waist to the foot, and the first six joints among them.
+
+    Raises ModelError where there are fewer, or one is not revolute.
+    """
+    bodies = bodies_between(model, waist.body, foot.body)
+    joints = {joint.body: joint for joint in model.joints}
+    chain = [joints[body] for body in bodies if body in joints]
+    if len(chain) < JOINT_COUNT:
+        raise ModelError(
+            f"{model.source}: {len(chain)} joints lead from {waist.name!r} to {foot.name!r}; "
+            f"a leg has {JOINT_COUNT}: {', '.join(_ROLES)}"
+        )
+    for joint in chain[:JOINT_COUNT]:
+        if joint.joint_type != REVOLUTE:
+            raise ModelError(f"{model.source}: joint {joint.name!r} is not revolute")
+    return bodies, chain[:JOINT_COUNT]
 
 
 def bodies_between(model: Model, ancestor: int, body: int) -> list[int]:

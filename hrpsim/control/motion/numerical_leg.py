@@ -16,14 +16,13 @@ from hrpsim.control.motion.leg_kinematics import (
     LEG,
     LegKinematics,
     UnreachableError,
-    bodies_between,
+    chain_of_leg,
     solve_leg,
 )
 from hrpsim.errors import ModelError
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel, prepared
 from hrpsim.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
 from hrpsim.model.model import Model
-from hrpsim.model.system import REVOLUTE
 
 
 class Legs(NamedTuple):
@@ -66,18 +65,7 @@ class NumericalLeg:
 
     def __init__(self, model: Model, foot_link: str):
         waist, foot = model.frame(model.base_link), model.frame(foot_link)
-        bodies = bodies_between(model, waist.body, foot.body)
-        joints = {joint.body: joint for joint in model.joints}
-        moving = [body for body in bodies if body in joints]
-        if len(moving) < JOINT_COUNT:
-            raise ModelError(
-                f"{model.source}: {len(moving)} joints lead from {waist.name!r} to {foot.name!r}; "
-                f"a leg has {JOINT_COUNT}"
-            )
-        chain = [joints[body] for body in moving[:JOINT_COUNT]]
-        for joint in chain:
-            if joint.joint_type != REVOLUTE:
-                raise ModelError(f"{model.source}: joint {joint.name!r} is not revolute")
+        bodies, chain = chain_of_leg(model, waist, foot)
         self.joint_names = tuple(joint.name for joint in chain)
         self.q_index = np.array([joint.q_index for joint in chain])
         self.links = np.zeros(JOINT_COUNT + 1, dtype=LINK)
@@ -87,7 +75,7 @@ class NumericalLeg:
             p, R = p + R @ system.placement_p[body], R @ system.placement_R[body]
             at = at + turned @ system.placement_p[body]
             turned = turned @ system.placement_R[body]
-            if k < JOINT_COUNT and body == moving[k]:
+            if k < JOINT_COUNT and body == chain[k].body:
                 self.links[k] = (R, p)
                 R, p, k = np.eye(3), np.zeros(3), k + 1
                 origins.append(at)

@@ -140,7 +140,7 @@ def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]
     ends = np.cumsum([0.0, *(frame.duration for frame in script)])
     frames = [script[0], *script]
 
-    def course(of):
+    def trajectory(of):
         return through_rests(ends, [of(frame) for frame in frames], knots)
 
     q = model.neutral()
@@ -152,13 +152,13 @@ def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]
     soles[:, 2] -= floor
     center, half = soles.mean(axis=0)[:2], 0.5 * (soles[0] - soles[1])[:2]
 
-    aside = course(lambda frame: frame.aside)
-    forward = course(lambda frame: (com[0] - center[0] + frame.forward, 0.0))
+    aside = trajectory(lambda frame: frame.aside)
+    forward = trajectory(lambda frame: (com[0] - center[0] + frame.forward, 0.0))
     centers = center_of_mass_for(
         center + aside[:, None] * half + forward, _KNOT_PERIOD, com[2] - floor
     )
-    heights = -floor - course(lambda frame: frame.lowered)
-    lifts = course(lambda frame: frame.lifts)
+    heights = -floor - trajectory(lambda frame: frame.lowered)
+    lifts = trajectory(lambda frame: frame.lifts)
     stances = []
     for k in range(len(knots)):
         stances.append(

@@ -32,7 +32,11 @@ from hrpsim.control.pattern.gait import (
 )
 from hrpsim.control.pattern.preview_control import ARRIVAL, PreviewControl, PreviewState
 from hrpsim.control.pattern.velocity_footsteps import Velocity, next_footstep, velocity_limits
-from hrpsim.control.pattern.walking_pattern import REFERENCE_LEG, half_sitting_over, sole_courses
+from hrpsim.control.pattern.walking_pattern import (
+    REFERENCE_LEG,
+    half_sitting_over,
+    sole_trajectories,
+)
 from hrpsim.control.pattern.whole_body_zmp import (
     WalkingBody,
     floor_wrenches,
@@ -221,7 +225,7 @@ class ReplannedWalk:
         n = count + round(_BEYOND / period)
         times = np.arange(n) * period
         every = np.arange(max(round(phases[-1].end / period) + 1, n)) * period
-        soles = sole_courses(phases, gait.step_height, times)
+        soles = sole_trajectories(phases, gait.step_height, times)
         rest = body.com[0] - body.stance[0].x
         reference = zmp_reference(phases, gait, rest, self._inset, every)
         heights = ground_heights(phases, times)

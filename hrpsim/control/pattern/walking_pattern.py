@@ -112,14 +112,14 @@ def walking_pattern(
     footsteps = plan_footsteps(walk, *body.stance, body.outlines)
     phases = phases_of(*body.stance, footsteps, gait)
     times = np.arange(round(phases[-1].end / period) + 1) * period
-    courses = sole_courses(phases, gait.step_height, times)
+    trajectories = sole_trajectories(phases, gait.step_height, times)
     inset = -pace.inset * body.outlines[0][:, 1].min()
     reference = zmp_reference(phases, gait, body.com[0] - body.stance[0].x, inset, times)
     last_waist = half_sitting_over(body, phases[-1])
     ground = Ground(waist_rises(phases, times), ground_heights(phases, times))
-    made = corrected_motion(body, courses, reference, ground, last_waist, period)
+    made = corrected_motion(body, trajectories, reference, ground, last_waist, period)
     on_floor = contacts(phases, times)
-    borne = sole_wrenches(made.wrenches, courses, _shares(reference, courses, on_floor))
+    borne = sole_wrenches(made.wrenches, trajectories, _shares(reference, trajectories, on_floor))
     efforts = joint_efforts(model, made.motion, period, soles, borne)
     optional = _optional_data(times, on_floor, phases)
     sequence = _sequence(model, times, made, ground, efforts, optional)
@@ -133,7 +133,7 @@ def walking_pattern(
         zmp=made.zmp,
         com=body.center_of_mass(made.motion),
         waist=made.waist,
-        soles=courses,
+        soles=trajectories,
         contacts=on_floor,
         outlines=body.outlines,
         footsteps=tuple(footsteps),
@@ -229,7 +229,7 @@ _OVER = (0.34, 0.50, 0.66)
 _FLAT = 0.01  # smaller differences of height count as level ground [m]
 
 
-def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
+def sole_trajectories(phases: list[Phase], step_height: float, times) -> np.ndarray:
     """Return x, y, z [m], yaw [rad] of the left and the right sole at `times` (n,), (n, 2, 4).
 
     Position, velocity and acceleration are continuous, and zero velocity and acceleration are
@@ -237,27 +237,27 @@ def sole_courses(phases: list[Phase], step_height: float, times) -> np.ndarray:
     above its target and comes straight down. It rises `step_height` [m], or the part of it that the
     target says, above the highest of its footholds and the obstacle between them.
     """
-    courses = np.empty((len(times), 2, 4))
+    trajectories = np.empty((len(times), 2, 4))
     for foot, side in enumerate(SIDES):
-        courses[:, foot] = _pose(getattr(phases[0], side))
+        trajectories[:, foot] = _pose(getattr(phases[0], side))
         for phase in phases:
             if phase.target is None or phase.target.side != side:
                 continue
             now = in_air(phase, times)
             start, goal = _pose(getattr(phase, side)), _pose(phase.target)
-            courses[times > 0.5 * (phase.begin + phase.end), foot] = goal
+            trajectories[times > 0.5 * (phase.begin + phase.end), foot] = goal
             part = (times[now] - phase.begin) / (phase.end - phase.begin)
             rise, highest = goal[2] - start[2], max(start[2], goal[2] + phase.target.obstacle)
             passes = highest > max(start[2], goal[2]) + _FLAT
             usual = _TRAVEL[int(np.sign(rise)) if abs(rise) > _FLAT else 0]
             begin, top, end = _OVER if passes else usual
             travelled = smooth_step((part - begin) / (end - begin))
-            courses[now, foot] = start + travelled[:, None] * (goal - start)
+            trajectories[now, foot] = start + travelled[:, None] * (goal - start)
             apex = highest + phase.target.clearance * step_height
             rising = start[2] + (apex - start[2]) * smooth_step(part / top)
             falling = goal[2] + (apex - goal[2]) * smooth_step((1.0 - part) / (1.0 - top))
-            courses[now, foot, 2] = np.where(part < top, rising, falling)
-    return courses
+            trajectories[now, foot, 2] = np.where(part < top, rising, falling)
+    return trajectories
 
 
 def _pose(step: Footstep) -> np.ndarray:

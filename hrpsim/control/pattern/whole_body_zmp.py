@@ -93,10 +93,10 @@ def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
     if np.abs(motion[:, 3:5]).max() > 1e-9:
         raise ModelError(f"{model.source}: the base leans; this motion must keep it level")
     yaw = np.unwrap(2.0 * np.arctan2(motion[:, 5], motion[:, 6]))
-    course = np.column_stack([motion[:, :3], yaw, motion[:, 7:]])
-    padded = np.concatenate([course[:1], course, course[-1:]])
+    trajectory = np.column_stack([motion[:, :3], yaw, motion[:, 7:]])
+    padded = np.concatenate([trajectory[:1], trajectory, trajectory[-1:]])
     velocity = (padded[2:] - padded[:-2]) / (2.0 * period)
-    acceleration = (padded[2:] - 2.0 * course + padded[:-2]) / period**2
+    acceleration = (padded[2:] - 2.0 * trajectory + padded[:-2]) / period**2
     v, dv = np.zeros((len(motion), model.nv)), np.zeros((len(motion), model.nv))
     c, s = np.cos(yaw), np.sin(yaw)
     for out, of in ((v, velocity), (dv, acceleration)):

@@ -13,16 +13,23 @@ import numpy as np
 from hrpsim import Model, center_of_mass, link_pose
 from hrpsim.analysis.analyser import Analyser, Trajectory
 from hrpsim.analysis.motion import Motion, motion_of
-from hrpsim.analysis.motion_figures import draw_course
+from hrpsim.analysis.motion_figures import draw_along_axis
 from hrpsim.analysis.summary import analyse_motion
 from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance
 from hrpsim.control.motion.stand_controller import center_of_mass_for
 from hrpsim.dynamics.functions import DOWNWARD_GRAVITY
 from hrpsim.experiments.framework.engines import peer_name, pinocchio_module
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.experiment import (
+    Experiment,
+    Options,
+    Result,
+    at_least,
+    at_most,
+    equal_to,
+    near,
+)
 from hrpsim.experiments.framework.film_strip import draw_film_strip
-from hrpsim.experiments.framework.targets import at_least, at_most, equal_to, near
 from hrpsim.experiments.scenes.standing import Conditions, described, half_sitting
 
 PERIOD, SAMPLES = 0.01, 200
@@ -191,7 +198,7 @@ def draw(result: Result, figure) -> None:
     frames = found.q[shown]
     draw_film_strip(top.subplots(), analysed.analyser.model, frames, labels, (0.0, 1.0))
     for axis, axes in enumerate(bottom.subplots(1, 2)):
-        draw_course(analysed, axes, axis)
+        draw_along_axis(analysed, axes, axis)
 
 
 EXPERIMENT = Experiment(

@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E13: links of 1 kg carry 10 000 and 100 000 kg, hanging, as a boom, and swinging."""
+"""E13: links of 1 kg carry 10 000 and 100 000 kg, hanging, as a boom, and swinging.
+
+The source shows a picture and gives no measures. Here: ten links of 1 kg, 0.1 m long, hung from the
+world at the origin, and a ball of 0.3 m radius.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,82 @@ from functools import partial
 
 import numpy as np
 
+from hrpsim import Box, Sphere, World
+from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.experiments.framework.engines import against_mujoco, steps_through
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result
-from hrpsim.experiments.framework.targets import at_most, below
-from hrpsim.experiments.scenes import chain
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most, below
+from hrpsim.world.objects.body import rotation_matrix
+
+LINKS = 10
+LENGTH = 0.1  # of a link [m]
+WIDTH = 0.03
+MASS = 1.0  # of a link [kg]
+RADIUS = 0.3  # of the ball [m]
+
+
+def our_chain(
+    angle: float, load: float, time_step: float, kind: str = "ball", *, joints=None, **options
+) -> World:
+    """Return a world with the straight chain at rest, at `angle` [rad] from hanging.
+
+    load: mass of the ball [kg]. `joints` are further arguments of World.connect, `options` those
+    of World.
+    """
+    world = World(time_step, (0.0, 0.0, -GRAVITY), **options)
+    along = np.array([np.sin(angle), 0.0, -np.cos(angle)])
+    turn = (0.0, -np.sin(angle / 2), 0.0, np.cos(angle / 2))
+    parts = [
+        world.add_body(Box((WIDTH, WIDTH, LENGTH)), MASS, along * LENGTH * (k + 0.5), turn)
+        for k in range(LINKS)
+    ]
+    parts.append(world.add_body(Sphere(RADIUS), load, along * (LINKS * LENGTH + RADIUS), turn))
+    for k, (a, b) in enumerate(zip([None, *parts], parts)):
+        world.connect(a, b, kind, point=along * LENGTH * k, **(joints or {}))
+    return world
+
+
+def mujoco_chain(mujoco, angle: float, load: float, time_step: float, integrator: str):
+    """Return (MjModel, MjData) of the same chain with ball joints, as a tree."""
+    apart = 'contype="0" conaffinity="0"'
+    bodies = "".join(
+        f'<body pos="0 0 {-LENGTH if k else 0}"><joint type="ball"/><geom type="box" mass="{MASS}" '
+        f'size="{WIDTH / 2} {WIDTH / 2} {LENGTH / 2}" pos="0 0 {-LENGTH / 2}" {apart}/>'
+        for k in range(LINKS)
+    )
+    ball = (
+        f'<body pos="0 0 {-LENGTH}"><joint type="ball"/><geom type="sphere" size="{RADIUS}" '
+        f'pos="0 0 {-RADIUS}" mass="{load}" {apart}/></body>'
+    )
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option timestep="{time_step:.17g}" gravity="0 0 -{GRAVITY}" '
+        f'integrator="{integrator}"><flag energy="enable"/></option>'
+        f"<worldbody>{bodies}{ball}{'</body>' * LINKS}</worldbody></mujoco>"
+    )
+    data = mujoco.MjData(model)
+    data.qpos[:4] = np.cos(angle / 2), 0.0, -np.sin(angle / 2), 0.0
+    return model, data
+
+
+def largest_gap(world: World) -> float:
+    """Return the largest distance between the two points of any joint now [m]."""
+    return max(float(np.linalg.norm(c.error[:3])) for c in world.connections.values())
+
+
+def energy(world: World) -> float:
+    """Return kinetic and potential energy [J], the latter 0 at the height of the origin."""
+    total = 0.0
+    for body in world.bodies.values():
+        spin = rotation_matrix(body.orientation).T @ body.angular_velocity
+        total += 0.5 * body.mass * body.velocity @ body.velocity
+        total += 0.5 * spin @ body.system.inertia[0] @ spin
+        total += body.mass * GRAVITY * body.position[2]
+    return float(total)
+
+
+def our_line(world: World) -> np.ndarray:
+    """Return x and z of the centres (n, 2) [m], the ball last."""
+    return np.array([body.position[[0, 2]] for body in world.bodies.values()])
+
 
 LARGEST_GAP = 1e-9  # [m]
 LARGEST_DRIFT = 0.01  # of the weight times a metre
@@ -81,18 +157,16 @@ class Motion:
         """Largest change of energy over the weight times a metre; inf if it diverged."""
         if self.diverged:
             return math.inf
-        weight = (self.case.load + chain.LINKS * chain.MASS) * chain.GRAVITY
+        weight = (self.case.load + LINKS * MASS) * GRAVITY
         return float(np.abs(self.energy - self.energy[0]).max() / weight)
 
 
 def our_motion(case: Case, solver: str = "direct", joints=None, **options) -> Motion:
-    """Return the motion of our chain; `joints` and `options` as for `chain.our_chain`."""
+    """Return the motion of our chain; `joints` and `options` as for `our_chain`."""
     joints = {"solver": solver} | (joints or {})
     options["position_projection"] = case.projected
-    world = chain.our_chain(
-        case.angle, case.load, case.time_step, case.kind, joints=joints, **options
-    )
-    parts = (partial(of, world) for of in (chain.our_line, chain.energy, chain.largest_gap))
+    world = our_chain(case.angle, case.load, case.time_step, case.kind, joints=joints, **options)
+    parts = (partial(of, world) for of in (our_line, energy, largest_gap))
     return Motion(case, partial(steps_through, world), *parts)
 
 
@@ -100,7 +174,7 @@ def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motio
     """Return the motion of MuJoCo's tree of ball joints, which cannot gape; None without it."""
     if mujoco is None or case.kind != "ball":
         return None
-    model, data = chain.mujoco_chain(mujoco, case.angle, case.load, case.time_step, integrator)
+    model, data = mujoco_chain(mujoco, case.angle, case.load, case.time_step, integrator)
     bad = mujoco.mjtWarning.mjWARN_BADQACC, mujoco.mjtWarning.mjWARN_BADQPOS
     mujoco.mj_forward(model, data)
 
@@ -125,7 +199,7 @@ def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> N
     how = ", position_projection" if case.projected else ""
     add, lowest = result.of(f"{case.name}, dt {step}{how}: "), 0.0
     if case.kind == "ball":
-        lowest = (chain.LINKS * chain.LENGTH + chain.RADIUS) * (1.0 - math.cos(case.angle))
+        lowest = (LINKS * LENGTH + RADIUS) * (1.0 - math.cos(case.angle))
     add("largest gap", "m", ours.largest_gap, below(LARGEST_GAP), analytic=0.0)
     add("ball below its start", "m", ours.drop, analytic=lowest, peer=peer and peer.drop)
     what, target = "change of energy over weight times 1 m", at_most(LARGEST_DRIFT)
@@ -159,7 +233,7 @@ def run(options: Options) -> Result:
             add_iterative(result, case)
     result.notes += [
         "the source shows a picture and gives no measures: "
-        + " ".join(chain.__doc__.split("Here: ")[1].split()),
+        + " ".join(__doc__.split("Here: ")[1].split()),
         "a swinging ball joint under T newton lets a link of mass m and length l vibrate at "
         "sqrt(12 T / (m l)): 1e4 rad/s here",
         "gaps are looked at 60 times a second; inf: a step was not finite",

@@ -8,8 +8,6 @@ rosbag included. The history is deep enough for the burst of one call of ~/step,
 that lag for a while. Commands use the same profile.
 """
 
-from __future__ import annotations
-
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 # A depth alone: the last messages, reliable, volatile.

@@ -249,14 +249,14 @@ class ControllerNode:
         if self._left_out == _MOST_LEFT_OUT:
             apart = (tick - self._last_tick) * self._controller.period
             raise HrpsimError(f"{self._other_period(apart)} (at {stamp} s)")
-        self.host.begin_anew()
+        self.host.restart()
 
     def _send_ahead(self, stamp: Stamp, state) -> bool:
         """Send a command to act `lead` later, if a period has passed since the last command."""
         now = stamp.total
         if self._next_tick_ns is None or self._next_tick_ns - now > self._period_ns:
             self._next_tick_ns = now  # the first state, or one of another node
-            self.host.begin_anew()
+            self.host.restart()
         if now < self._next_tick_ns:
             return False
         passed = (now - self._next_tick_ns) // self._period_ns

@@ -30,7 +30,7 @@ from hrpsim.ros.robot.robot_publishers import (
     ZmpPublisher,
 )
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
-from hrpsim.ros.robot.scan_publishers import sample_publishers
+from hrpsim.ros.robot.sample_publishers import sample_publishers
 from hrpsim.sensors.noise import NoiseLevels
 
 _TYPES = {

@@ -63,12 +63,12 @@ class Dashboard:
             self.report = gui.add_markdown("")
         with gui.add_folder("Topics", expand_by_default=False):
             self.topics = gui.add_markdown("")
-        for button, deed in (
+        for button, action in (
             (self.save, self._save),
             (self.load, self._load),
             (self.clear, self._clear),
         ):
-            button.on_click(lambda _, deed=deed: request(lambda: self._do(deed)))
+            button.on_click(lambda _, action=action: request(lambda: self._do(action)))
 
     def update(self) -> None:
         """Update the display, once a second."""
@@ -87,10 +87,10 @@ class Dashboard:
         if tuple(self.chosen.options) != names:
             self.chosen.options = names
 
-    def _do(self, deed: Callable[[], str]) -> None:
+    def _do(self, action: Callable[[], str]) -> None:
         """Run a button's action and show its result, as the service would."""
         try:
-            self.answer.content = deed()
+            self.answer.content = action()
         except HrpsimError as error:
             self.answer.content = f"refused: {_plain(str(error))}"
         self._next = 0.0

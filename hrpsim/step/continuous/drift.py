@@ -14,17 +14,15 @@ the world are held by their contacts at q + dt v'. Bodies at different times mus
 trees that may come near each other return to the start of the step together.
 """
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.step.continuous.swept_motion import (
-    LOOKS,
-    MORE_LOOKS,
-    are_looked_at,
+    MORE_QUERIES,
+    QUERIES,
     bounce_in_flight,
     is_penalty,
+    may_meet,
     meeting_of,
     root_of,
     separation_certificate,
@@ -49,22 +47,22 @@ def hold_back(s):
     held, bodies = s.continuous.bodies, s.forest.bodies
     for i in range(held.shape[0]):
         held[i].start_force = _IN_MIDDLE
-    wider_searches = LOOKS + MORE_LOOKS * search.candidate_count
+    queries_left = QUERIES + MORE_QUERIES * search.candidate_count
     for c in range(search.candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
-        if not are_looked_at(bodies, a, b) or bounce_in_flight(s.materials, s.continuous, a, b):
+        if not may_meet(bodies, a, b) or bounce_in_flight(s.materials, s.continuous, a, b):
             continue
         if _is_held(bodies, s.continuous, a) and _is_held(bodies, s.continuous, b):
             continue
-        fraction, wider_searches, cut = meeting_of(
-            s.settings[0], s.step_stats[0], s.collision, c, 0.0, 0.0, wider_searches
+        fraction, queries_left, cut = meeting_of(
+            s.settings[0], s.step_stats[0], s.collision, c, 0.0, 0.0, queries_left
         )
         if fraction < 1.0 and not cut and _pressed(s.counts[0], s.collision, number_a, number_b):
             if is_penalty(s.solver_choice, a, b):
                 continue
-            fraction, wider_searches, cut = meeting_of(
-                s.settings[0], s.step_stats[0], s.collision, c, _SEEN, _SEEN, wider_searches
+            fraction, queries_left, cut = meeting_of(
+                s.settings[0], s.step_stats[0], s.collision, c, _SEEN, _SEEN, queries_left
             )
         if fraction < 1.0:
             _hold(s.continuous, root_of(bodies, a))

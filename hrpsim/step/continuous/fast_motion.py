@@ -11,8 +11,6 @@ time is lost. Where these do not suffice, trees stop against each other (.stands
 that would pass through others before contacts are found, these are found at once (.drift).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -26,26 +24,26 @@ from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.continuous.drift import hold_back
 from hrpsim.step.continuous.speculative_contacts import list_speculative_contacts
 from hrpsim.step.continuous.standstill import carry
-from hrpsim.step.continuous.swept_motion import LOOKS, MORE_LOOKS, find_sweeps, is_fast
+from hrpsim.step.continuous.swept_motion import MORE_QUERIES, QUERIES, find_sweeps, is_fast
 from hrpsim.step.scene.records import EULER, RK4
-from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CANDIDATES, RESOLVED
+from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, RESOLVED, WIDER_SEARCH
 
 # How often a step may begin again with more speculative contacts.
 _PASSES = 24
 
 
 @inlined_kernel
-def look_at_drift(s):
+def check_drift(s):
     """Check the drift to the middle of the step; trees that would pass through others stay."""
     copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
 
 @inlined_kernel
-def look_at_motion(s):
+def check_motion(s):
     """Check the motion from continuous.q_swept on; prevent shapes from passing through others.
 
-    Returns LOOK_FURTHER if the step is to begin again with more contacts.
+    Returns WIDER_SEARCH if the step is to begin again with more contacts.
     """
     return (
         let_nothing_pass(s, 1)
@@ -84,23 +82,23 @@ def let_nothing_pass(s, solved):
         s.continuous.q_swept,
         s.continuous.q_carried,
     )
-    status = _look_further(s.settings[0], s.search[0], s.failure[0], s.collision)
+    status = _widen_search(s.settings[0], s.search[0], s.failure[0], s.collision)
     if status != DONE:
         return status
     if not solved:
         hold_back(s)
         return DONE
-    wider_searches = LOOKS + MORE_LOOKS * s.search[0].candidate_count
+    queries_left = QUERIES + MORE_QUERIES * s.search[0].candidate_count
     _find_way(s.forest, s.continuous.q_swept, s.q, s.continuous.carried)
     if s.settings[0].integrator != EULER and s.continuous.state[0].passes < _PASSES:
         update_poses(s.forest, s.continuous.q_swept, s.kinematics)
         update_velocities(s.forest, s.continuous.carried, s.kinematics)
-        wider_searches, status = list_speculative_contacts(s, wider_searches)
-        if status == LOOK_FURTHER:
+        queries_left, status = list_speculative_contacts(s, queries_left)
+        if status == WIDER_SEARCH:
             s.continuous.state[0].passes += 1
         if status != RESOLVED:
             return status
-    carry(s, wider_searches)
+    carry(s, queries_left)
     return DONE
 
 
@@ -186,7 +184,7 @@ def _find_turn(start, end, at, way_out, k):
 
 
 @inner_kernel
-def _look_further(settings, search, failure, collision):
+def _widen_search(settings, search, failure, collision):
     """Make the candidate list again if the step's impacts carry a shape beyond it."""
     shapes = collision.shapes
     beyond = False

@@ -10,8 +10,6 @@ others, so velocities change by equal and opposite impulses, and bodies come to 
 the step. The list grows until no shape passes, up to a limit of passes (.fast_motion).
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation
@@ -21,15 +19,15 @@ from hrpsim.model.shapes.geometry import MESH, PLANE
 from hrpsim.spatial.vector import speed_along
 from hrpsim.step.continuous.swept_motion import (
     FAR,
-    are_looked_at,
     both_fly,
     bounce_in_flight,
     is_ballistic,
     is_penalty,
+    may_meet,
     meeting_of,
     root_of,
 )
-from hrpsim.step.scene.status import DONE, LOOK_FURTHER, MORE_CONTACTS, RESOLVED
+from hrpsim.step.scene.status import DONE, MORE_CONTACTS, RESOLVED, WIDER_SEARCH
 
 _SAME = 1e-9  # share of the step within which two impacts are simultaneous
 _OF_PAIR = 16  # speculative contacts of a pair, at most
@@ -125,17 +123,17 @@ def _write_contact(kinematics, shapes, speculative, feature, contact):
 
 
 @inner_kernel
-def list_speculative_contacts(s, wider_searches):
+def list_speculative_contacts(s, queries_left):
     """List where shapes would pass into each other, the first of each tree.
 
-    s.kinematics and collision.motions are those of the motion. Returns how many of the
-    `wider_searches` at pairs are left, and DONE if nothing would pass, LOOK_FURTHER if the step is
-    to begin again, MORE_CONTACTS if there is no room for them, and RESOLVED if more contacts
-    cannot prevent any of it.
+    s.kinematics and collision.motions are those of the motion. Returns how many
+    queries are left then, and DONE if nothing would pass, WIDER_SEARCH if the step is to begin
+    again, MORE_CONTACTS if there is no room for them, and RESOLVED if more contacts cannot prevent
+    any of it.
     """
     collision, held = s.collision, s.continuous.bodies
     if _bar_pairs(collision, s.continuous):
-        return wider_searches, LOOK_FURTHER
+        return queries_left, WIDER_SEARCH
     for i in range(held.shape[0]):
         held[i].earliest = 2.0
     first = s.continuous.state[0].speculative_count
@@ -143,19 +141,19 @@ def list_speculative_contacts(s, wider_searches):
     for c in range(s.search[0].candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
-        if not are_looked_at(s.forest.bodies, a, b):
+        if not may_meet(s.forest.bodies, a, b):
             continue
         if s.continuous.state[0].ballistic and _has_time(s.continuous, a, b):
             again = _leave_the_air(s.continuous, a, b) or again
             continue
-        fraction, wider_searches, cut = meeting_of(
-            s.settings[0], s.step_stats[0], collision, c, 0.0, TOUCH, wider_searches
+        fraction, queries_left, cut = meeting_of(
+            s.settings[0], s.step_stats[0], collision, c, 0.0, TOUCH, queries_left
         )
         if fraction < 1.0 and _have_contact(s.counts[0], collision.contacts, number_a, number_b):
             if is_penalty(s.solver_choice, a, b):
                 continue
-            fraction, wider_searches, cut = meeting_of(
-                s.settings[0], s.step_stats[0], collision, c, TOUCH, TOUCH, wider_searches
+            fraction, queries_left, cut = meeting_of(
+                s.settings[0], s.step_stats[0], collision, c, TOUCH, TOUCH, queries_left
             )
         if bounce_in_flight(s.materials, s.continuous, a, b):
             if fraction < 1.0 or separation(collision.pairs[c], 0.0, 1.0, collision) < 0.0:
@@ -170,15 +168,15 @@ def list_speculative_contacts(s, wider_searches):
                 s.kinematics, collision, s.continuous, s.work.directions, c, fraction
             ):
                 s.failure[0].needed = collision.speculative_contacts.shape[0]
-                return wider_searches, MORE_CONTACTS
+                return queries_left, MORE_CONTACTS
             unmade = unmade or s.continuous.state[0].speculative_count == before
             for root in (root_of(s.forest.bodies, a), root_of(s.forest.bodies, b)):
                 if root >= 0:
                     held[root].earliest = min(held[root].earliest, fraction)
     _keep_earliest(s.forest.bodies, collision, s.continuous, first)
     if again or s.continuous.state[0].speculative_count > first:
-        return wider_searches, LOOK_FURTHER
-    return wider_searches, RESOLVED if unmade else DONE
+        return queries_left, WIDER_SEARCH
+    return queries_left, RESOLVED if unmade else DONE
 
 
 @inner_kernel

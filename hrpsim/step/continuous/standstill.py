@@ -11,25 +11,23 @@ relative motion is lost. Each meeting makes one cluster of two, so there are no 
 than there are trees.
 """
 
-from __future__ import annotations
-
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH
 from hrpsim.dynamics.tree_momentum import tree_momentum
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotated
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.continuous.swept_motion import are_looked_at, both_fly, find_sweeps, meeting_of
+from hrpsim.step.continuous.swept_motion import both_fly, find_sweeps, may_meet, meeting_of
 from hrpsim.step.motion.unconstrained_motion import carry_body
 
 _WORLD = -1
 
 
 @inner_kernel
-def carry(s, wider_searches):
+def carry(s, queries_left):
     """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
 
-    `wider_searches` bounds the searches at pairs; pairs beyond that stop where they are.
+    Pairs beyond `queries_left` stop where they are.
     """
     held, bodies, work = s.continuous.bodies, s.forest.bodies, s.work
     for i in range(held.shape[0]):
@@ -41,14 +39,14 @@ def carry(s, wider_searches):
         find_sweeps(
             s.forest, s.kinematics, s.collision, work.directions, s.continuous.q_carried, s.q
         )
-        fraction, pair, wider_searches = _first_meeting(
+        fraction, pair, queries_left = _first_meeting(
             s.settings[0],
             s.step_stats[0],
             s.search[0],
             bodies,
             s.collision,
             s.continuous,
-            wider_searches,
+            queries_left,
         )
         if pair < 0:
             break
@@ -86,27 +84,27 @@ def _place(bodies, continuous, time, q_out):
 
 
 @inner_kernel
-def _first_meeting(settings, stats, search, bodies, collision, continuous, wider_searches):
+def _first_meeting(settings, stats, search, bodies, collision, continuous, queries_left):
     """Return when the next two clusters meet, as a fraction of the time left, and their pair.
 
-    The pair is -1 if none do. Third, how many of the `wider_searches` are left.
+    The pair is -1 if none do. Third, how many queries are left then.
     """
     earliest, first = 1.0, -1
     for c in range(search.candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
-        if not are_looked_at(bodies, a, b) or _cluster_of(
+        if not may_meet(bodies, a, b) or _cluster_of(
             collision.shapes, continuous, number_a
         ) == _cluster_of(collision.shapes, continuous, number_b):
             continue
         if both_fly(continuous, a, b):
             continue
-        fraction, wider_searches, _ = meeting_of(
-            settings, stats, collision, c, TOUCH, STRIDE, wider_searches
+        fraction, queries_left, _ = meeting_of(
+            settings, stats, collision, c, TOUCH, STRIDE, queries_left
         )
         if fraction < earliest:
             earliest, first = fraction, c
-    return earliest, first, wider_searches
+    return earliest, first, queries_left
 
 
 @inlined_kernel

@@ -3,8 +3,6 @@
 
 """Swept motion of shapes in a step, and the CCD queries of pairs."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.candidates import FAST
@@ -18,7 +16,7 @@ from hrpsim.step.motion.free_rotation import is_free_body
 
 # CCD queries in one search through a step: a number, and more for each pair. One of a mesh counts
 # for many. Pairs that are left when they are used up stay where they began.
-LOOKS, MORE_LOOKS, _OF_MESH = 16_384, 64, 64
+QUERIES, MORE_QUERIES, _OF_MESH = 16_384, 64, 64
 
 # Added to the gap of a contact that counts only where impacts have exact times [m].
 FAR = 1e9
@@ -54,7 +52,7 @@ def find_sweeps(forest, kinematics, collision, directions, start, end):
 
 
 @inlined_kernel
-def are_looked_at(bodies, a, b):
+def may_meet(bodies, a, b):
     """Return whether two shapes of different trees need a CCD query: one is fast and near.
 
     A plane has no other side to come out at: contacts suffice.
@@ -81,7 +79,7 @@ def separation_certificate(a, b):
 
 
 @inner_kernel
-def meeting_of(settings, stats, collision, c, free_share, held_share, wider_searches):
+def meeting_of(settings, stats, collision, c, free_share, held_share, queries_left):
     """Return when the shapes of candidate pair c meet, as a fraction, and the queries left.
 
     It is 1 if they do not. They may penetrate by a share of the thinner one's thickness:
@@ -92,12 +90,12 @@ def meeting_of(settings, stats, collision, c, free_share, held_share, wider_sear
     thickness, slop = min(a.thickness, b.thickness), settings.slop
     depth, held_depth = max(free_share * thickness, slop), max(held_share * thickness, slop)
     cost = _OF_MESH if a.kind == MESH or b.kind == MESH else 1
-    fraction, looked, cut = first_closing(
-        collision.pairs[c], depth, held_depth, wider_searches // cost, collision
+    fraction, queries, cut = first_closing(
+        collision.pairs[c], depth, held_depth, queries_left // cost, collision
     )
-    stats.ccd_queries += looked
+    stats.ccd_queries += queries
     stats.impacts_cut += 1 if cut else 0
-    return fraction, max(wider_searches - cost * looked, 0), cut
+    return fraction, max(queries_left - cost * queries, 0), cut
 
 
 @inlined_kernel

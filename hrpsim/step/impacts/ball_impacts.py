@@ -7,8 +7,6 @@ Each ball has a list of its contacts and the time when the first of them closes.
 the balls that touch each other where and when it happens. Only their contacts are found again.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.impact_rows import (
@@ -57,8 +55,8 @@ def resolve_ball_impacts(s, island_number, left, most_rounds):
         if then >= settings.time_step:
             return left, math.inf
         now = max(now, then)
-        struck, looks = _find_struck(s, first, now)
-        left -= looks
+        struck, queries = _find_struck(s, first, now)
+        left -= queries
         if struck == _END:
             continue
         left -= _choose_round(s, island, struck, now)
@@ -151,13 +149,13 @@ def _find_struck(s, first, now):
     Returns the first of them and how many contacts were read.
     """
     balls = s.impacts.balls
-    struck, looks, body = _END, 0, first
+    struck, queries, body = _END, 0, first
     while body != _END:
         ball = balls[body]
         if ball.next_impact <= now:
             number = ball.first_contact
             while number != _END:
-                looks += 1
+                queries += 1
                 if s.rows.impacts[number].time <= now and _strikes(s, number, now):
                     partner = _partner(s.collision.contacts, number, body)
                     struck = _add_struck(balls, struck, body)
@@ -166,7 +164,7 @@ def _find_struck(s, first, now):
                 number = _next_of(s.collision.contacts, s.rows, number, body)
             ball.next_impact = _earliest(s.collision.contacts, s.rows, balls, body)
         body = ball.next_ball
-    return struck, looks
+    return struck, queries
 
 
 @inlined_kernel
@@ -224,12 +222,12 @@ def _choose_round(s, island, struck, now):
     while balls[last].next_struck != _END:
         last = balls[last].next_struck
     begin_choice(s.islands)
-    looks, body = 0, struck
+    queries, body = 0, struck
     while body != _END:
         number = balls[body].first_contact
         while number != _END:
             impact = s.rows.impacts[number]
-            looks += 1
+            queries += 1
             if not impact.chosen and impact.state != ABSENT and is_closed(impact, now):
                 if impact.placed != now:
                     place_contact(s, number, now)
@@ -243,7 +241,7 @@ def _choose_round(s, island, struck, now):
             number = _next_of(s.collision.contacts, s.rows, number, body)
         body = balls[body].next_struck
     _leave_out_who_waits(s.settings[0], s.constrained, s.rows, s.islands, now)
-    return looks
+    return queries
 
 
 @inner_kernel
@@ -282,7 +280,7 @@ def _fastest(rows, islands, now):
 @inner_kernel
 def _find_contacts_again(settings, contacts, constrained, rows, balls, struck, now):
     """Write how the gaps of the struck balls move now; return how many gaps those are."""
-    looks, body = 0, struck
+    queries, body = 0, struck
     while body != _END:
         number = balls[body].first_contact
         while number != _END:
@@ -298,11 +296,11 @@ def _find_contacts_again(settings, contacts, constrained, rows, balls, struck, n
                     balls[partner].next_impact = impact.time
                 elif before == balls[partner].next_impact:
                     balls[partner].next_impact = _earliest(contacts, rows, balls, partner)
-            looks += 1
+            queries += 1
             number = _next_of(contacts, rows, number, body)
         body = balls[body].next_struck
     body = struck
     while body != _END:
         balls[body].next_impact, balls[body].struck = _earliest(contacts, rows, balls, body), 0
         body = balls[body].next_struck
-    return looks
+    return queries

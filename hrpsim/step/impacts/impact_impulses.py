@@ -7,8 +7,6 @@ Rows are solved for impacts first and for the step's forces afterwards, which ov
 impulses; the next step starts from the latter. Contacts store both themselves.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.connection_rows import axis_of_row
 from hrpsim.constraints.joint_rows import JOINT_ROW_COUNT
 from hrpsim.constraints.rows import CONNECTION, DRIVE, LOWER_LIMIT

@@ -3,8 +3,6 @@
 
 """Islands with impacts: whether anything may strike, and their motion until then."""
 
-from __future__ import annotations
-
 from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
 from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_velocity
 from hrpsim.constraints.solver_table import ITERATIVE, PENALTY

@@ -9,8 +9,6 @@ that angular momentum is conserved and a ball without friction gains no spin. Bo
 their flight, not turned: they are balls (see `is_timed`).
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.contacts import place_shape

@@ -7,8 +7,6 @@ Contacts are found where shapes may meet with the velocities at the start of the
 rest that is struck may reach another within the same step; contacts are then found once more.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.candidates import FAST
@@ -20,14 +18,14 @@ from hrpsim.model.shapes.geometry import PLANE
 _AMPLE = 1.2
 
 # Searches in a step; shapes that are driven further after them meet others in the next step.
-_LOOKS = 40
+_MOST_SEARCHES = 40
 
 
 @inner_kernel
-def look_further(settings, counts, search, bodies, kinematics, collision, constrained, impacts):
+def widen_search(settings, counts, search, bodies, kinematics, collision, constrained, impacts):
     """Return whether a shape is driven to where another might be; write how far in the shapes."""
     shapes = collision.shapes
-    if impacts.state[0].wider_searches >= _LOOKS or not _any_driven(
+    if impacts.state[0].wider_searches >= _MOST_SEARCHES or not _any_driven(
         settings, bodies, kinematics, collision, constrained
     ):
         return False

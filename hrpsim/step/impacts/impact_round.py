@@ -8,9 +8,12 @@ Bodies stay where they are. Free balls have rounds of their own (.ball_impacts).
 Newton's law: the target of a row that strikes is -e times its rate; a row that is closed and at
 rest must not be pressed in; all rows of a round are solved together. Rigid constraints keep their
 velocity. Compliant constraints, and those bounded by a force, have no impulse in no time.
-"""
 
-from __future__ import annotations
+With friction Newton's law may give energy (Kane and Levinson 1985; Stronge 1990): friction changes
+the rate of a gap as well, so that -e times the rate before may exceed what an elastic impact gives.
+The energy that a round gives is the work of its impulses, sum l (u + u') / 2 over rows with the
+rates u before and u' after; a round that gives any is done again with less restitution.
+"""
 
 from hrpsim.constraints.impact_rows import (
     ABSENT,
@@ -25,11 +28,68 @@ from hrpsim.constraints.rows import CONTACT_ROW, is_one_sided, row_velocity, tak
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import solve
-from hrpsim.step.impacts.impact_energy import ask_for_less, gives_energy, note_rates
 from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.impacts.inelastic_impacts import count_impulse
 from hrpsim.step.rows.constraint_wrenches import add_wrench
 from hrpsim.step.rows.direct_island import solve_direct_island
+
+# Tolerated error of a round's energy, as a share of the work that its impulses do on each other.
+_ROUNDING = 1e-9
+
+
+@inlined_kernel
+def _rows_of_unit(row):
+    """Return how many rows a unit has, from its first on."""
+    return 3 if row.kind == CONTACT_ROW else 1
+
+
+@inner_kernel
+def note_rates(constrained, rows, islands):
+    """Save the velocities of the listed rows before the round."""
+    chosen = islands.chosen[0]
+    for k in range(chosen.end):
+        first = rows.chosen[k]
+        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+            rows.impacts[number].before = row_velocity(rows.rows[number], constrained.velocity)
+
+
+@inner_kernel
+def gives_energy(constrained, rows, islands):
+    """Return whether contacts and limits do work on the whole in this round.
+
+    Rigid constraints keep their velocity: a moving drive may do work in any impact.
+    """
+    chosen = islands.chosen[0]
+    work = exchanged = 0.0
+    for k in range(chosen.end):
+        first = rows.chosen[k]
+        if not is_one_sided(rows.rows[first]):
+            continue
+        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+            row = rows.rows[number]
+            before, after = rows.impacts[number].before, row_velocity(row, constrained.velocity)
+            work += row.impulse * (before + after)
+            exchanged += abs(row.impulse * before) + abs(row.impulse * after)
+    return work > _ROUNDING * exchanged
+
+
+@inner_kernel
+def ask_for_less(settings, constrained, rows, islands, now, part):
+    """Undo a round; set the targets of the listed rows to this part of their restitution."""
+    chosen, velocity = islands.chosen[0], constrained.velocity
+    threshold = settings.restitution_threshold
+    for k in range(chosen.end):
+        first = rows.chosen[k]
+        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+            apply_impulse(rows.rows[number], -rows.rows[number].impulse, rows.response, velocity)
+            rows.rows[number].impulse = 0.0
+        if is_one_sided(rows.rows[first]):
+            impact = rows.impacts[first]
+            whole = impact.restitution
+            impact.restitution *= part
+            rows.rows[first].target = wanted_rate(impact, now, False, threshold)
+            impact.restitution = whole
+
 
 # Largest change in the last sweep of a round, as a share of its fastest approach.
 EXACT = 1e-14

@@ -12,8 +12,6 @@ gaps are left to the step's own rows, and so are those that close slower than th
 balls with timed impacts these come to rest at their time.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -43,13 +41,13 @@ from hrpsim.step.impacts.impact_island import (
     needs_support,
 )
 from hrpsim.step.impacts.impact_place import drifted, is_timed, place_at_start
-from hrpsim.step.impacts.impact_reach import look_further
+from hrpsim.step.impacts.impact_reach import widen_search
 from hrpsim.step.impacts.impact_round import find_gaps, solve_round
 from hrpsim.step.impacts.inelastic_impacts import change_velocity
 from hrpsim.step.motion.free_rotation import is_free_body
 from hrpsim.step.rows.constraint_wrenches import clear_wrenches
 from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
-from hrpsim.step.scene.status import DONE, LOOK_FURTHER, RESOLVED
+from hrpsim.step.scene.status import DONE, RESOLVED, WIDER_SEARCH
 
 # Rounds in one island in a step: a number, and more for each of its constraint blocks. Gaps that
 # still close then have no restitution.
@@ -65,7 +63,7 @@ _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 def resolve_impacts(s):
     """Change s.velocity, and s.q with it, where gaps close with restitution.
 
-    Returns DONE if nothing changed; RESOLVED if the rows must be written again; LOOK_FURTHER if
+    Returns DONE if nothing changed; RESOLVED if the rows must be written again; WIDER_SEARCH if
     contacts must be found again, nothing else having changed.
 
     Reads: articulated, collision, connections, constrained, continuous, counts, direct, forest,
@@ -100,7 +98,7 @@ def resolve_impacts(s):
                 settings, s.collision.contacts, s.constrained, s.rows, s.continuous, ranges[k]
             )
     s.impacts.state[0].updates += allowed - left
-    if look_further(
+    if widen_search(
         settings,
         counts,
         s.search[0],
@@ -110,7 +108,7 @@ def resolve_impacts(s):
         s.constrained,
         s.impacts,
     ):
-        return LOOK_FURTHER
+        return WIDER_SEARCH
     change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
     _move_back(settings, counts, s.start, s.forest, s.q, s.velocity, s.constrained, s.continuous)
     update_poses(s.forest, s.q, s.kinematics)

@@ -9,8 +9,6 @@ first, under the same constraints, and the step's forces are found for the motio
 Springs, those of compliant contacts and limits too, have no impulse in no time.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS
 from hrpsim.constraints.rows import VELOCITY_LIMIT

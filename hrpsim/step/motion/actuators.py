@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 from hrpsim.actuators.commands import command_in_effect, count_step
-from hrpsim.actuators.friction import dry_friction
-from hrpsim.actuators.gear import begin_gear, linearise, relax_twist, settle
-from hrpsim.actuators.heat import heat
-from hrpsim.actuators.motor import damper_weight, find_limits
+from hrpsim.actuators.gear import begin_gear, dry_friction, linearise, relax_twist, settle
+from hrpsim.actuators.motor import damper_weight, find_limits, heat
 from hrpsim.dynamics.joint_forces import spring_inertia
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel

@@ -22,8 +22,6 @@ the angular velocity for which its contacts were solved, which the midpoint rule
 semi-implicit step. Its centre moves as the stages find, like that of all others.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.dynamics.spin import free_acceleration, solve_rows_of_three, turn_freely_for

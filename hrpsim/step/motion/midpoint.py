@@ -13,8 +13,6 @@ its energy swings without a drift of that order. v_m = v + dt/2 a needs the acce
 to be found; it is extrapolated from the steps before.
 """
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.system import FREE
 from hrpsim.step.motion.unconstrained_motion import move

@@ -15,8 +15,6 @@ the step, so the order of the integrator stays. Single bodies and trees at rest 
 is quadratic in the rates.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.dynamics.tree_momentum import add_momentum, tree_momentum

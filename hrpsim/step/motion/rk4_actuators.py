@@ -10,8 +10,6 @@ the limit at the end of the step (hybrid dynamics: Featherstone 2008, chapter 9)
 brakes with its effort limit delivers that at every stage.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.rows import VELOCITY_LIMIT
 from hrpsim.dynamics.joint_forces import add_delivered_effort, law_effort
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

@@ -10,8 +10,6 @@ step: those that a stage adds belong to the method, and correcting them would co
 Contacts, limits, springs and all other bounded constraints keep the force of the step.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.constraints.connection_rows import write_stage_rows

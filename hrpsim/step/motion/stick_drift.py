@@ -27,8 +27,6 @@ taken to follow, with the body's rotation:
 which is exact for a ball, a cylinder and a corner, and of second order for all else.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.friction_laws import friction_holds

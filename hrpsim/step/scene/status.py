@@ -19,6 +19,6 @@ DIVERGED = 9  # the new state would not be finite
 TOO_STIFF = 10  # a penalty contact began that would explode
 WAKES = 11  # something presses on a shape that sleeps: wake it, and do the step again
 FALLS_ASLEEP = 12  # the step is done, and an island is to sleep from here on
-LOOK_FURTHER = 13  # within a step: impacts drive shapes beyond the contacts that were found
+WIDER_SEARCH = 13  # within a step: impacts drive shapes beyond the contacts that were found
 RESOLVED = 14  # within a step: impacts changed its start
 TOO_LARGE = 15  # within a step: an island whose solution by Newton's method would take too long

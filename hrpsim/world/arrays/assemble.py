@@ -16,7 +16,7 @@ from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS
 from hrpsim.constraints.tendon_rows import TENDON_JOINTS, Tendons
 from hrpsim.dynamics.constraint_bodies import constrained_sizes
 from hrpsim.jit.fields import Axis, allocate
-from hrpsim.jit.lazy_kernels import new_on_demand
+from hrpsim.jit.lazy_kernels import new_lazy_kernels
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.system import JOINT_NQ, System
@@ -203,7 +203,7 @@ def assemble(
         direct=new_direct_system(rows, sizes[Axis.COLUMN], 0, bodies, 0, 0),
         newton=new_newton_system(bodies),
         newton_part=new_newton_system(bodies),
-        lazy_kernels=new_on_demand(),
+        lazy_kernels=new_lazy_kernels(),
     )
     scene.search["candidate_count"] = -1
     _set_rigid(scene.joint_parameters, time_step)

@@ -6,8 +6,6 @@
 docs/explanation/linearization.md, "Dynamics".
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.dynamics.motion_derivatives import factorise_mass

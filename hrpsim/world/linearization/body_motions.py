@@ -13,8 +13,6 @@ with the rotation R of a free base, v_pub = R' v and a_pub = R' (a - w x l) chan
 force on the base turns with it; a has the second derivative of its position.
 """
 
-from __future__ import annotations
-
 from hrpsim.dynamics.motion_derivatives import inverse_derivatives
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.forward import update_velocities

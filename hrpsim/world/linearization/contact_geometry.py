@@ -8,8 +8,6 @@ moved by a little along and about the axes of the world, and the pairs that it b
 searched again, whatever their shapes.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.collision.contacts import detect

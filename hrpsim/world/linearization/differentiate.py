@@ -6,8 +6,6 @@
 docs/explanation/linearization.md has the equations.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.rows import MIMIC
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.world.linearization.balance import (

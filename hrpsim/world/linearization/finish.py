@@ -10,8 +10,6 @@ and parameters follow. A free base turns by
 public layout by (R <- R exp(d)), along its own axes, linear part first.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.dynamics.articulated import place_inertias

@@ -3,8 +3,6 @@
 
 """The rows of joints that hold in a step: limits, friction, mimics, locks, motors, top speeds."""
 
-from __future__ import annotations
-
 from hrpsim.constraints.rows import LOCK, LOWER_LIMIT, MIMIC, UPPER_LIMIT, VELOCITY_LIMIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.world.linearization.contact_rows import (
@@ -13,9 +11,9 @@ from hrpsim.world.linearization.contact_rows import (
     rate_of,
     respond,
     slope_of,
+    stop_derivatives,
 )
 from hrpsim.world.linearization.room import AT_END
-from hrpsim.world.linearization.stop_law import stop_derivatives
 
 
 @inner_kernel

@@ -3,8 +3,6 @@
 
 """What of a world or a step is not differentiated, and constraints near another side."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.constraints.friction_laws import CONE

@@ -8,8 +8,6 @@ F = G Z in the few coordinates z = Z v, all that is redundant among the rows sta
 of the size of z: u = Z dv' and w = G' dl, of rigid rows and of others.
 """
 
-from __future__ import annotations
-
 from hrpsim.dynamics.motion_derivatives import solve_negative
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, RIGID, SOFT

@@ -128,11 +128,11 @@ class ContactView(SampledView):
         robot, at = self.robot, self.description
         if self._reader is not reader or self._frame is None:
             self._reader, own = reader, robot.access.links.whole
-            self._span = reader.table.span_of(robot, at.link)
+            self._range = reader.table.range_of(robot, at.link)
             self._frame = Reference(own._replace(links=link_records([at])))
-            arguments = reader.contacts, self._frame, *self._span, at.pattern.cell
+            arguments = reader.contacts, self._frame, *self._range, at.pattern.cell
             self._read = entry_point(read_pad, *arguments, self._work, wrench, pressure)
-        arguments = reader.contacts, self._frame, *self._span, at.pattern.cell
+        arguments = reader.contacts, self._frame, *self._range, at.pattern.cell
         self._read(*arguments, self._work, wrench, pressure)
 
     def _values(self) -> ContactValues:

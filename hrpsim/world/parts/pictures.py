@@ -152,7 +152,7 @@ class Pictures(Rays):
                 found += _drawn_robot(entity, table)
                 continue
             color, bodies = BODY_COLORS[bodies % len(BODY_COLORS)], bodies + 1
-            link = table.span_of(entity, None)[0]
+            link = table.range_of(entity, None)[0]
             found += [Drawn(s.geometry, link, Placement(s.R, s.p), color) for s in entity.shapes]
         first = len(table.names) - len(self._contents.fixed)
         for link, shape in enumerate(self._contents.fixed, first):
@@ -164,7 +164,7 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
     """Return the visuals of a robot; of a link whose mesh cannot be read, its collision shapes."""
     found, faults = [], {}
     for visual in visuals_of_model(robot.model):
-        link = table.span_of(robot, visual.link)[0]
+        link = table.range_of(robot, visual.link)[0]
         try:
             parts = _parts_of(robot, visual)
         except Exception as error:  # readers of mesh formats raise any exception
@@ -175,7 +175,7 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
         if shape.link in faults:
             frame = robot.model.frame(shape.link)
             at = Placement(frame.R, frame.p).inverse().then(Placement(shape.R, shape.p))
-            link = table.span_of(robot, shape.link)[0]
+            link = table.range_of(robot, shape.link)[0]
             found.append(Drawn(shape.geometry, link, at, STATIC_COLOR))
     if faults:
         text = "; ".join(faults.values())

@@ -209,5 +209,5 @@ def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
                 f" {error}; cast them with geometry='collision'"
             ) from error
         R, p = Placement(frame.R, frame.p).then(visual.placement)
-        targets.append(Target(geometry, frame.body, R, p, table.span_of(robot, visual.link)[0]))
+        targets.append(Target(geometry, frame.body, R, p, table.range_of(robot, visual.link)[0]))
     return targets

@@ -41,20 +41,20 @@ class LinkTable:
             *owners[: len(fixed)],
         )
         self._links = link_records([*frames, *fixed])
-        self._spans: dict = {}  # by entity, and by (entity, link)
+        self._ranges: dict = {}  # by entity, and by (entity, link)
         of_shape, first = list(range(len(frames), len(self.names))), 0
         for entity in entities:
-            self._spans[entity] = first, first + len(entity.frames)
+            self._ranges[entity] = first, first + len(entity.frames)
             for k, frame in enumerate(entity.frames, first):
-                self._spans[entity, frame.name] = k, k + 1
-            of_shape += [self._spans[entity, shape.link][0] for shape in entity.shapes]
+                self._ranges[entity, frame.name] = k, k + 1
+            of_shape += [self._ranges[entity, shape.link][0] for shape in entity.shapes]
             first += len(entity.frames)
         self.of_shape = np.array(of_shape, dtype=np.int64)
 
-    def span_of(self, entity: Entity, link: str | None) -> tuple[int, int]:
+    def range_of(self, entity: Entity, link: str | None) -> tuple[int, int]:
         """Return the first index of an entity or link, and the one after its last."""
         try:
-            return self._spans[entity if link is None else (entity, link)]
+            return self._ranges[entity if link is None else (entity, link)]
         except (KeyError, TypeError):
             names = [frame.name for frame in entity.frames]
             why = unknown_name("link", str(link), names)
@@ -218,7 +218,7 @@ class Readings(Part):
         WorldError, which names what exists, for an unknown link.
         """
         reader = self.reader
-        first, end = reader.table.span_of(entity, link)
+        first, end = reader.table.range_of(entity, link)
         sources = reader.contacts
         if self._sleep.any_asleep and self._sleep.sleeps(entity):
             sources = reader.sources_of(self._sleep.contact_records())

@@ -159,16 +159,16 @@ class Naming:
 
 
 def stats_of(
-    scene: Scene, kept: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
+    scene: Scene, sleeping: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
 ) -> StepStats:
-    """Return the results of the last step of the scene, with contacts `kept` of sleeping bodies."""
+    """Return the results of the last step; `sleeping` are the contacts of bodies asleep."""
     record = scene.step_stats[0]
     contact_count = int(scene.counts["contact_count"][0])
-    gaps = [scene.collision.contacts["gap"][:contact_count], kept["gap"]]
+    gaps = [scene.collision.contacts["gap"][:contact_count], sleeping["gap"]]
     return StepStats(
         iterations=record["sweeps"].item(),
         converged=bool(record["converged"]),
-        contact_count=contact_count + len(kept),
+        contact_count=contact_count + len(sleeping),
         row_count=int(scene.counts["row_count"][0]),
         max_penetration=max(0.0, -float(min(gap.min(initial=0.0) for gap in gaps))),
         direct_finished=not record["fell_back"],
@@ -253,10 +253,10 @@ class ConvergenceRecord:
         return self._since_reset.among(steps_done)
 
     def copy(self) -> tuple[int, Unmet, Unmet]:
-        """Return what `recall` takes."""
+        """Return what `restore` takes."""
         return self._steps_before, replace(self._in_call), replace(self._since_reset)
 
-    def recall(self, kept: tuple[int, Unmet, Unmet]) -> None:
+    def restore(self, saved: tuple[int, Unmet, Unmet]) -> None:
         """Set the counts to those of a copy."""
-        self._steps_before = kept[0]
-        self._in_call, self._since_reset = replace(kept[1]), replace(kept[2])
+        self._steps_before, in_call, since_reset = saved
+        self._in_call, self._since_reset = replace(in_call), replace(since_reset)

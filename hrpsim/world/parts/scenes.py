@@ -56,8 +56,8 @@ class Scenes:
         indices = None
         if self._kept is not None:
             indices = indices_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
-        kept, self._kept = self._kept, None
-        self.assemble(kept, indices)
+        old, self._kept = self._kept, None
+        self.assemble(old, indices)
         for entity in self._contents.entities[entities:]:
             entity.initialise()
 
@@ -135,9 +135,9 @@ class Scenes:
         """Return copies of all arrays that the next step depends on."""
         return [raw(array).copy().view(array.dtype) for array in _LASTING(self.scene)]
 
-    def put_back(self, kept: list[np.ndarray]) -> None:
+    def restore(self, arrays: list[np.ndarray]) -> None:
         """Write arrays of `lasting_arrays` back; what was added since stays."""
-        for saved, array in zip(kept, _LASTING(self.scene), strict=True):
+        for saved, array in zip(arrays, _LASTING(self.scene), strict=True):
             raw(array[: len(saved)])[...] = raw(saved)
 
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:

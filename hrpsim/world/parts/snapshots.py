@@ -86,8 +86,8 @@ class Snapshots(Exclusions):
                 "the snapshot was taken with other robots, bodies or connections in the world"
             )
         self._sleep.prepare(snapshot["sleep"])
-        self._scenes.put_back(snapshot["arrays"])
-        self._convergence.recall(snapshot["convergence"])
+        self._scenes.restore(snapshot["arrays"])
+        self._convergence.restore(snapshot["convergence"])
         self._sleep.resume()
         for entity, inertias in zip(self._contents.entities, snapshot["inertias"], strict=True):
             entity.forget_momentum_of(inertias)
