@@ -26,11 +26,11 @@ from hrpsim import Batch
 from hrpsim.experiments.framework.engines import mujoco_module
 from hrpsim.experiments.scenes.standing import humanoid, mujoco_spec
 
-WORLDS = (64, 1024)
+CALLS = (64, 50), (1024, 50), (1024, 5)  # worlds, steps of a call
 SPREAD = 0.05  # of the velocities that the worlds begin with [m/s and rad/s]
 OURS, SWEPT = "hrpsim.Batch", "hrpsim.Batch, sweeps alone"
 MUJOCO, MJBATCH = "mujoco.rollout, Newton", "mjbatch, Newton"
-STEPS = 50  # of a call
+BEFORE = 100  # steps before the state that every measured call begins in
 
 
 class Variation(NamedTuple):
@@ -54,7 +54,7 @@ def variation(worlds: int) -> Variation:
     return Variation(*(random.uniform(low, high, worlds) for low, high in ranges))
 
 
-def _our_subject(engine, varied: Variation, threads: int) -> Subject:
+def _our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
     batch = Batch(engine.world, len(varied.masses), threads=threads)
     name, (kp, kd) = engine.robot.name, engine.robot.gains
     batch.scale_inertias(name, varied.masses)
@@ -62,10 +62,14 @@ def _our_subject(engine, varied: Variation, threads: int) -> Subject:
     batch.set_friction("default", "default", varied.frictions)
     for world, velocity in zip(batch.worlds, varied.velocities(engine.model.nv)):
         world.robots[name].v = velocity
-    return Subject(engine.name, lambda n: batch.step(n * STEPS), True, each=len(batch) * STEPS)
+    batch.step(BEFORE)
+    batch.close()
+    batch = Batch.of(batch.worlds, threads=threads)
+    each = len(batch) * steps
+    return Subject(engine.name, lambda n: batch.step(n * steps), True, batch.reset, 1, each)
 
 
-def _mujoco_subject(mujoco, engine: MujocoStanding, varied: Variation, threads: int) -> Subject:
+def _mujoco_subject(mujoco, engine: MujocoStanding, varied: Variation, threads, steps) -> Subject:
     from mujoco.rollout import Rollout
 
     count = len(varied.masses)
@@ -82,15 +86,18 @@ def _mujoco_subject(mujoco, engine: MujocoStanding, varied: Variation, threads: 
     states = np.tile(state, (count, 1))
     first = 1 + engine.mj.nq  # after time and configuration
     states[:, first : first + engine.mj.nv] = varied.velocities(engine.mj.nv)
-    control = np.tile(engine.data.ctrl, (count, STEPS, 1))
+    control = np.tile(engine.data.ctrl, (count, BEFORE, 1))
     pool = Rollout(nthread=threads if threads > 1 else 0)
+    after, _ = pool.rollout(models, data, states, control)
+    states, control = after[:, -1].copy(), control[:, :steps].copy()
 
     def run(calls):
+        begin = states
         for _ in range(calls):
-            after, _ = pool.rollout(models, data, states, control)
-            states[:] = after[:, -1]
+            after, _ = pool.rollout(models, data, begin, control)
+            begin = after[:, -1]
 
-    return Subject(MUJOCO, run, each=count * STEPS)
+    return Subject(MUJOCO, run, most=1, each=count * steps)
 
 
 def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: int):
@@ -111,18 +118,21 @@ def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: 
     )
 
 
-def _subjects(mujoco, ours, worlds: int, threads: int, closing: list) -> list[Subject]:
+def _subjects(mujoco, ours, call, threads: int, closing: list) -> list[Subject]:
+    worlds, steps = call
     varied = variation(worlds)
-    subjects = [_our_subject(engine, varied, threads) for engine in ours]
+    subjects = [_our_subject(engine, varied, threads, steps) for engine in ours]
     if mujoco is None:
         return subjects
     engine = MujocoStanding(mujoco, ours[0].model, ours[0].state()[0], "Newton")
     engine.step(2000)
-    subjects.append(_mujoco_subject(mujoco, engine, varied, threads))
+    subjects.append(_mujoco_subject(mujoco, engine, varied, threads, steps))
     other = _mjbatch_worlds(mujoco, engine, varied, threads)
     if other is not None:
         closing.append(other)
-        run = Subject(MJBATCH, lambda n: other.step(n * STEPS), each=worlds * STEPS)
+        other.step(BEFORE)
+        each = worlds * steps
+        run = Subject(MJBATCH, lambda n: other.step(n * steps), False, other.reset, 1, each)
         subjects.append(run)
     return subjects
 
@@ -137,13 +147,14 @@ def run(result: CaseResult, effort: Effort) -> None:
     ours = [HrpsimStanding(model, OURS), HrpsimStanding(model, SWEPT, solver="iterative")]
     mujoco, throughput, names = mujoco_module(), {}, []
     effort = dataclasses.replace(effort, slice=0.1)
-    for worlds in WORLDS[:1] if effort.quick else WORLDS:
+    for call in CALLS[:1] if effort.quick else CALLS:
         for threads in range(1, min(core_count(), 2) + 1):
             use_cores(threads)
             closing: list[MjbatchWorlds] = []
             try:
-                subjects = _subjects(mujoco, ours, worlds, threads, closing)
-                quantity = f"{worlds} worlds, {threads} thread{'s' if threads > 1 else ''}"
+                subjects = _subjects(mujoco, ours, call, threads, closing)
+                quantity = f"{call[0]} worlds, {call[1]} steps a call, {threads} thread"
+                quantity += "s" if threads > 1 else ""
                 clock = time.perf_counter if threads > 1 else _processor_time_with(closing)
                 times = result.measure(quantity, subjects, dataclasses.replace(effort, clock=clock))
             finally:
@@ -157,9 +168,10 @@ def run(result: CaseResult, effort: Effort) -> None:
     head = ["thousand world-steps a second", *names]
     result.extra.append((head, [[name, *values] for name, values in throughput.items()]))
     result.notes += [
-        f"hrp2_like standing on 8 points, {STEPS} steps a call; worlds differ in masses and gains "
-        "(±10 %), friction (0.5 to 1) and the velocities they begin with; microseconds are "
-        "processor time over world-steps with one thread, wall time with two",
+        "hrp2_like standing on 8 points; worlds differ in masses and gains (±10 %), friction (0.5 "
+        f"to 1) and the velocities they begin with; every call begins {BEFORE} steps later, in "
+        "the same states; microseconds are processor time over world-steps with one thread, wall "
+        "time with two",
         f"{SWEPT}: what comes to rest is otherwise solved by Newton's method, to 1e-12 m/s",
         f"mjbatch is measured where {PYTHON} names an interpreter that has it, which needs a "
         "MuJoCo of its own",

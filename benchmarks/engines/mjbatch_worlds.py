@@ -4,7 +4,8 @@
 """mjbatch's worlds, in an interpreter of their own: it needs another MuJoCo than we compare with.
 
 Run as a script there, with the folder that `MjbatchWorlds` has written; it answers a number of
-steps on each line of its input with its processor time when they are done.
+steps on each line of its input with its processor time when they are done. After none, all are in
+the state after the first steps.
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ class MjbatchWorlds:
         self._process.stdin.write(f"{count}\n")
         self._read()
 
+    def reset(self) -> None:
+        """Return all to the state after the first call of `step`."""
+        self.step(0)
+
     def _read(self) -> None:
         answer = self._process.stdout.readline()
         if not answer:
@@ -78,8 +83,15 @@ def _serve(folder: Path, threads: int) -> None:
     for name in ("qpos", "qvel", "ctrl"):
         batch.bind(name)[:] = arrays[name]
     print(time.process_time(), flush=True)
+    start: dict[str, np.ndarray] = {}
     for line in sys.stdin:
-        batch.step(nstep=int(line))
+        if int(line):
+            batch.step(nstep=int(line))
+        for name in ("qpos", "qvel"):
+            if name not in start:
+                start[name] = batch.bind(name).copy()
+            elif int(line) == 0:
+                batch.bind(name)[:] = start[name]
         print(time.process_time(), flush=True)
 
 

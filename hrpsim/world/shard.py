@@ -60,7 +60,10 @@ class Shard:
                     stepping.begin_call()
                     begun.append(stepping)
                     stepping.get_ready()
-                    rest[index] = n
+                    if stepping.has_samplers:
+                        rest[index] = n
+                    else:
+                        left[index] = n
                 except WorldError as error:
                     failures[self._numbers[index]] = error
             while left.any() or self._next_chunk(rest, failures):
@@ -82,7 +85,7 @@ class Shard:
     def _next_chunk(self, rest: dict[int, int], failures: dict[int, WorldError]) -> bool:
         """Begin the steps up to the next sample of a sensor; return whether there are any.
 
-        `rest` has the steps left of each world by its index.
+        `rest` has the steps left of each world with such sensors by its index.
         """
         left = self._turns["left"]
         for index in list(rest):

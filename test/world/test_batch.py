@@ -232,6 +232,17 @@ def test_a_study_over_friction():
         assert batch.map(lambda world, k: (k, world.time)) == [(k, 1.0) for k in range(6)]
 
 
+def test_a_step_after_a_reset_uses_the_references_that_exist():
+    """To make them takes as long as many steps of a robot."""
+    with hrpsim.Batch(standing_world(), 2, threads=1) as batch:
+        batch.step(3)
+        before = [one._stepping.reference() for one in batch.worlds]
+        batch.reset()
+        batch.worlds[0].reset()
+        for one, reference in zip(batch.worlds, before, strict=True):
+            assert one._stepping.reference() is reference
+
+
 def test_worlds_are_reset_by_number_or_by_truth_values():
     """A truth value for each is not taken for the numbers 0 and 1."""
     with hrpsim.Batch(box_world(), 3) as batch:

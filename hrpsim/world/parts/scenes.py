@@ -96,9 +96,16 @@ class Scenes:
             provide_used(self.present)
 
     def use_collision(self, **arrays: np.ndarray) -> None:
-        """Set arrays of the collision detection, which then searches all pairs again."""
-        collision = self.present.collision._replace(**arrays)
-        self.present = self.present._replace(collision=collision)
+        """Set arrays of the collision detection, which then searches all pairs again.
+
+        Those of the same shape are overwritten: references to the scene stay valid.
+        """
+        collision = self.present.collision
+        others = {k: new for k, new in arrays.items() if new.shape != getattr(collision, k).shape}
+        for name in arrays.keys() - others.keys():
+            getattr(collision, name)[...] = arrays[name]
+        if others:
+            self.present = self.present._replace(collision=collision._replace(**others))
         self.present.search["candidate_count"] = -1
 
     def present_q(self, entity: Entity) -> np.ndarray:

@@ -176,11 +176,9 @@ class Sleep:
         """Mark the shapes that move, after some fell asleep or woke; pairs are searched again."""
         scene = self._scenes.present
         shapes = scene.collision.shapes
-        collision = scene.collision._replace(
+        self._scenes.use_collision(
             moving=np.flatnonzero(shapes["body"] >= 0), body_bounds=new_body_bounds(shapes)
         )
-        self._scenes.present = scene._replace(collision=collision)
-        scene.search["candidate_count"] = -1
         scene.step_stats["worst_row"] = -1
         scene.step_stats["asleep"] = len(self._island_of)
         if self.nothing_moves:

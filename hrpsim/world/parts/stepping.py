@@ -123,7 +123,7 @@ class Stepping(Part):
     def begin_call(self) -> None:
         """Begin a call of `step`. WorldError where another thread is in one."""
         self._contents.refuse_while_stepping()
-        self._before = self._convergence.begin_call(int(self._contents.clock[0]))
+        self._before = self._convergence.begin_call(self._contents.clock.item())
         self._contents.is_stepping = True
 
     def give_up_call(self) -> None:
@@ -177,6 +177,11 @@ class Stepping(Part):
                     self.take(status, unmet, by_newton)
             if samples:
                 contents.sample()
+
+    @property
+    def has_samplers(self) -> bool:
+        """Whether any sensor measures at times of its own."""
+        return bool(self._contents.samplers)
 
     def begin_chunk(self, left: int) -> int:
         """Have the sensors measure; return how many of `left` steps there are up to the next."""
