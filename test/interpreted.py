@@ -12,17 +12,56 @@ from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.spatial.simd import LANES
 
 
+class Record(np.record):
+    """A record whose fields are its attributes, also those named as an attribute of numpy's."""
+
+    def __getattribute__(self, name):
+        fields = super().__getattribute__("dtype").fields
+        return self[name] if name in fields else super().__getattribute__(name)
+
+
+class Records(np.ndarray):
+    """Records whose fields, as arrays, are attributes."""
+
+    def __getattr__(self, name):
+        if name in (self.dtype.fields or ()):
+            return self[name]
+        raise AttributeError(name)
+
+    def __setattr__(self, name, value):
+        if name in (self.dtype.fields or ()):
+            self[name] = value
+        else:
+            super().__setattr__(name, value)
+
+
 def interpreted(kernel: KernelFunction):
     """Return a kernel as a function of Python, and so all that it calls.
 
-    Records are those of `records`. The same law holds for the compiled kernel up to rounding.
+    Records are those of `records`, or seen `with_attributes`. The same law holds for the compiled
+    kernel up to rounding.
     """
-    return _function_of(kernel, {})
+    function = _function_of(kernel, {})
+
+    def run(*arguments):
+        with np.errstate(over="ignore"):  # of unsigned integers
+            return function(*arguments)
+
+    return run
 
 
-def records(count: int, dtype: np.dtype) -> np.recarray:
+def records(count: int, dtype: np.dtype) -> Records:
     """Return zeroed records with attributes, as kernels read and write them."""
-    return np.zeros(count, dtype).view(np.recarray)
+    return with_attributes(np.zeros(count, dtype))
+
+
+def with_attributes(part):
+    """Return views of a part of a scene, an array or a named tuple, whose records have attributes."""
+    if isinstance(part, tuple):
+        return type(part)(*map(with_attributes, part))
+    if part.dtype.names is None:
+        return part
+    return part.view(np.dtype((Record, part.dtype))).view(Records)
 
 
 def _function_of(kernel, made):
@@ -44,14 +83,28 @@ def _value_of(value, name, made):
 
 
 def _store(array, at, vector):
-    array.reshape(-1)[at : at + LANES] = vector
+    array.reshape(-1)[at : at + len(vector)] = vector
+
+
+def _store_six_transposed(array, at, stride, *rows):
+    for k in range(6):
+        _store(array, at + k * stride, np.array([row[k] for row in rows]))
 
 
 _VECTORS = {
     "load": lambda array, at: array.reshape(-1)[at : at + LANES].copy(),
     "store": _store,
+    "store_six": lambda array, at, vector: _store(array, at, vector[:6]),
+    "store_six_transposed": _store_six_transposed,
+    "broadcast": lambda number: np.full(LANES, number),
+    "unit": lambda k: np.eye(LANES)[k],
     "plus": np.add,
     "times": np.multiply,
+    "product": np.multiply,
     "plus_times": lambda total, vector, factor: total + vector * factor,
     "minus_times": lambda total, vector, factor: total - vector * factor,
+    "plus_product": lambda total, a, b: total + a * b,
+    "lanes_from": lambda vector, first: np.where(np.arange(LANES) < first, 0.0, vector),
+    "sum_six": lambda vector: vector[:6].sum(),
+    "sum_eight": np.sum,
 }
