@@ -56,7 +56,7 @@ def records(count: int, dtype: np.dtype) -> Records:
 
 
 def with_attributes(part):
-    """Return views of a part of a scene, an array or a named tuple, whose records have attributes."""
+    """Return views of an array, or named tuple of arrays, of a scene: their records have attributes."""
     if isinstance(part, tuple):
         return type(part)(*map(with_attributes, part))
     if part.dtype.names is None:

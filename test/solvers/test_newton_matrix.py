@@ -11,7 +11,6 @@ from hrpsim import Box, World
 from hrpsim.solvers.newton.coulomb_law import OPEN, STICKS
 from hrpsim.solvers.newton.matrix import add_push, motion_along, write_matrix
 
-
 run_write_matrix, move, push = map(interpreted, (write_matrix, motion_along, add_push))
 
 
