@@ -14,7 +14,8 @@ from grouped import left_out, own_shared_memory
 
 from hrpsim.ros.base.domain import PrivateDomain
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # where the package benchmarks lies
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))  # where the package benchmarks lies
 
 # Test oracles and tools: where one is not installed, what needs it is skipped by its name.
 OPTIONAL = {
@@ -22,6 +23,9 @@ OPTIONAL = {
     *("control_msgs", "simulation_interfaces", "tf2_msgs", "trimesh", "viser"),
     *("cma", "distributed", "gymnasium", "xarray", "zarr"),
 }
+
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 # Each worker of each test run talks ROS to itself only: on this machine, with shared memory of its
 # own where that is permitted, and in a domain that is held while it runs, so that neither another
@@ -59,7 +63,12 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark as long the cases of each test that its mark `quick_cases` does not name."""
+    """Mark as long the cases of each test that its mark `quick_cases` does not name.
+
+    Workers that collected in another order (see below) have one order again.
+    """
+    if WORKERS > 1:
+        items.sort(key=lambda item: item.path.relative_to(HERE).parts[0])
     tests = defaultdict(dict)
     for item in items:
         if item.get_closest_marker("quick_cases") and hasattr(item, "callspec"):
@@ -72,8 +81,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_make_collect_report(collector):
-    """Skip a file that imports what may be missing and is."""
+    """Skip a file that imports what may be missing and is.
+
+    Each worker of pytest-xdist begins with another of the folders: in a new checkout, one of them
+    compiles the assertions of a file, and the others read what it stored.
+    """
     report = (yield).get_result()
+    if collector.path == HERE and report.passed:
+        first = len(report.result) * WORKER // WORKERS
+        report.result = report.result[first:] + report.result[:first]
     call = getattr(report, "call", None)
     lacking = _lacking(call.excinfo.value) if call and call.excinfo else None
     if report.failed and lacking:

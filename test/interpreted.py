@@ -56,7 +56,7 @@ def records(count: int, dtype: np.dtype) -> Records:
 
 
 def with_attributes(part):
-    """Return views of an array, or named tuple of arrays, of a scene: their records have attributes."""
+    """Return views of an array, or a named tuple of arrays, whose records have attributes."""
     if isinstance(part, tuple):
         return type(part)(*map(with_attributes, part))
     if part.dtype.names is None:
