@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from grouped import left_out, own_shared_memory
+from interpreted import prepared_kernels
 
 from hrpsim.ros.base.domain import PrivateDomain
 
@@ -77,6 +78,32 @@ def pytest_collection_modifyitems(items):
         patterns = next(iter(cases.values())).get_closest_marker("quick_cases").args
         for case in left_out(cases, patterns):
             cases[case].add_marker(pytest.mark.long)
+
+
+@pytest.fixture(scope="session")
+def _derivatives_of_steps():
+    """The kernels of the derivatives of a step, interpreted, by the modules that call them."""
+    from hrpsim.world.linearization import (
+        connection_sides,
+        corrections,
+        given_impulses,
+        step_derivatives,
+    )
+
+    callers = connection_sides, corrections, given_impulses, step_derivatives
+    return {module: prepared_kernels(module) for module in callers}
+
+
+@pytest.fixture
+def derivatives_in_python(request, monkeypatch, _derivatives_of_steps):
+    """Run the kernels of the derivatives of a step as Python, in tests that are not long.
+
+    Compiling them takes half a minute, and running most tests no longer this way.
+    """
+    if not request.node.get_closest_marker("long"):
+        for module, kernels in _derivatives_of_steps.items():
+            for name, function in kernels.items():
+                monkeypatch.setattr(module, name, function)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -3,12 +3,14 @@
 
 """Kernels as Python runs them: for unit tests of a law, in which compiling takes all the time."""
 
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 import numpy as np
 
 from hrpsim.jit.kernel_function import KernelFunction
+from hrpsim.jit.lazy_kernels import _declared
 from hrpsim.jit.numba_code import NumbaCode
+from hrpsim.jit.reference import Reference
 from hrpsim.spatial.simd import LANES
 
 
@@ -38,14 +40,13 @@ class Records(np.ndarray):
 def interpreted(kernel: KernelFunction):
     """Return a kernel as a function of Python, and so all that it calls.
 
-    Records are those of `records`, or seen `with_attributes`. The same law holds for the compiled
-    kernel up to rounding.
+    It takes what the kernel does; the same law holds for that up to rounding.
     """
     function = _function_of(kernel, {})
 
     def run(*arguments):
         with np.errstate(over="ignore"):  # of unsigned integers
-            return function(*arguments)
+            return function(*map(with_attributes, arguments))
 
     return run
 
@@ -56,12 +57,24 @@ def records(count: int, dtype: np.dtype) -> Records:
 
 
 def with_attributes(part):
-    """Return views of an array, or a named tuple of arrays, whose records have attributes."""
+    """Return views of an array, or a named tuple or reference of arrays, for `interpreted`.
+
+    Their records have attributes. Numbers are returned as they are.
+    """
+    if isinstance(part, Reference):
+        part = part.whole
     if isinstance(part, tuple):
         return type(part)(*map(with_attributes, part))
-    if part.dtype.names is None:
+    if getattr(part, "dtype", np.dtype(float)).names is None:
         return part
     return part.view(np.dtype((Record, part.dtype))).view(Records)
+
+
+def prepared_kernels(module: ModuleType) -> dict:
+    """Return, interpreted, the kernels `f` that a module calls as `_f = prepared(f)`, by `_f`."""
+    names = [name for name in vars(module) if name.startswith("_")]
+    kernels = {name: getattr(module, name[1:], None) for name in names}
+    return {n: interpreted(k) for n, k in kernels.items() if isinstance(k, KernelFunction)}
 
 
 def _function_of(kernel, made):
@@ -73,13 +86,21 @@ def _function_of(kernel, made):
         known = function.__globals__
         used = (name for name in function.__code__.co_names if name in known)
         names.update({name: _value_of(known[name], name, made) for name in used})
+        if "call_address" in names:
+            names["call_address"] = _call_of_lazy_kernel(function, made)
     return made[kernel]
+
+
+def _call_of_lazy_kernel(function, made):
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__, strict=True))
+    kernel = _declared[cells["name"].cell_contents].kernel
+    return lambda address, arguments: _function_of(kernel, made)(*arguments)
 
 
 def _value_of(value, name, made):
     if isinstance(value, KernelFunction):
         return _function_of(value, made)
-    return _VECTORS[name] if isinstance(value, NumbaCode) else value
+    return _VECTORS.get(name, value) if isinstance(value, NumbaCode) else value
 
 
 def _store(array, at, vector):
