@@ -103,8 +103,15 @@ def _value_of(value, name, made):
     return _VECTORS.get(name, value) if isinstance(value, NumbaCode) else value
 
 
+def _load(array, at):
+    """Return eight numbers; beyond the end of a spatial vector in a record, what is to spare."""
+    found = array.reshape(-1)[at : at + LANES]
+    return np.concatenate([found, np.zeros(LANES - len(found))])
+
+
 def _store(array, at, vector):
-    array.reshape(-1)[at : at + len(vector)] = vector
+    there = array.reshape(-1)[at : at + len(vector)]
+    there[:] = vector[: len(there)]
 
 
 def _store_six_transposed(array, at, stride, *rows):
@@ -113,7 +120,7 @@ def _store_six_transposed(array, at, stride, *rows):
 
 
 _VECTORS = {
-    "load": lambda array, at: array.reshape(-1)[at : at + LANES].copy(),
+    "load": _load,
     "store": _store,
     "store_six": lambda array, at, vector: _store(array, at, vector[:6]),
     "store_six_transposed": _store_six_transposed,

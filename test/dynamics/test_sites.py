@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dynamics.oracle import random_q
 from dynamics.trees import random_tree
+from interpreted import interpreted
 
 import hrpsim
 from hrpsim.dynamics.articulated import factorise, new_articulated, start_bodies, wrench_response
@@ -19,7 +20,6 @@ from hrpsim.dynamics.constraint_bodies import (
     number_constraint_bodies,
 )
 from hrpsim.dynamics.response import constrained_responses, constrained_velocities
-from hrpsim.jit.compiled import kernel
 from hrpsim.jit.fields import allocate
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
@@ -27,17 +27,19 @@ from hrpsim.model.system import FREE, JOINT_NV
 from hrpsim.spatial.simd import LANES
 from robots import HRP2_LIKE
 
+respond_to, number, respond, move, place, start, factor = map(
+    interpreted,
+    (
+        *(wrench_response, number_constraint_bodies, constrained_responses),
+        *(constrained_velocities, update_poses, start_bodies, factorise),
+    ),
+)
 
-@kernel
-def respond_to(forest, kinematics, articulated, effort, dv_out):
-    wrench_response(forest, kinematics, articulated, effort, dv_out)
 
-
-@kernel
 def answer_ports(forest, kinematics, articulated, velocity, constrained_out):
-    count, needed = number_constraint_bodies(forest, constrained_out)
-    constrained_responses(forest, kinematics, articulated, count, constrained_out)
-    constrained_velocities(forest, kinematics, velocity, count, constrained_out)
+    count, needed = number(forest, constrained_out)
+    respond(forest, kinematics, articulated, count, constrained_out)
+    move(forest, kinematics, velocity, count, constrained_out)
     return count, needed
 
 
@@ -51,10 +53,10 @@ class Factorised:
         self.model, self.forest = model, forest_of(model.system)
         self.kinematics = new_kinematics(model.body_count)
         self.articulated = new_articulated(model.body_count)
-        update_poses(self.forest, q, self.kinematics)
-        start_bodies(self.forest, self.kinematics, self.articulated)
+        place(self.forest, q, self.kinematics)
+        start(self.forest, self.kinematics, self.articulated)
         rotors, effort = model.system.rotor_inertia, np.zeros(model.nv)
-        assert factorise(self.forest, self.kinematics, rotors, effort, self.articulated) == -1
+        assert factor(self.forest, self.kinematics, rotors, effort, self.articulated) == -1
         self.to_public = np.eye(model.nv)
         for joint in model.joints:
             if joint.joint_type == FREE:
