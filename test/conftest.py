@@ -98,7 +98,8 @@ def _derivatives_of_steps():
 def derivatives_in_python(request, monkeypatch, _derivatives_of_steps):
     """Run the kernels of the derivatives of a step as Python, in tests that are not long.
 
-    Compiling them takes half a minute, and running most tests no longer this way.
+    Compiling them takes half a minute of processor time, and most tests take less than a second
+    without it.
     """
     if not request.node.get_closest_marker("long"):
         for module, kernels in _derivatives_of_steps.items():
