@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from grouped import left_out, own_shared_memory
+from interpreted import prepared_kernels
 
 from hrpsim.ros.base.domain import PrivateDomain
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # where the package benchmarks lies
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))  # where the package benchmarks lies
 
 # Test oracles and tools: where one is not installed, what needs it is skipped by its name.
 OPTIONAL = {
@@ -22,6 +24,9 @@ OPTIONAL = {
     *("control_msgs", "simulation_interfaces", "tf2_msgs", "trimesh", "viser"),
     *("cma", "distributed", "gymnasium", "xarray", "zarr"),
 }
+
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 # Each worker of each test run talks ROS to itself only: on this machine, with shared memory of its
 # own where that is permitted, and in a domain that is held while it runs, so that neither another
@@ -59,7 +64,12 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark as long the cases of each test that its mark `quick_cases` does not name."""
+    """Mark as long the cases of each test that its mark `quick_cases` does not name.
+
+    Workers that collected in another order (see below) have one order again.
+    """
+    if WORKERS > 1:
+        items.sort(key=lambda item: item.path.relative_to(HERE).parts[0])
     tests = defaultdict(dict)
     for item in items:
         if item.get_closest_marker("quick_cases") and hasattr(item, "callspec"):
@@ -70,10 +80,44 @@ def pytest_collection_modifyitems(items):
             cases[case].add_marker(pytest.mark.long)
 
 
+@pytest.fixture(scope="session")
+def _derivatives_of_steps():
+    """The kernels of the derivatives of a step, interpreted, by the modules that call them."""
+    from hrpsim.world.linearization import (
+        connection_sides,
+        corrections,
+        given_impulses,
+        step_derivatives,
+    )
+
+    callers = connection_sides, corrections, given_impulses, step_derivatives
+    return {module: prepared_kernels(module) for module in callers}
+
+
+@pytest.fixture
+def derivatives_in_python(request, monkeypatch, _derivatives_of_steps):
+    """Run the kernels of the derivatives of a step as Python, in tests that are not long.
+
+    Compiling them takes half a minute of processor time, and most tests take less than a second
+    without it.
+    """
+    if not request.node.get_closest_marker("long"):
+        for module, kernels in _derivatives_of_steps.items():
+            for name, function in kernels.items():
+                monkeypatch.setattr(module, name, function)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_make_collect_report(collector):
-    """Skip a file that imports what may be missing and is."""
+    """Skip a file that imports what may be missing and is.
+
+    Each worker of pytest-xdist begins with another of the folders: in a new checkout, one of them
+    compiles the assertions of a file, and the others read what it stored.
+    """
     report = (yield).get_result()
+    if collector.path == HERE and report.passed:
+        first = len(report.result) * WORKER // WORKERS
+        report.result = report.result[first:] + report.result[:first]
     call = getattr(report, "call", None)
     lacking = _lacking(call.excinfo.value) if call and call.excinfo else None
     if report.failed and lacking:

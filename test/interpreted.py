@@ -3,26 +3,78 @@
 
 """Kernels as Python runs them: for unit tests of a law, in which compiling takes all the time."""
 
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 import numpy as np
 
 from hrpsim.jit.kernel_function import KernelFunction
+from hrpsim.jit.lazy_kernels import _declared
 from hrpsim.jit.numba_code import NumbaCode
+from hrpsim.jit.reference import Reference
 from hrpsim.spatial.simd import LANES
+
+
+class Record(np.record):
+    """A record whose fields are its attributes, also those named as an attribute of numpy's."""
+
+    def __getattribute__(self, name):
+        fields = super().__getattribute__("dtype").fields
+        return self[name] if name in fields else super().__getattribute__(name)
+
+
+class Records(np.ndarray):
+    """Records whose fields, as arrays, are attributes."""
+
+    def __getattr__(self, name):
+        if name in (self.dtype.fields or ()):
+            return self[name]
+        raise AttributeError(name)
+
+    def __setattr__(self, name, value):
+        if name in (self.dtype.fields or ()):
+            self[name] = value
+        else:
+            super().__setattr__(name, value)
 
 
 def interpreted(kernel: KernelFunction):
     """Return a kernel as a function of Python, and so all that it calls.
 
-    Records are those of `records`. The same law holds for the compiled kernel up to rounding.
+    It takes what the kernel does; the same law holds for that up to rounding.
     """
-    return _function_of(kernel, {})
+    function = _function_of(kernel, {})
+
+    def run(*arguments):
+        with np.errstate(over="ignore"):  # of unsigned integers
+            return function(*map(with_attributes, arguments))
+
+    return run
 
 
-def records(count: int, dtype: np.dtype) -> np.recarray:
+def records(count: int, dtype: np.dtype) -> Records:
     """Return zeroed records with attributes, as kernels read and write them."""
-    return np.zeros(count, dtype).view(np.recarray)
+    return with_attributes(np.zeros(count, dtype))
+
+
+def with_attributes(part):
+    """Return views of an array, or a named tuple or reference of arrays, for `interpreted`.
+
+    Their records have attributes. Numbers are returned as they are.
+    """
+    if isinstance(part, Reference):
+        part = part.whole
+    if isinstance(part, tuple):
+        return type(part)(*map(with_attributes, part))
+    if getattr(part, "dtype", np.dtype(float)).names is None:
+        return part
+    return part.view(np.dtype((Record, part.dtype))).view(Records)
+
+
+def prepared_kernels(module: ModuleType) -> dict:
+    """Return, interpreted, the kernels `f` that a module calls as `_f = prepared(f)`, by `_f`."""
+    names = [name for name in vars(module) if name.startswith("_")]
+    kernels = {name: getattr(module, name[1:], None) for name in names}
+    return {n: interpreted(k) for n, k in kernels.items() if isinstance(k, KernelFunction)}
 
 
 def _function_of(kernel, made):
@@ -34,24 +86,53 @@ def _function_of(kernel, made):
         known = function.__globals__
         used = (name for name in function.__code__.co_names if name in known)
         names.update({name: _value_of(known[name], name, made) for name in used})
+        if "call_address" in names:
+            names["call_address"] = _call_of_lazy_kernel(function, made)
     return made[kernel]
+
+
+def _call_of_lazy_kernel(function, made):
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__, strict=True))
+    kernel = _declared[cells["name"].cell_contents].kernel
+    return lambda address, arguments: _function_of(kernel, made)(*arguments)
 
 
 def _value_of(value, name, made):
     if isinstance(value, KernelFunction):
         return _function_of(value, made)
-    return _VECTORS[name] if isinstance(value, NumbaCode) else value
+    return _VECTORS.get(name, value) if isinstance(value, NumbaCode) else value
+
+
+def _load(array, at):
+    """Return eight numbers; beyond the end of a spatial vector in a record, what is to spare."""
+    found = array.reshape(-1)[at : at + LANES]
+    return np.concatenate([found, np.zeros(LANES - len(found))])
 
 
 def _store(array, at, vector):
-    array.reshape(-1)[at : at + LANES] = vector
+    there = array.reshape(-1)[at : at + len(vector)]
+    there[:] = vector[: len(there)]
+
+
+def _store_six_transposed(array, at, stride, *rows):
+    for k in range(6):
+        _store(array, at + k * stride, np.array([row[k] for row in rows]))
 
 
 _VECTORS = {
-    "load": lambda array, at: array.reshape(-1)[at : at + LANES].copy(),
+    "load": _load,
     "store": _store,
+    "store_six": lambda array, at, vector: _store(array, at, vector[:6]),
+    "store_six_transposed": _store_six_transposed,
+    "broadcast": lambda number: np.full(LANES, number),
+    "unit": lambda k: np.eye(LANES)[k],
     "plus": np.add,
     "times": np.multiply,
+    "product": np.multiply,
     "plus_times": lambda total, vector, factor: total + vector * factor,
     "minus_times": lambda total, vector, factor: total - vector * factor,
+    "plus_product": lambda total, a, b: total + a * b,
+    "lanes_from": lambda vector, first: np.where(np.arange(LANES) < first, 0.0, vector),
+    "sum_six": lambda vector: vector[:6].sum(),
+    "sum_eight": np.sum,
 }

@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 from dynamics.oracle import random_q
 from dynamics.trees import random_tree
+from interpreted import interpreted
 
 import hrpsim
-from hrpsim.dynamics.articulated import factorise, new_articulated, start_bodies, wrench_response
+from hrpsim.dynamics.articulated import (
+    _NEGLIGIBLE,
+    factorise,
+    new_articulated,
+    start_bodies,
+    wrench_response,
+)
 from hrpsim.dynamics.constraint_bodies import (
     ConstraintBodies,
     constrained_sizes,
@@ -19,7 +26,6 @@ from hrpsim.dynamics.constraint_bodies import (
     number_constraint_bodies,
 )
 from hrpsim.dynamics.response import constrained_responses, constrained_velocities
-from hrpsim.jit.compiled import kernel
 from hrpsim.jit.fields import allocate
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
@@ -27,17 +33,19 @@ from hrpsim.model.system import FREE, JOINT_NV
 from hrpsim.spatial.simd import LANES
 from robots import HRP2_LIKE
 
+respond_to, number, respond, move, place, start, factor = map(
+    interpreted,
+    (
+        *(wrench_response, number_constraint_bodies, constrained_responses),
+        *(constrained_velocities, update_poses, start_bodies, factorise),
+    ),
+)
 
-@kernel
-def respond_to(forest, kinematics, articulated, effort, dv_out):
-    wrench_response(forest, kinematics, articulated, effort, dv_out)
 
-
-@kernel
 def answer_ports(forest, kinematics, articulated, velocity, constrained_out):
-    count, needed = number_constraint_bodies(forest, constrained_out)
-    constrained_responses(forest, kinematics, articulated, count, constrained_out)
-    constrained_velocities(forest, kinematics, velocity, count, constrained_out)
+    count, needed = number(forest, constrained_out)
+    respond(forest, kinematics, articulated, count, constrained_out)
+    move(forest, kinematics, velocity, count, constrained_out)
     return count, needed
 
 
@@ -51,10 +59,10 @@ class Factorised:
         self.model, self.forest = model, forest_of(model.system)
         self.kinematics = new_kinematics(model.body_count)
         self.articulated = new_articulated(model.body_count)
-        update_poses(self.forest, q, self.kinematics)
-        start_bodies(self.forest, self.kinematics, self.articulated)
+        place(self.forest, q, self.kinematics)
+        start(self.forest, self.kinematics, self.articulated)
         rotors, effort = model.system.rotor_inertia, np.zeros(model.nv)
-        assert factorise(self.forest, self.kinematics, rotors, effort, self.articulated) == -1
+        assert factor(self.forest, self.kinematics, rotors, effort, self.articulated) == -1
         self.to_public = np.eye(model.nv)
         for joint in model.joints:
             if joint.joint_type == FREE:
@@ -217,3 +225,28 @@ def test_numbers_that_stay_serve_at_other_configurations():
         np.testing.assert_array_equal(*blocks)
     forget_numbers(kept)
     assert not kept.supports["known_count"].any()
+
+
+SLIDE_OR_HINGE = """<robot name="one"><link name="room"/><link name="a"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j" type="{}"><parent link="room"/><child link="a"/>
+  <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(("kind", "own"), [("continuous", 0), ("prismatic", 3)])
+@pytest.mark.parametrize("large", range(6))
+def test_an_inertia_of_rounding_is_none(kind, own, large):
+    """Law: a joint sees no inertia where it is nothing beside the trace of its kind's block.
+
+    Moments of inertia do not count for a slide, nor masses for a hinge.
+    """
+    model = hrpsim.load_model(SLIDE_OR_HINGE.format(kind), base="fixed")
+    forest, kinematics = forest_of(model.system), new_kinematics(model.body_count)
+    axis = own + (large + 1) % 3  # another one than that of the large inertia
+    kinematics["S"][0] = 0.0
+    kinematics["S"][0, axis] = 1.0
+    for seen in (0.5, 2.0):
+        articulated = new_articulated(model.body_count)
+        articulated["I_A"][0, large, large] = 1.0
+        found = factor(forest, kinematics, [seen * _NEGLIGIBLE], np.zeros(1), articulated)
+        assert (found == -1) == (seen > 1.0 or not own <= large < own + 3)

@@ -12,7 +12,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from grouped import one_compiles, ros_group
+from grouped import ros_group
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
@@ -39,17 +39,17 @@ def asserts(code):
 
 
 def one_at_a_time(script):
-    """Return a script as a parameter; in a group where it runs ROS, or has large kernels."""
+    """Return a script as a parameter; in a group where it runs ROS."""
     marks = [ros_group(script.stem)] if NEEDS.get(script.stem) == "rclpy" else []
-    if script.stem in ("balance", "throw"):
-        marks = [one_compiles("linearization")]
+    if script.stem == "throw":
+        marks = [pytest.mark.long]  # it differentiates thousands of steps
     return pytest.param(script, marks=marks, id=script.stem)
 
 
 @pytest.mark.quick_cases("[!w]*", "world_file")
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("script", [one_at_a_time(script) for script in SCRIPTS])
-def test_a_script_runs_and_its_check_holds(script, monkeypatch):
+def test_a_script_runs_and_its_check_holds(script, monkeypatch, derivatives_in_python):
     if script.stem in NEEDS:
         pytest.importorskip(NEEDS[script.stem])
     monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent), prepend=":")

@@ -16,7 +16,7 @@ from hrpsim.fitting.predict import Predictor, flat
 from hrpsim.fitting.sensitivities import sensitivities
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
-pytestmark = one_compiles("linearization")
+pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
 TIME = np.arange(0.0, 1.2, 0.03)
 COMMAND_TIME, COMMANDS = commanded(1.2, 0.09)
@@ -54,6 +54,7 @@ def by_differences(predictor, values, offsets, moves):
     return np.array(found).T
 
 
+@pytest.mark.long
 def test_sensitivities_of_an_arm_are_its_differences(tmp_path, arm):
     """Law: S' = A S + C along a window gives derivatives by gain, damping, rotor, mass, start.
 
@@ -93,6 +94,7 @@ def test_sensitivities_of_a_free_body_are_its_differences(tmp_path):
     assert np.abs(found.by_parameters).max() < 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("start", ["measured", "fitted"])
 def test_both_kinds_of_derivatives_find_the_same(tmp_path, arm, start):
     """Law: least squares do not depend on how their derivatives are found; the report says it."""

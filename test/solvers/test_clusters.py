@@ -5,39 +5,44 @@
 
 import numpy as np
 import pytest
-from grouped import one_compiles
+from interpreted import interpreted, with_attributes
 from world.scenes import turned_tower
 
 from hrpsim import Sphere, World
-from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
 from hrpsim.solvers.newton.constraint_lists import list_constraints
 from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
 
-pytestmark = one_compiles("clusters")
-
 TOLERANCE = 1e-10
 
+push = interpreted(push_by_multipliers)
+error_of = interpreted(largest_error)
+list_blocks = interpreted(list_constraints)
+solve = interpreted(solve_clusters)
 
-@kernel
+
 def run_push(system):
-    push_by_multipliers(system)
-    return largest_error(system)
+    push(system)
+    return error_of(system)
 
 
-@kernel
 def run_solve(system, part, least):
-    list_constraints(system)
-    return solve_clusters(least, TOLERANCE, system, part)
+    list_blocks(system)
+    return solve(least, TOLERANCE, system, part)
+
+
+def problem_of(world):
+    """Return (problem, room for a part of it) of a world that was stepped, solved."""
+    system = with_attributes(world.scene.newton)
+    assert run_push(system) < TOLERANCE
+    return system, with_attributes(world.scene.newton_part)
 
 
 def stack(count: int):
     """Return (problem, room for a part of it) of turned cubes that slide a little, solved."""
     world = turned_tower(count)
     world.step(3)
-    system = world.scene.newton
-    assert run_push(system) < TOLERANCE
-    return system, world.scene.newton_part
+    return problem_of(world)
 
 
 def velocities(system):
@@ -77,9 +82,7 @@ def pressed_row(count: int):
     balls[0].apply_wrench(force=(100.0, 0.0, 0.0))
     balls[-1].apply_wrench(force=(-100.0, 0.0, 0.0))
     world.step()
-    system = world.scene.newton
-    assert run_push(system) < TOLERANCE
-    return system, world.scene.newton_part
+    return problem_of(world)
 
 
 @pytest.mark.parametrize(("off", "is_tried"), [(90, True), (110, False)])

@@ -5,9 +5,9 @@
 
 import numpy as np
 import pytest
+from interpreted import interpreted, with_attributes
 from world.scenes import turned_tower
 
-from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.constraint_lists import list_constraints
 from hrpsim.solvers.newton.local_sweeps import sweep_what_is_off
 from hrpsim.solvers.newton.minimum_degree import highest_bit, lowest_bit
@@ -16,24 +16,17 @@ from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
 LEAST = 1e-6
 
 
-@kernel
+list_blocks, run_push, error_of, sweep = map(
+    interpreted, (list_constraints, push_by_multipliers, largest_error, sweep_what_is_off)
+)
+
+
 def run_sweeps(system, sweeps, least):
-    list_constraints(system)
-    push_by_multipliers(system)
-    before = largest_error(system)
-    sweep_what_is_off(sweeps, least, system)
-    return before, largest_error(system)
-
-
-@kernel
-def run_push(system):
-    push_by_multipliers(system)
-
-
-@kernel
-def run_bits(words, out):
-    for k in range(words.shape[0]):
-        out[k, 0], out[k, 1] = lowest_bit(words[k]), highest_bit(words[k])
+    list_blocks(system)
+    run_push(system)
+    before = error_of(system)
+    sweep(sweeps, least, system)
+    return before, error_of(system)
 
 
 @pytest.fixture
@@ -42,7 +35,7 @@ def system():
     world = turned_tower(12)
     world.step(3)
     assert world.scene.newton.capacity[0]["constraints"] > 64
-    return world.scene.newton
+    return with_attributes(world.scene.newton)
 
 
 def units_of(system):
@@ -83,7 +76,7 @@ def test_what_is_off_is_put_right_by_sweeps(system, place):
 def test_lowest_and_highest_bit():
     """Law: those of the binary number."""
     numbers = [1, 2, 3, 0x80, 0x8000_0000_0000_0000, 0xF0F0_0000, (1 << 64) - 1]
-    out = np.zeros((len(numbers), 2), dtype=np.int64)
-    run_bits(np.array(numbers, dtype=np.uint64), out)
-    assert out[:, 1].tolist() == [n.bit_length() - 1 for n in numbers]
-    assert out[:, 0].tolist() == [(n & -n).bit_length() - 1 for n in numbers]
+    lowest, highest = interpreted(lowest_bit), interpreted(highest_bit)
+    for n in numbers:
+        assert highest(np.uint64(n)) == n.bit_length() - 1
+        assert lowest(np.uint64(n)) == (n & -n).bit_length() - 1

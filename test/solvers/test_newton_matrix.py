@@ -5,28 +5,23 @@
 
 import numpy as np
 import pytest
+from interpreted import interpreted, with_attributes
 
 from hrpsim import Box, World
-from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.coulomb_law import OPEN, STICKS
 from hrpsim.solvers.newton.matrix import add_push, motion_along, write_matrix
 
-
-@kernel
-def run_write_matrix(system):
-    write_matrix(system)
+run_write_matrix, move, push = map(interpreted, (write_matrix, motion_along, add_push))
 
 
-@kernel
 def run_motion(system, w):
-    for k in range(system.capacity[0].constraints):
-        motion_along(system.constraints[k], system, w, system.constraints[k].step)
+    for constraint in system.constraints[: system.capacity[0].constraints]:
+        move(constraint, system, w, constraint.step)
 
 
-@kernel
 def run_push(system, w):
-    for k in range(system.capacity[0].constraints):
-        add_push(system.constraints[k], system, system.constraints[k].impulse, 0.5, w)
+    for constraint in system.constraints[: system.capacity[0].constraints]:
+        push(constraint, system, constraint.impulse, 0.5, w)
 
 
 def pile(hinged: bool):
@@ -45,7 +40,7 @@ def pile(hinged: bool):
             bodies[0], arm, "hinge", point=(0.1, 0, 0.05), axis=(0, 1, 0), solver="newton"
         )
     world.step(2)
-    system = world.scene.newton
+    system = with_attributes(world.scene.newton)
     assert system.capacity[0]["constraints"] > 20
     return system
 

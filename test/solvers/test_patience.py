@@ -5,9 +5,9 @@
 
 import numpy as np
 import pytest
+from interpreted import interpreted, with_attributes
 from world.scenes import turned_tower
 
-from hrpsim.jit.compiled import kernel
 from hrpsim.solvers.newton.multiplier_method import grow_multipliers
 from hrpsim.solvers.newton.multipliers import (
     go_to_best,
@@ -20,27 +20,29 @@ from hrpsim.solvers.newton.multipliers import (
 TOLERANCE, LIMIT = 1e-10, 400
 
 
-@kernel
-def run_small_enough(system):
-    return small_enough(TOLERANCE, system)
+push, note, error_of, grow, leave_best, what_suffices = map(
+    interpreted,
+    (
+        *(push_by_multipliers, note_multipliers, largest_error, grow_multipliers),
+        *(go_to_best, small_enough),
+    ),
+)
 
 
-@kernel
 def run_search(system):
     """Return (factorisations, error told, error of the impulses that are left)."""
-    push_by_multipliers(system)
-    note_multipliers(system)
-    first = largest_error(system)
-    count, best = grow_multipliers(TOLERANCE, 1.0, LIMIT, first, system)
-    go_to_best(system)
-    return count, best, largest_error(system)
+    push(system)
+    note(system)
+    count, best = grow(TOLERANCE, 1.0, LIMIT, error_of(system), system)
+    leave_best(system)
+    return count, best, error_of(system)
 
 
 def sliding_stack():
     """Return the problem of ten turned cubes that slide a little, with other impulses."""
     world = turned_tower(10)
     world.step(3)
-    system = world.scene.newton
+    system = with_attributes(world.scene.newton)
     constraints = system.constraints[: system.capacity[0]["constraints"]]
     constraints["multiplier"] *= np.linspace(0.2, 0.8, len(constraints))[:, None]
     return system
@@ -57,7 +59,7 @@ def with_patience(system, factorisations: int, iteration_limit: int):
 def test_what_suffices_grows_with_the_work():
     """Law: the tolerance as long as there is patience; then ever more, 1e4 tolerances at most."""
     system = sliding_stack()
-    asked = [run_small_enough(with_patience(system, count, 10)) for count in range(401)]
+    asked = [what_suffices(TOLERANCE, with_patience(system, count, 10)) for count in range(401)]
     assert asked[:11] == [TOLERANCE] * 11
     assert (np.diff(asked[10:]) >= 0.0).all()
     assert asked[20] == pytest.approx(8.0 * TOLERANCE)
@@ -72,5 +74,5 @@ def test_a_search_without_patience_ends_sooner_and_tells_its_error(iteration_lim
     count, told, left = run_search(system)
     assert right[1] <= TOLERANCE
     assert left == pytest.approx(told, rel=1e-3, abs=1e-13)
-    assert told <= run_small_enough(system)
+    assert told <= what_suffices(TOLERANCE, system)
     assert count < right[0]

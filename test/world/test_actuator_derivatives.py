@@ -12,7 +12,7 @@ from world.scenes import one_joint
 from hrpsim import Actuator, World
 from hrpsim.errors import WorldError
 
-pytestmark = one_compiles("linearization")
+pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
 EXACT = {"sleeping": False, "tolerance": 1e-13}
 STEP = 1e-6

@@ -11,6 +11,7 @@ import pytest
 from grouped import one_compiles
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interpreted import interpreted
 from scipy.spatial.transform import Rotation
 from world.differences import differences, error, input_differences
 
@@ -21,14 +22,14 @@ from hrpsim.dynamics.motion_derivatives import PANEL, factorise_mass
 from hrpsim.errors import WorldError
 from hrpsim.experiments.scenes.gripper import Scene
 from hrpsim.experiments.scenes.standing import half_sitting
-from hrpsim.jit.reference import Reference
 from hrpsim.world.arrays.assemble import joined_system
 from hrpsim.world.linearization.finish import write_exponential
 from hrpsim.world.linearization.room import new_room
 from hrpsim.world.linearization.solve import solve
 
-pytestmark = one_compiles("linearization")
+pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
+solve_rows = interpreted(solve)
 REACH = 1e-4  # of these differences: a position may change velocities by so much [m/s]
 EXACT = {"sleeping": False, "tolerance": 1e-13}
 SLOP = 1e-4  # contacts in the middle of it are far from opening and from a correction
@@ -55,7 +56,7 @@ def test_jacobian_of_the_exponential_is_its_derivative(rotation, axis):
     """Law: exp(r + e) = exp(J e) exp(r) to first order, and exp is that of Rotation."""
     rotation, e = np.array(rotation), 1e-6 * np.eye(3)[axis]
     found = np.empty((3, 12))
-    write_exponential(rotation / 0.5, 0, 0.5, found)
+    interpreted(write_exponential)(rotation / 0.5, 0, 0.5, found)
     exp, jacobian = found[:, :3], found[:, 3:6]
     assert np.allclose(exp, Rotation.from_rotvec(rotation).as_matrix(), atol=1e-14)
     ends = [Rotation.from_rotvec(rotation + sign * e) for sign in (1.0, -1.0)]
@@ -475,7 +476,7 @@ def test_redundant_rows_hold_exactly(seed, count):
     room.space.factor[:] = mass
     factorise_mass.py_func(room.space.above, room.space.factor)  # called by kernels only
     columns = np.empty((6, 2 * PANEL))
-    solve(Reference(room), 12, count, balance, np.zeros((0, 6)), columns)
+    solve_rows(room, 12, count, balance, np.zeros((0, 6)), columns)
     change, r = columns[:, :12], np.concatenate([balance[0], balance[1]], axis=1)
     assert np.allclose(J @ change, room.target, rtol=0.0, atol=1e-7)
     _, size, directions = np.linalg.svd(J)
@@ -506,7 +507,7 @@ def test_rows_that_slide_and_yield_solve_their_equations(seed, rigid, soft):
     room.space.factor[:] = mass
     factorise_mass.py_func(room.space.above, room.space.factor)
     columns = np.empty((6, 4 * PANEL))
-    solve(Reference(room), 6, count, balance, given, columns)
+    solve_rows(room, 6, count, balance, given, columns)
     whole = np.block([[mass, -F.T], [J, np.diag(compliance)]])
     sides = np.zeros((6 + count, 14))
     sides[:6], sides[6:, :12] = np.hstack([balance[0], balance[1], given.T]), room.target
@@ -515,6 +516,7 @@ def test_rows_that_slide_and_yield_solve_their_equations(seed, rigid, soft):
     assert error < 1e-13 * np.linalg.cond(whole)
 
 
+@pytest.mark.long
 def test_kernels_need_no_numba():
     """Law: stored machine code runs in a process that does not import numba."""
     text = (

@@ -5,12 +5,15 @@
 
 import numpy as np
 import pytest
+from grouped import one_compiles
 from world.differences import tangent
 
 import hrpsim
 from hrpsim import Box, World, load_model, share_path
 from hrpsim.errors import WorldError
 from hrpsim.experiments.scenes.standing import half_sitting
+
+pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
 EXACT = {"sleeping": False, "tolerance": 1e-13}
 SLOP = 1e-4  # contacts in the middle of it are far from opening and from a correction
