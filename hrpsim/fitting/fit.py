@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +29,12 @@ from hrpsim.fitting.result import FitResult, Trace, Undetermined, trace_of
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import Unknown, Unknowns
+from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from scipy.optimize import OptimizeResult
 
 _CHANGE = 1e-4  # of u, for differences
@@ -40,11 +45,12 @@ _SINGULAR = 5e-4  # or size of its effect over the largest, below what differenc
 _CONVERGED = 1e-4
 _NEAR = 1e-2  # for solutions from which weights and starts are found
 _MOST_EVALUATIONS = 40
-_MOST_MOVES, _MOVED = 3, 0.9  # of starts with new slopes, while the squares fall below this
-_MOST_ROUNDS = 6  # of parameters and starts in turn
+_FEW = 40  # windows, or four for each unknown, from which a fit begins where there are more
+_MOST_ROUNDS, _IN_A_ROUND = 8, 4  # of parameters and starts in turn; evaluations
+_SQUARES = 0.003  # share of the squares: what a round lowers by less have converged
 _SAME = 0.1  # of a standard deviation: parameters that move less have converged
 _NEAR_SLOPES = 0.01  # of u: exact derivatives that were found so near are used again
-_SAME_SLOPES = 0.2  # of u: derivatives by starts that were found so near are used again
+_SAME_SLOPES = 0.05  # of u: the same, where starts are fitted
 _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
 
@@ -60,6 +66,7 @@ def fit(  # many parameters: keywords, passed by name
     noise: Mapping[str, float] | None = None,
     change: float = _CHANGE,
     derivatives: str = "auto",
+    processes: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
     """Find parameters with which a world predicts recordings best.
@@ -83,6 +90,8 @@ def fit(  # many parameters: keywords, passed by name
             its bounds; larger where impacts make predictions jump.
         derivatives: "exact" by `World.linearize` of each step, "differences" of worlds, or "auto",
             exact from 16 unknowns on, counting the entries of starts that are fitted.
+        processes: that find exact derivatives, each of a part of the windows. More than 1 need a
+            program that begins under `if __name__ == "__main__"`.
         report: called with a line on the progress.
 
     Raises:
@@ -97,14 +106,13 @@ def fit(  # many parameters: keywords, passed by name
         if kind not in KINDS:
             raise FitError(f"noise: {unknown_name('kind', kind, KINDS)}")
     say, noise = report or (lambda text: None), noise or {}
-    x = problem.begin(noise)
-    found = problem.solve(x, say, _NEAR if problem.free_starts or not noise else _CONVERGED)
-    if problem.free_starts:
-        found = problem.solve_with_starts(found, noise, say)
-    elif not noise:
-        problem.weigh(found.x, noise)
-        found = problem.solve(found.x, say)
-    return problem.result(found)
+    with process_pool(processes) if processes > 1 else nullcontext() as make:
+        problem.use(make() if make else None)
+        x = problem.near(problem.begin(noise), say)
+        if problem.free_starts:
+            return problem.result(problem.solve_with_starts(x, noise, say))
+        problem.weigh(x, noise)
+        return problem.result(problem.solve(x, say))
 
 
 class _Problem:
@@ -146,6 +154,10 @@ class _Problem:
         self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x, derivatives of differences
         self._by_starts = np.zeros(0)
 
+    def use(self, pool: Executor | None) -> None:
+        """Find exact derivatives in the processes of a pool."""
+        self._slopes.pool = pool
+
     # -- residuals -------------------------------------------------------------------------------
 
     def _all(self, x: np.ndarray) -> np.ndarray:
@@ -183,8 +195,10 @@ class _Problem:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives of `residuals`."""
+        """Return the derivatives of `residuals`; exact ones by starts too are those of a round."""
         near = _NEAR_SLOPES if self._slopes.of_starts else 0.0
+        if self._slopes.of_starts and self._starts is not None:
+            near = np.inf
         if np.abs(x - self._found[0]).max() > near:
             self._differentiate(x, False)
         own = self._weighted(self._found[1])
@@ -233,37 +247,36 @@ class _Problem:
         if self._starts is not None:
             self._starts.weigh(self._by_starts, self._weights)
 
-    def fit_starts(self, x: np.ndarray, renew: bool) -> None:
-        """Move the starts of windows to where the differences are least.
-
-        renew: find new slopes, and move again as long as that lowers the differences much.
-        """
-        values = self.unknowns.by_path(self._all(x))
-        if self._starts is None:
-            self._starts = Starts(self._predictor)
+    def fit_starts(self, x: np.ndarray) -> None:
+        """Move the starts of windows to where the differences are least."""
 
         def squares() -> np.ndarray:
             self._last = b"", np.zeros(0)
             own = self._differences_at(x) * self._weights
             return np.bincount(self._rows.window, own**2)
 
-        for _ in range(_MOST_MOVES if renew else 1):
-            if renew and self._slopes.of_starts:
-                self._differentiate(x, True)
-            elif renew:
-                self._by_starts = self._starts.differentiate(values)
-            if renew:
-                self._starts.weigh(self._by_starts, self._weights)
-            before = self._differences_at(x) * self._weights
-            self._starts.move(before, squares)
-            after = self._differences_at(x) * self._weights
-            if after @ after > _MOVED * (before @ before):
-                break
+        self._starts.move(self._differences_at(x) * self._weights, squares)
+
+    def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
+        """Return x near the least squares, found from a part of the windows where these are many."""
+        whole = all(one.is_whole for one in self._predictor.recordings)
+        every = max(1, whole * (self._rows.window[-1] + 1) // max(_FEW, 4 * len(x)))
+        numbers = np.arange(0, self._rows.window[-1] + 1, every)
+        part, own = copy(self), np.isin(self._rows.window, numbers)
+        part._predictor = self._predictor.only(numbers, None)[0]
+        part._rows, part._weights = part._predictor.rows(), self._weights[own]
+        part._slopes = self._slopes.only(part._predictor, own)
+        part._found, part._last = (x, self._found[1][own]), (b"", np.zeros(0))
+        return part.solve(x, say, _NEAR).x
 
     def solve(
-        self, x: np.ndarray, say: Callable[[str], None], converged: float = _CONVERGED
+        self,
+        x: np.ndarray,
+        say: Callable[[str], None],
+        converged: float = _CONVERGED,
+        most: int = _MOST_EVALUATIONS,
     ) -> OptimizeResult:
-        """Return the least squares that scipy finds, to a share `converged`."""
+        """Return the least squares that scipy finds, to a share `converged` in `most` evaluations."""
         from scipy.optimize import least_squares
 
         ends = self.unknowns.low, self.unknowns.high
@@ -285,9 +298,9 @@ class _Problem:
             x_scale="jac",
             ftol=converged,
             xtol=converged,
-            max_nfev=_MOST_EVALUATIONS,
+            max_nfev=most,
         )
-        if found.status == 0:
+        if found.status == 0 and most == _MOST_EVALUATIONS:
             warnings.warn(
                 f"the fit has not converged in {_MOST_EVALUATIONS} evaluations",
                 FitWarning,
@@ -295,19 +308,23 @@ class _Problem:
             )
         return found
 
-    def solve_with_starts(self, found, noise, say: Callable[[str], None]) -> OptimizeResult:
+    def solve_with_starts(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
         """Return the least squares by parameters and starts, in turn until neither changes."""
-        slopes_of = np.full(len(found.x), np.inf)
+        self._starts, slopes_of, squares = Starts(self._predictor), np.full(len(x), np.inf), np.inf
         for _ in range(_MOST_ROUNDS):
-            renew = bool(np.abs(found.x - slopes_of).max() > _SAME_SLOPES)
-            slopes_of = found.x if renew else slopes_of
-            self.fit_starts(found.x, renew)
-            self.weigh(found.x, noise)
-            before, found = found.x, self.solve(found.x, say)
+            if np.abs(x - slopes_of).max() > _SAME_SLOPES:
+                self._differentiate(x, True)
+                slopes_of = x
+                self._starts.weigh(self._by_starts, self._weights)
+            self.fit_starts(x)
+            self.weigh(x, noise)
+            before, found = (x, squares), self.solve(x, say, most=_IN_A_ROUND)
+            x, squares = found.x, 2.0 * found.cost
             deviation = np.sqrt(np.diag(self.covariance(found)[0]))
-            if (np.abs(found.x - before) <= _SAME * deviation).all():
+            same = np.abs(x - before[0]) <= _SAME * deviation
+            if same.all() and before[1] - squares < _SQUARES * squares:
                 break
-        self.fit_starts(found.x, False)
+        self.fit_starts(x)
         return found
 
     def covariance(self, found: OptimizeResult) -> tuple[np.ndarray, float, int]:

@@ -75,7 +75,7 @@ class Linearizing(Part):
         return last[2]
 
     def linearize(
-        self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float
+        self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float | None
     ) -> Linearization:
         """Return the derivatives of the next step; see `World.linearize`."""
         kinds = (inputs,) if isinstance(inputs, str) else tuple(inputs)
@@ -105,12 +105,12 @@ class Linearizing(Part):
         with self._stepping.tried_step(tolerance) as scene:
             known = self._known_of(scene)
             given = len(kinds) * len(known.joints) + len(paths)
-            step = known.differentiator.read(margin, given)
+            step = known.differentiator.read(margin or 0.0, given)
             self._refuse_step(step)
             found = StepDerivatives(step, known.differentiator.search)
             A, B, C = found.matrices(kinds, known.dofs, changes)
             self._refuse_found(found)
-            edges = self._edges(found, known.names)
+            edges = () if margin is None else self._edges(found, known.names)
         if kinds not in known.inputs:
             known.inputs[kinds] = tuple((kind, *one) for kind in kinds for one in known.joints)
         return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
