@@ -247,7 +247,7 @@ class _Problem:
         if self._starts is not None:
             self._starts.weigh(self._by_starts, self._weights)
 
-    def fit_starts(self, x: np.ndarray) -> None:
+    def fit_starts(self, starts: Starts, x: np.ndarray) -> None:
         """Move the starts of windows to where the differences are least."""
 
         def squares() -> np.ndarray:
@@ -255,10 +255,10 @@ class _Problem:
             own = self._differences_at(x) * self._weights
             return np.bincount(self._rows.window, own**2)
 
-        self._starts.move(self._differences_at(x) * self._weights, squares)
+        starts.move(self._differences_at(x) * self._weights, squares)
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
-        """Return x near the least squares, found from a part of the windows where these are many."""
+        """Return x near the least squares, from a part of the windows where these are many."""
         whole = all(one.is_whole for one in self._predictor.recordings)
         every = max(1, whole * (self._rows.window[-1] + 1) // max(_FEW, 4 * len(x)))
         numbers = np.arange(0, self._rows.window[-1] + 1, every)
@@ -276,7 +276,7 @@ class _Problem:
         converged: float = _CONVERGED,
         most: int = _MOST_EVALUATIONS,
     ) -> OptimizeResult:
-        """Return the least squares that scipy finds, to a share `converged` in `most` evaluations."""
+        """Return the least squares that scipy finds, to a share, in at most so many evaluations."""
         from scipy.optimize import least_squares
 
         ends = self.unknowns.low, self.unknowns.high
@@ -310,13 +310,14 @@ class _Problem:
 
     def solve_with_starts(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
         """Return the least squares by parameters and starts, in turn until neither changes."""
-        self._starts, slopes_of, squares = Starts(self._predictor), np.full(len(x), np.inf), np.inf
+        starts = self._starts = Starts(self._predictor)
+        slopes_of, squares = np.full(len(x), np.inf), np.inf
         for _ in range(_MOST_ROUNDS):
             if np.abs(x - slopes_of).max() > _SAME_SLOPES:
                 self._differentiate(x, True)
                 slopes_of = x
-                self._starts.weigh(self._by_starts, self._weights)
-            self.fit_starts(x)
+                starts.weigh(self._by_starts, self._weights)
+            self.fit_starts(starts, x)
             self.weigh(x, noise)
             before, found = (x, squares), self.solve(x, say, most=_IN_A_ROUND)
             x, squares = found.x, 2.0 * found.cost
@@ -324,7 +325,7 @@ class _Problem:
             same = np.abs(x - before[0]) <= _SAME * deviation
             if same.all() and before[1] - squares < _SQUARES * squares:
                 break
-        self.fit_starts(x)
+        self.fit_starts(starts, x)
         return found
 
     def covariance(self, found: OptimizeResult) -> tuple[np.ndarray, float, int]:

@@ -20,7 +20,6 @@ from hrpsim.errors import WorldError
 from hrpsim.fitting.measured_motion import POSITIONS, BoundRecording
 from hrpsim.fitting.predict import Predictor, Window, begin, simulate, state_of, turned
 
-
 _TOGETHER = 10  # windows that one world follows, where they do not depend on each other
 
 
@@ -59,8 +58,9 @@ def sensitivities(
     ]
     find = partial(_of_part, values, shares, with_starts)
     found = list((map if pool is None else pool.map)(find, *zip(*parts)))
-    arrays = [np.concatenate(own) for own in list(zip(*found))[:3]]
-    return Sensitivities(*arrays, next((one.refused for one in found if one.refused), ""))
+    *arrays, refused = zip(*found)
+    slopes, by_starts, known = map(np.concatenate, arrays)
+    return Sensitivities(slopes, by_starts, known, next(filter(None, refused), ""))
 
 
 def _of_part(

@@ -197,12 +197,12 @@ class TakenStep(NamedTuple):
 
     def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
         """Return J or F (k, nv) of rows (k,) HELD_ROW."""
-        w, entries = self.room.whole, np.arange(12)
+        w, k, m, entries = self.room.whole, len(rows), self.coordinates, np.arange(12)
         where = rows["at"][:, entries // 6] + entries % 6
         where[rows[kind] == 0.0] = 0  # no coordinate need be there
-        dense = np.zeros((len(rows), self.coordinates))
-        np.add.at(dense, (np.arange(len(rows))[:, None], where), rows[kind])
-        return dense @ w.Z[: self.coordinates]
+        where += m * np.arange(k)[:, None]
+        dense = np.bincount(where.ravel(), rows[kind].ravel(), k * m)
+        return dense.reshape(k, m) @ w.Z[:m]
 
     def constraint_of(self, number: int) -> tuple[int, int, int]:
         """Return the kind of a row, and its source, or both shapes of a contact."""
