@@ -25,23 +25,20 @@ from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.fitting.errors import FitError, FitWarning
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
-from hrpsim.fitting.result import FitResult, Trace, Undetermined, trace_of
+from hrpsim.fitting.result import FitResult, Trace, inertias_of, trace_of, undetermined_of
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import Unknown, Unknowns
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+from hrpsim.values import is_number
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from scipy.optimize import OptimizeResult
 
 _CHANGE = 1e-4  # of u, for differences
 _MOST_CHANGE = 0.5
 _DEPENDS = 1e-7  # of the largest column: below this nothing depends on a parameter
-_LOOSE = 0.5  # deviation of a combination, in u, from which it is not determined
-_SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
 _CONVERGED = 1e-4
 _NEAR = 1e-2  # for solutions from which weights and starts are found
 _MOST_EVALUATIONS = 40
@@ -99,6 +96,8 @@ def fit(  # many parameters: keywords, passed by name
         HrpsimError: for values that the world cannot have, and steps that fail.
     """
     scenario = world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
+    if not (is_number(processes) and processes >= 1):
+        raise FitError(f"processes must be a number of at least 1, got {processes!r}")
     if not 0.0 < change <= _MOST_CHANGE:
         raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
     problem = _Problem(scenario, recordings, parameters, entity, window, start, change, derivatives)
@@ -107,7 +106,7 @@ def fit(  # many parameters: keywords, passed by name
             raise FitError(f"noise: {unknown_name('kind', kind, KINDS)}")
     say, noise = report or (lambda text: None), noise or {}
     with process_pool(processes) if processes > 1 else nullcontext() as make:
-        problem.use(make() if make else None)
+        problem.slopes.pool = make() if make else None
         x = problem.near(problem.begin(noise), say)
         if problem.free_starts:
             return problem.result(problem.solve_with_starts(x, noise, say))
@@ -150,13 +149,9 @@ class _Problem:
         self._starts: Starts | None = None
         self._u = self.unknowns.to_u(self.unknowns.start)
         self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
-        self._slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
+        self.slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
         self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x, derivatives of differences
         self._by_starts = np.zeros(0)
-
-    def use(self, pool: Executor | None) -> None:
-        """Find exact derivatives in the processes of a pool."""
-        self._slopes.pool = pool
 
     # -- residuals -------------------------------------------------------------------------------
 
@@ -196,8 +191,8 @@ class _Problem:
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
         """Return the derivatives of `residuals`; exact ones by starts too are those of a round."""
-        near = _NEAR_SLOPES if self._slopes.of_starts else 0.0
-        if self._slopes.of_starts and self._starts is not None:
+        near = _NEAR_SLOPES if self.slopes.of_starts else 0.0
+        if self.slopes.of_starts and self._starts is not None:
             near = np.inf
         if np.abs(x - self._found[0]).max() > near:
             self._differentiate(x, False)
@@ -207,7 +202,7 @@ class _Problem:
     def _differentiate(self, x: np.ndarray, by_starts: bool) -> None:
         offsets = None if self._starts is None else self._starts.offsets
         base = self._differences_at(x)
-        found = self._slopes.at(self._all(x), self._active, offsets, base, by_starts)
+        found = self.slopes.at(self._all(x), self._active, offsets, base, by_starts)
         self._found = x, found.by_parameters
         if by_starts:
             self._by_starts = found.by_starts
@@ -217,7 +212,7 @@ class _Problem:
     def begin(self, noise: Mapping[str, float]) -> np.ndarray:
         """Return the first vector, and hold parameters that nothing depends on."""
         self.weigh(self._u, noise)
-        slopes = self._slopes.first(self._u, self._differences_at(self._u), self._weights)
+        slopes = self.slopes.first(self._u, self._differences_at(self._u), self._weights)
         sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
         self._active = sizes > _DEPENDS * sizes.max(initial=0.0)
         x = self._u[self._active]
@@ -265,7 +260,7 @@ class _Problem:
         part, own = copy(self), np.isin(self._rows.window, numbers)
         part._predictor = self._predictor.only(numbers, None)[0]
         part._rows, part._weights = part._predictor.rows(), self._weights[own]
-        part._slopes = self._slopes.only(part._predictor, own)
+        part.slopes = self.slopes.only(part._predictor, own)
         part._found, part._last = (x, self._found[1][own]), (b"", np.zeros(0))
         return part.solve(x, say, _NEAR).x
 
@@ -352,7 +347,7 @@ class _Problem:
         """Return values, intervals and errors."""
         from scipy.special import stdtrit
 
-        u = self._all(found.x)
+        u, free = self._all(found.x), [self.unknowns.names[k] for k in np.flatnonzero(self._active)]
         covariance, variance, degrees = self.covariance(found)
         deviation = np.zeros(len(u))
         deviation[self._active] = np.sqrt(np.diag(covariance))
@@ -360,7 +355,7 @@ class _Problem:
         scale = np.where(deviation[self._active] > 0.0, deviation[self._active], 1.0)
         correlation = np.full((len(u), len(u)), np.nan)
         correlation[np.ix_(self._active, self._active)] = covariance / np.outer(scale, scale)
-        values = self.unknowns.to_values(u)
+        values, by_path = self.unknowns.to_values(u), self.unknowns.by_path(u)
         ends = self.unknowns.to_values(u - half), self.unknowns.to_values(u + half)
         return FitResult(
             names=tuple(self.unknowns.names),
@@ -370,42 +365,17 @@ class _Problem:
             high=np.where(self._active, ends[1], np.nan),
             correlation=correlation,
             at_bound=tuple(self._at_bound(values)),
-            without_effect=tuple(n for n, on in zip(self.unknowns.names, self._active) if not on),
-            undetermined=self._undetermined(found.jac, np.sqrt(variance)),
+            without_effect=tuple(n for n in self.unknowns.names if n not in free),
+            undetermined=undetermined_of(found.jac, np.sqrt(variance), free),
             traces=self._traces(u),
-            derivatives=self._slopes.report(),
-            inertias=self._inertias(u),
+            derivatives=self.slopes.report(),
+            inertias=inertias_of(self._predictor.scenario.world_of(by_path, seed=0)[0], by_path),
         )
-
-    def _inertias(self, u: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
-        values = self.unknowns.by_path(u)
-        found, world = {}, self._predictor.scenario.world_of(values, seed=0)[0]
-        for name, robot in world.robots.items():
-            own = [path.removeprefix(f"robots.{name}.links.") for path in values]
-            for link in {path.rpartition(".")[0] for path in own} & set(robot.model.frames):
-                frame, system = robot.model.frame(link), robot.system
-                found[f"{name}.{link}"] = {
-                    "mass": system.mass[frame.body],
-                    "com": frame.R.T @ (system.com[frame.body] - frame.p),
-                    "inertia": frame.R.T @ system.inertia[frame.body] @ frame.R,
-                }
-        return found
 
     def _at_bound(self, values: np.ndarray) -> list[str]:
         near = 1e-6 * self.unknowns.unit
         away = np.minimum(values - self.unknowns.low, self.unknowns.high - values)
         return [name for name, x, tiny in zip(self.unknowns.names, away, near) if x <= tiny]
-
-    def _undetermined(self, J: np.ndarray, deviation: float) -> tuple[Undetermined, ...]:
-        names = [n for n, on in zip(self.unknowns.names, self._active) if on]
-        _, sizes, directions = np.linalg.svd(J, full_matrices=False)
-        found = []
-        for size, direction in zip(sizes[::-1], directions[::-1]):
-            loose = deviation / size if size > 0.0 else np.inf
-            if loose > _LOOSE or size < _SINGULAR * sizes[0]:
-                parts = {n: float(c) for n, c in zip(names, direction) if abs(c) > 0.2}
-                found.append(Undetermined(parts, float(loose)))
-        return tuple(found)
 
     def _traces(self, u: np.ndarray) -> tuple[Trace, ...]:
         ends = [self.unknowns.by_path(each) for each in (self._u, u)]
