@@ -162,8 +162,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
                 spring_factor), "friction.MATERIAL-MATERIAL.coefficient" (static, kinetic),
                 "bodies.BODY.mass" with its inertia in proportion. Factors multiply what there is:
                 they are 1 at present.
-            margin: a constraint within it of another side is in `on_edge` [m/s or rad/s]; None
-                saves the time to look for them.
+            margin: within it of another side constraints are `on_edge` [m/s or rad/s]; None: not.
 
         Returns:
             Matrices A (2 nv, 2 nv), B (2 nv, k) by inputs and C (2 nv, p) by parameters, and what
