@@ -28,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--residuals", type=Path, metavar="FILE", help="draw what the model does not explain"
     )
+    parser.add_argument(
+        "--processes", type=int, metavar="N", help="that find exact derivatives: all processors"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=fit)
 
@@ -37,10 +40,13 @@ def fit(options: argparse.Namespace) -> int:
     from hrpsim.fitting.figures import draw_fit
     from hrpsim.fitting.fit_study import read_fit_study
     from hrpsim.fitting.residuals import draw_unexplained, unexplained
+    from hrpsim.sweeps.executors import processors
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         study = read_fit_study(options.study)
+        count = processors() if options.processes is None else options.processes
+        study.options["processes"] = count
         result = study.run(show_line)
         validated = study.cross_validate(show_line) if study.folds else {}
     show_line("")

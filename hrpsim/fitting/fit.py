@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +25,13 @@ from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.fitting.errors import FitError, FitWarning
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
-from hrpsim.fitting.result import FitResult, Trace, Undetermined, trace_of
+from hrpsim.fitting.result import FitResult, Trace, inertias_of, trace_of, undetermined_of
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import Unknown, Unknowns
+from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+from hrpsim.values import is_number
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -35,16 +39,15 @@ if TYPE_CHECKING:
 _CHANGE = 1e-4  # of u, for differences
 _MOST_CHANGE = 0.5
 _DEPENDS = 1e-7  # of the largest column: below this nothing depends on a parameter
-_LOOSE = 0.5  # deviation of a combination, in u, from which it is not determined
-_SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
 _CONVERGED = 1e-4
 _NEAR = 1e-2  # for solutions from which weights and starts are found
 _MOST_EVALUATIONS = 40
-_MOST_MOVES, _MOVED = 3, 0.9  # of starts with new slopes, while the squares fall below this
-_MOST_ROUNDS = 6  # of parameters and starts in turn
+_FEW = 40  # windows, or four for each unknown, from which a fit begins where there are more
+_MOST_ROUNDS, _IN_A_ROUND = 8, 4  # of parameters and starts in turn; evaluations
+_SQUARES = 0.003  # share of the squares: what a round lowers by less have converged
 _SAME = 0.1  # of a standard deviation: parameters that move less have converged
 _NEAR_SLOPES = 0.01  # of u: exact derivatives that were found so near are used again
-_SAME_SLOPES = 0.2  # of u: derivatives by starts that were found so near are used again
+_SAME_SLOPES = 0.05  # of u: the same, where starts are fitted
 _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
 
@@ -60,6 +63,7 @@ def fit(  # many parameters: keywords, passed by name
     noise: Mapping[str, float] | None = None,
     change: float = _CHANGE,
     derivatives: str = "auto",
+    processes: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
     """Find parameters with which a world predicts recordings best.
@@ -83,6 +87,8 @@ def fit(  # many parameters: keywords, passed by name
             its bounds; larger where impacts make predictions jump.
         derivatives: "exact" by `World.linearize` of each step, "differences" of worlds, or "auto",
             exact from 16 unknowns on, counting the entries of starts that are fitted.
+        processes: that find exact derivatives, each of a part of the windows. More than 1 need a
+            program that begins under `if __name__ == "__main__"`.
         report: called with a line on the progress.
 
     Raises:
@@ -90,6 +96,8 @@ def fit(  # many parameters: keywords, passed by name
         HrpsimError: for values that the world cannot have, and steps that fail.
     """
     scenario = world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
+    if not (is_number(processes) and processes >= 1):
+        raise FitError(f"processes must be a number of at least 1, got {processes!r}")
     if not 0.0 < change <= _MOST_CHANGE:
         raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
     problem = _Problem(scenario, recordings, parameters, entity, window, start, change, derivatives)
@@ -97,14 +105,13 @@ def fit(  # many parameters: keywords, passed by name
         if kind not in KINDS:
             raise FitError(f"noise: {unknown_name('kind', kind, KINDS)}")
     say, noise = report or (lambda text: None), noise or {}
-    x = problem.begin(noise)
-    found = problem.solve(x, say, _NEAR if problem.free_starts or not noise else _CONVERGED)
-    if problem.free_starts:
-        found = problem.solve_with_starts(found, noise, say)
-    elif not noise:
-        problem.weigh(found.x, noise)
-        found = problem.solve(found.x, say)
-    return problem.result(found)
+    with process_pool(processes) if processes > 1 else nullcontext() as make:
+        problem.slopes.pool = make() if make else None
+        x = problem.near(problem.begin(noise), say)
+        if problem.free_starts:
+            return problem.result(problem.solve_with_starts(x, noise, say))
+        problem.weigh(x, noise)
+        return problem.result(problem.solve(x, say))
 
 
 class _Problem:
@@ -142,7 +149,7 @@ class _Problem:
         self._starts: Starts | None = None
         self._u = self.unknowns.to_u(self.unknowns.start)
         self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
-        self._slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
+        self.slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
         self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x, derivatives of differences
         self._by_starts = np.zeros(0)
 
@@ -183,8 +190,10 @@ class _Problem:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives of `residuals`."""
-        near = _NEAR_SLOPES if self._slopes.of_starts else 0.0
+        """Return the derivatives of `residuals`; exact ones by starts too are those of a round."""
+        near = _NEAR_SLOPES if self.slopes.of_starts else 0.0
+        if self.slopes.of_starts and self._starts is not None:
+            near = np.inf
         if np.abs(x - self._found[0]).max() > near:
             self._differentiate(x, False)
         own = self._weighted(self._found[1])
@@ -193,7 +202,7 @@ class _Problem:
     def _differentiate(self, x: np.ndarray, by_starts: bool) -> None:
         offsets = None if self._starts is None else self._starts.offsets
         base = self._differences_at(x)
-        found = self._slopes.at(self._all(x), self._active, offsets, base, by_starts)
+        found = self.slopes.at(self._all(x), self._active, offsets, base, by_starts)
         self._found = x, found.by_parameters
         if by_starts:
             self._by_starts = found.by_starts
@@ -203,7 +212,7 @@ class _Problem:
     def begin(self, noise: Mapping[str, float]) -> np.ndarray:
         """Return the first vector, and hold parameters that nothing depends on."""
         self.weigh(self._u, noise)
-        slopes = self._slopes.first(self._u, self._differences_at(self._u), self._weights)
+        slopes = self.slopes.first(self._u, self._differences_at(self._u), self._weights)
         sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
         self._active = sizes > _DEPENDS * sizes.max(initial=0.0)
         x = self._u[self._active]
@@ -233,37 +242,36 @@ class _Problem:
         if self._starts is not None:
             self._starts.weigh(self._by_starts, self._weights)
 
-    def fit_starts(self, x: np.ndarray, renew: bool) -> None:
-        """Move the starts of windows to where the differences are least.
-
-        renew: find new slopes, and move again as long as that lowers the differences much.
-        """
-        values = self.unknowns.by_path(self._all(x))
-        if self._starts is None:
-            self._starts = Starts(self._predictor)
+    def fit_starts(self, starts: Starts, x: np.ndarray) -> None:
+        """Move the starts of windows to where the differences are least."""
 
         def squares() -> np.ndarray:
             self._last = b"", np.zeros(0)
             own = self._differences_at(x) * self._weights
             return np.bincount(self._rows.window, own**2)
 
-        for _ in range(_MOST_MOVES if renew else 1):
-            if renew and self._slopes.of_starts:
-                self._differentiate(x, True)
-            elif renew:
-                self._by_starts = self._starts.differentiate(values)
-            if renew:
-                self._starts.weigh(self._by_starts, self._weights)
-            before = self._differences_at(x) * self._weights
-            self._starts.move(before, squares)
-            after = self._differences_at(x) * self._weights
-            if after @ after > _MOVED * (before @ before):
-                break
+        starts.move(self._differences_at(x) * self._weights, squares)
+
+    def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
+        """Return x near the least squares, from a part of the windows where these are many."""
+        whole = all(one.is_whole for one in self._predictor.recordings)
+        every = max(1, whole * (self._rows.window[-1] + 1) // max(_FEW, 4 * len(x)))
+        numbers = np.arange(0, self._rows.window[-1] + 1, every)
+        part, own = copy(self), np.isin(self._rows.window, numbers)
+        part._predictor = self._predictor.only(numbers, None)[0]
+        part._rows, part._weights = part._predictor.rows(), self._weights[own]
+        part.slopes = self.slopes.only(part._predictor, own)
+        part._found, part._last = (x, self._found[1][own]), (b"", np.zeros(0))
+        return part.solve(x, say, _NEAR).x
 
     def solve(
-        self, x: np.ndarray, say: Callable[[str], None], converged: float = _CONVERGED
+        self,
+        x: np.ndarray,
+        say: Callable[[str], None],
+        converged: float = _CONVERGED,
+        most: int = _MOST_EVALUATIONS,
     ) -> OptimizeResult:
-        """Return the least squares that scipy finds, to a share `converged`."""
+        """Return the least squares that scipy finds, to a share, in at most so many evaluations."""
         from scipy.optimize import least_squares
 
         ends = self.unknowns.low, self.unknowns.high
@@ -285,9 +293,9 @@ class _Problem:
             x_scale="jac",
             ftol=converged,
             xtol=converged,
-            max_nfev=_MOST_EVALUATIONS,
+            max_nfev=most,
         )
-        if found.status == 0:
+        if found.status == 0 and most == _MOST_EVALUATIONS:
             warnings.warn(
                 f"the fit has not converged in {_MOST_EVALUATIONS} evaluations",
                 FitWarning,
@@ -295,19 +303,24 @@ class _Problem:
             )
         return found
 
-    def solve_with_starts(self, found, noise, say: Callable[[str], None]) -> OptimizeResult:
+    def solve_with_starts(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
         """Return the least squares by parameters and starts, in turn until neither changes."""
-        slopes_of = np.full(len(found.x), np.inf)
+        starts = self._starts = Starts(self._predictor)
+        slopes_of, squares = np.full(len(x), np.inf), np.inf
         for _ in range(_MOST_ROUNDS):
-            renew = bool(np.abs(found.x - slopes_of).max() > _SAME_SLOPES)
-            slopes_of = found.x if renew else slopes_of
-            self.fit_starts(found.x, renew)
-            self.weigh(found.x, noise)
-            before, found = found.x, self.solve(found.x, say)
+            if np.abs(x - slopes_of).max() > _SAME_SLOPES:
+                self._differentiate(x, True)
+                slopes_of = x
+                starts.weigh(self._by_starts, self._weights)
+            self.fit_starts(starts, x)
+            self.weigh(x, noise)
+            before, found = (x, squares), self.solve(x, say, most=_IN_A_ROUND)
+            x, squares = found.x, 2.0 * found.cost
             deviation = np.sqrt(np.diag(self.covariance(found)[0]))
-            if (np.abs(found.x - before) <= _SAME * deviation).all():
+            same = np.abs(x - before[0]) <= _SAME * deviation
+            if same.all() and before[1] - squares < _SQUARES * squares:
                 break
-        self.fit_starts(found.x, False)
+        self.fit_starts(starts, x)
         return found
 
     def covariance(self, found: OptimizeResult) -> tuple[np.ndarray, float, int]:
@@ -334,7 +347,7 @@ class _Problem:
         """Return values, intervals and errors."""
         from scipy.special import stdtrit
 
-        u = self._all(found.x)
+        u, free = self._all(found.x), [self.unknowns.names[k] for k in np.flatnonzero(self._active)]
         covariance, variance, degrees = self.covariance(found)
         deviation = np.zeros(len(u))
         deviation[self._active] = np.sqrt(np.diag(covariance))
@@ -342,7 +355,7 @@ class _Problem:
         scale = np.where(deviation[self._active] > 0.0, deviation[self._active], 1.0)
         correlation = np.full((len(u), len(u)), np.nan)
         correlation[np.ix_(self._active, self._active)] = covariance / np.outer(scale, scale)
-        values = self.unknowns.to_values(u)
+        values, by_path = self.unknowns.to_values(u), self.unknowns.by_path(u)
         ends = self.unknowns.to_values(u - half), self.unknowns.to_values(u + half)
         return FitResult(
             names=tuple(self.unknowns.names),
@@ -352,42 +365,17 @@ class _Problem:
             high=np.where(self._active, ends[1], np.nan),
             correlation=correlation,
             at_bound=tuple(self._at_bound(values)),
-            without_effect=tuple(n for n, on in zip(self.unknowns.names, self._active) if not on),
-            undetermined=self._undetermined(found.jac, np.sqrt(variance)),
+            without_effect=tuple(n for n in self.unknowns.names if n not in free),
+            undetermined=undetermined_of(found.jac, np.sqrt(variance), free),
             traces=self._traces(u),
-            derivatives=self._slopes.report(),
-            inertias=self._inertias(u),
+            derivatives=self.slopes.report(),
+            inertias=inertias_of(self._predictor.scenario.world_of(by_path, seed=0)[0], by_path),
         )
-
-    def _inertias(self, u: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
-        values = self.unknowns.by_path(u)
-        found, world = {}, self._predictor.scenario.world_of(values, seed=0)[0]
-        for name, robot in world.robots.items():
-            own = [path.removeprefix(f"robots.{name}.links.") for path in values]
-            for link in {path.rpartition(".")[0] for path in own} & set(robot.model.frames):
-                frame, system = robot.model.frame(link), robot.system
-                found[f"{name}.{link}"] = {
-                    "mass": system.mass[frame.body],
-                    "com": frame.R.T @ (system.com[frame.body] - frame.p),
-                    "inertia": frame.R.T @ system.inertia[frame.body] @ frame.R,
-                }
-        return found
 
     def _at_bound(self, values: np.ndarray) -> list[str]:
         near = 1e-6 * self.unknowns.unit
         away = np.minimum(values - self.unknowns.low, self.unknowns.high - values)
         return [name for name, x, tiny in zip(self.unknowns.names, away, near) if x <= tiny]
-
-    def _undetermined(self, J: np.ndarray, deviation: float) -> tuple[Undetermined, ...]:
-        names = [n for n, on in zip(self.unknowns.names, self._active) if on]
-        _, sizes, directions = np.linalg.svd(J, full_matrices=False)
-        found = []
-        for size, direction in zip(sizes[::-1], directions[::-1]):
-            loose = deviation / size if size > 0.0 else np.inf
-            if loose > _LOOSE or size < _SINGULAR * sizes[0]:
-                parts = {n: float(c) for n, c in zip(names, direction) if abs(c) > 0.2}
-                found.append(Undetermined(parts, float(loose)))
-        return tuple(found)
 
     def _traces(self, u: np.ndarray) -> tuple[Trace, ...]:
         ends = [self.unknowns.by_path(each) for each in (self._u, u)]

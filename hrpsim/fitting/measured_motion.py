@@ -158,6 +158,7 @@ class BoundRecording:
     """A recording with its places in the state of a world's robot or body.
 
     q (n, nq) and v (n, nv) are NaN where nothing was measured. compared: the kinds of quantities.
+    is_whole: whether all that the world has was measured, so that no window depends on another.
     """
 
     def __init__(self, recording: Recording, world: World, entity: str | None):
@@ -186,6 +187,8 @@ class BoundRecording:
             self.q[:, self.q_of] = recording.positions
             self._place("velocity", self.v_of, recording.velocities, recording.positions)
             self.compared["position"] = self.v_of
+        count = sum(one.nv for one in world.entities.values())
+        self.is_whole = self.v.shape[1] == count and not np.isnan(self.v).any()
 
     def columns(self) -> list[tuple[str, np.ndarray]]:
         """Return the kinds that are compared and their columns of v, in the order of KINDS."""

@@ -5,13 +5,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording
 from hrpsim.fitting.predict import Prediction
+
+if TYPE_CHECKING:
+    from hrpsim.world.world import World
+
+
+_LOOSE = 0.5  # deviation of a combination, in u, from which it is not determined
+_SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
 
 
 class Undetermined(NamedTuple):
@@ -23,6 +31,33 @@ class Undetermined(NamedTuple):
 
     parts: dict[str, float]
     deviation: float
+
+
+def undetermined_of(J: np.ndarray, deviation: float, names: list[str]) -> tuple[Undetermined, ...]:
+    """Return what residuals of a deviation, with derivatives J (rows, p), do not determine."""
+    _, sizes, directions = np.linalg.svd(J, full_matrices=False)
+    found = []
+    for size, direction in zip(sizes[::-1], directions[::-1]):
+        loose = deviation / size if size > 0.0 else np.inf
+        if loose > _LOOSE or size < _SINGULAR * sizes[0]:
+            parts = {n: float(c) for n, c in zip(names, direction) if abs(c) > 0.2}
+            found.append(Undetermined(parts, float(loose)))
+    return tuple(found)
+
+
+def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str, np.ndarray]]:
+    """Return mass, centre of mass and inertia of the links that `values` by path are of."""
+    found = {}
+    for name, robot in world.robots.items():
+        own = [path.removeprefix(f"robots.{name}.links.") for path in values]
+        for link in {path.rpartition(".")[0] for path in own} & set(robot.model.frames):
+            frame, system = robot.model.frame(link), robot.system
+            found[f"{name}.{link}"] = {
+                "mass": system.mass[frame.body],
+                "com": frame.R.T @ (system.com[frame.body] - frame.p),
+                "inertia": frame.R.T @ system.inertia[frame.body] @ frame.R,
+            }
+    return found
 
 
 class Trace(NamedTuple):

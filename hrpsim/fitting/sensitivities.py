@@ -10,6 +10,8 @@ of S are by the state at the beginning of the window; they begin as the identity
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,8 @@ import numpy as np
 from hrpsim.errors import WorldError
 from hrpsim.fitting.measured_motion import POSITIONS, BoundRecording
 from hrpsim.fitting.predict import Predictor, Window, begin, simulate, state_of, turned
+
+_TOGETHER = 10  # windows that one world follows, where they do not depend on each other
 
 
 class Sensitivities(NamedTuple):
@@ -34,6 +38,7 @@ def sensitivities(
     shares: Mapping[str, np.ndarray],
     offsets: Sequence[np.ndarray] | None,
     with_starts: bool,
+    pool: Executor | None = None,
 ) -> Sensitivities:
     """Return the derivatives of predictions by parameters, and by the starts of windows.
 
@@ -43,7 +48,29 @@ def sensitivities(
         shares: (p,) the derivative of each path's parameter by p unknowns.
         offsets: of the starts, as for `Predictor.predict`.
         with_starts: whether to differentiate by starts too.
+        pool: whose processes follow windows, if any.
     """
+    count = sum(map(len, predictor.windows))
+    size = _TOGETHER if all(one.is_whole for one in predictor.recordings) else count
+    parts = [
+        predictor.only(numbers, offsets)
+        for numbers in np.split(np.arange(count), range(size, count, size))
+    ]
+    find = partial(_of_part, values, shares, with_starts)
+    found = list((map if pool is None else pool.map)(find, *zip(*parts)))
+    *arrays, refused = zip(*found)
+    slopes, by_starts, known = map(np.concatenate, arrays)
+    return Sensitivities(slopes, by_starts, known, next(filter(None, refused), ""))
+
+
+def _of_part(
+    values: Mapping[str, float],
+    shares: Mapping[str, np.ndarray],
+    with_starts: bool,
+    predictor: Predictor,
+    offsets: Sequence[np.ndarray] | None,
+) -> Sensitivities:
+    """Return the derivatives of windows that one world follows."""
     world = predictor.scenario.world_of(values, seed=0)[0]
     world.sleeping, first = False, world.snapshot()
     width = max(2 * one.v.shape[1] for one in predictor.recordings) if with_starts else 0
@@ -80,7 +107,7 @@ class _Tangent:
         for _ in range(count):
             if self._sound:
                 try:
-                    found = world.linearize((), parameters=self._paths)
+                    found = world.linearize((), parameters=self._paths, margin=None)
                     S[:] = found.A @ S
                     S[:, : self.count] += found.C @ self._shares
                 except WorldError as error:

@@ -11,6 +11,8 @@ one motion meets. Windows where they disagree with differences are left to these
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -43,11 +45,14 @@ class Slopes:
     exact: (p,) whether sensitivities serve for an unknown.
     sound: (rows,) where they serve.
     reason: why they do not, where that is not the number of unknowns.
+    pool: an executor whose processes find sensitivities, if any.
     """
+
+    pool: Executor | None
 
     def __init__(self, predictor: Predictor, unknowns: Unknowns, change: float, how: str):
         self._predictor, self._unknowns, self._change = predictor, unknowns, change
-        self._window = predictor.rows().window
+        self._window, self.pool = predictor.rows().window, None
         self.sound, self.reason = np.ones(len(self._window), dtype=bool), ""
         world = predictor.scenario.world_of({}, seed=0)[0]
         known = set(world.differentiable_parameters)
@@ -57,6 +62,13 @@ class Slopes:
             columns += max(2 * one.v.shape[1] for one in predictor.recordings)
         if how == DIFFERENCES or (how != EXACT and columns < _ENOUGH):
             self.exact[:] = False
+
+    def only(self, predictor: Predictor, rows: np.ndarray) -> Slopes:
+        """Return those of a predictor of some windows, whose `rows` (of all) are true."""
+        part = copy(self)
+        part._predictor, part._window = predictor, predictor.rows().window
+        part.sound = self.sound[rows]
+        return part
 
     def report(self) -> dict[str, str]:
         """Return which derivatives were used, by parameter."""
@@ -81,7 +93,7 @@ class Slopes:
         slopes = self._by_worlds(self._predictor, u, np.ones(len(u), dtype=bool), None, base)
         if not self.exact.any():
             return slopes
-        found = sensitivities(self._predictor, *self._given(u), None, False)
+        found = sensitivities(self._predictor, *self._given(u), None, False, self.pool)
         right = slopes[:, self.exact] * weights[:, None]
         wrong = found.by_parameters * weights[:, None] - right
         count = self._window[-1] + 1
@@ -113,10 +125,11 @@ class Slopes:
         slopes = np.zeros((len(base), len(u)))
         others = active & ~self.exact
         slopes[:, others] = self._by_worlds(self._predictor, u, others, offsets, base)
-        if not self.exact.any():
-            return Found(slopes[:, active], None)
         values, shares = self._given(u)
-        found = sensitivities(self._predictor, values, shares, offsets, starts)
+        if not self.exact.any():
+            by_starts = Starts(self._predictor, offsets).differentiate(values) if starts else None
+            return Found(slopes[:, active], by_starts)
+        found = sensitivities(self._predictor, values, shares, offsets, starts, self.pool)
         slopes[:, self.exact] = found.by_parameters
         by_starts, left = found.by_starts, ~(self.sound & found.known)
         if left.any():

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,12 +33,31 @@ from hrpsim.world.linearization.sides import (
 )
 from hrpsim.world.linearization.step_derivatives import INPUTS, Differentiator, StepDerivatives
 from hrpsim.world.parts.part import Core, Part
+from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping
 
 _TOLERANCE = 1e-9  # of the step that is differentiated, see SETTINGS
 
 _find_refused_world = prepared(find_refused_world)
 _find_refused_step = prepared(find_refused_step)
+
+
+class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
+    """The names of constraints and actuators and of both sides, by NEAR without the distance."""
+
+    def __init__(self, naming: Callable[[], Naming]):
+        super().__init__()
+        self._naming = naming
+
+    def __missing__(self, key: tuple[int, int, int, int, int]) -> tuple[str, str, str]:
+        *constraint, kind, side = key
+        name = self._naming().name(*constraint)
+        if kind in (EFFORT, SPEED):
+            name = name.replace("velocity limit", "actuator")
+        elif kind in (RELEASE, CUT):
+            name = f"position correction of {name}"
+        self[key] = found = name, SIDES[kind][side], SIDES[kind][1 - side]
+        return found
 
 
 class _Known(NamedTuple):
@@ -49,7 +68,7 @@ class _Known(NamedTuple):
     dofs: np.ndarray  # their degrees of freedom
     entities: dict[str, slice]
     inputs: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]]  # columns of B, by kinds
-    names: dict[tuple[int, int, int], str]  # of constraints, by kind of row and source
+    sides: _Sides
 
 
 class Linearizing(Part):
@@ -75,7 +94,7 @@ class Linearizing(Part):
         return last[2]
 
     def linearize(
-        self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float
+        self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float | None
     ) -> Linearization:
         """Return the derivatives of the next step; see `World.linearize`."""
         kinds = (inputs,) if isinstance(inputs, str) else tuple(inputs)
@@ -94,10 +113,10 @@ class Linearizing(Part):
             name = self._sleep.asleep[0]
             what = f"bodies that sleep are not ({name!r}): set world.sleeping = False"
             raise WorldError(f"linearize: {what} differentiated")
-        units = scene.actuators.units
-        late = units["dof"][units["slots"] > 0]
-        if "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any()):
-            if len(late):
+        if len(units := scene.actuators.units):
+            late = units["dof"][units["slots"] > 0]
+            given = "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any())
+            if given and len(late):
                 raise WorldError("linearize: kd of actuators with a delay is not differentiated")
         if (refused := _find_refused_world(self._stepping.reference())) >= 0:
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
@@ -105,12 +124,13 @@ class Linearizing(Part):
         with self._stepping.tried_step(tolerance) as scene:
             known = self._known_of(scene)
             given = len(kinds) * len(known.joints) + len(paths)
-            step = known.differentiator.read(margin, given)
+            step = known.differentiator.read(margin or 0.0, given)
             self._refuse_step(step)
             found = StepDerivatives(step, known.differentiator.search)
             A, B, C = found.matrices(kinds, known.dofs, changes)
             self._refuse_found(found)
-            edges = self._edges(found, known.names)
+            near = () if margin is None else found.near_sides()
+            edges = tuple(ConstraintEdge(*known.sides[one[:5]], one[5]) for one in near)
         if kinds not in known.inputs:
             known.inputs[kinds] = tuple((kind, *one) for kind in kinds for one in known.joints)
         return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
@@ -140,23 +160,6 @@ class Linearizing(Part):
                 name = [one.name for one in self._contents.entities if one.first_body <= body][-1]
                 raise WorldError(f"linearize: {name!r} {reason}, which is not differentiated")
 
-    def _edges(
-        self, found: StepDerivatives, names: dict[tuple[int, int, int], str]
-    ) -> tuple[ConstraintEdge, ...]:
-        """Return the constraints and actuators near another side; `names` has those known."""
-        out = []
-        for row_kind, source, other, kind, side, distance in found.near_sides():
-            key = row_kind, source, other
-            if key not in names:
-                names[key] = self._scenes.naming().name(*key)
-            name = names[key]
-            if kind in (EFFORT, SPEED):
-                name = name.replace("velocity limit", "actuator")
-            elif kind in (RELEASE, CUT):
-                name = f"position correction of {name}"
-            out.append(ConstraintEdge(name, SIDES[kind][side], SIDES[kind][1 - side], distance))
-        return tuple(out)
-
     def _known_of(self, scene: Scene) -> _Known:
         """Return what is known of a scene, found again where that was laid out again."""
         if self._known is None or self._known.differentiator.scene is not scene:
@@ -169,7 +172,7 @@ class Linearizing(Part):
                 np.concatenate([np.zeros(0, dtype=np.int64), *dofs]),
                 {one.name: slice(one.first_v, one.first_v + one.nv) for one in entities},
                 {},
-                {},
+                _Sides(self._scenes.naming),
             )
         return self._known
 

@@ -144,7 +144,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         inputs: str | Sequence[str] = "efforts",
         *,
         parameters: str | Sequence[str] = (),
-        margin: float = 1e-6,
+        margin: float | None = 1e-6,
     ) -> Linearization:
         """Return the derivatives of the next step, contacts included; the world does not change.
 
@@ -162,7 +162,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
                 spring_factor), "friction.MATERIAL-MATERIAL.coefficient" (static, kinetic),
                 "bodies.BODY.mass" with its inertia in proportion. Factors multiply what there is:
                 they are 1 at present.
-            margin: a constraint within it of another side is in `on_edge` [m/s or rad/s].
+            margin: within it of another side constraints are `on_edge` [m/s or rad/s]; None: not.
 
         Returns:
             Matrices A (2 nv, 2 nv), B (2 nv, k) by inputs and C (2 nv, p) by parameters, and what

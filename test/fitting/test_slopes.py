@@ -14,6 +14,7 @@ from hrpsim.fitting import FitError, Recording
 from hrpsim.fitting.measured_motion import BoundRecording
 from hrpsim.fitting.predict import Predictor, flat
 from hrpsim.fitting.sensitivities import sensitivities
+from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
@@ -75,8 +76,12 @@ def test_sensitivities_of_an_arm_are_its_differences(tmp_path, arm):
     assert (np.abs(whole - right).max(axis=0) < 2e-3 * np.abs(right).max(axis=0)).all()
 
 
-def test_sensitivities_of_a_free_body_are_its_differences(tmp_path):
-    """Law: a start is moved along the body's own axes; poses that differ from the measured too."""
+def test_sensitivities_of_a_free_body_are_its_differences(tmp_path, monkeypatch):
+    """Law: a start is moved along the body's own axes; poses that differ from the measured too.
+
+    Processes that share the windows find the same bits.
+    """
+    monkeypatch.setattr("hrpsim.fitting.sensitivities._TOGETHER", 1)
     text = "bodies:\n  - {name: box, shape: {box: [0.1, 0.2, 0.3]}, mass: 1.0}\n"
     (tmp_path / "box.yaml").write_text(text)
     random, time = np.random.default_rng(1), np.arange(0.0, 0.2, 0.01)
@@ -92,6 +97,10 @@ def test_sensitivities_of_a_free_body_are_its_differences(tmp_path):
     right = by_differences(predictor, {"bodies.box.mass": 1.0}, offsets, moves)
     assert found.by_starts == pytest.approx(right, abs=2e-4)
     assert np.abs(found.by_parameters).max() < 1e-12
+    assert predictor.recordings[0].is_whole and len(predictor.windows[0]) > 2
+    with process_pool(2) as make:
+        both = sensitivities(predictor, {"bodies.box.mass": 1.0}, shares, offsets, True, make())
+    assert (both.by_starts == found.by_starts).all() and both.known.all()
 
 
 @pytest.mark.long
@@ -111,6 +120,8 @@ def test_both_kinds_of_derivatives_find_the_same(tmp_path, arm, start):
     assert set(right.report()["derivatives"].values()) == {"differences"}
     with pytest.raises(FitError, match=r"derivatives: .*'exakt'"):
         hrpsim.fit(world, [arm], first, derivatives="exakt")
+    with pytest.raises(FitError, match=r"processes must be .* got 0"):
+        hrpsim.fit(world, [arm], first, processes=0)
 
 
 def test_steps_without_derivatives_leave_a_fit_to_differences(tmp_path, arm):

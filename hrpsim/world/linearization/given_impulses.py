@@ -25,7 +25,18 @@ from hrpsim.model.system import FREE
 from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.vector import dot_spatial
 from hrpsim.step.arrays import Scene
-from hrpsim.world.linearization.parameters import JOINT_FIELDS, KINETIC, STATIC, Changes
+from hrpsim.world.linearization.parameters import (
+    DAMPING,
+    DELAY,
+    FRICTION,
+    KD,
+    KINETIC,
+    KP,
+    ROTOR_INERTIA,
+    STATIC,
+    STIFFNESS,
+    Changes,
+)
 from hrpsim.world.linearization.room import FORCE, TakenStep
 
 MOTION, CORRECTION, MOMENTUM = range(3)
@@ -144,25 +155,27 @@ def of_parameters(
         acceleration: (nv,) but for what the midpoint rule adds to it.
         changes: of the world's constants.
     """
-    w, h, (p, nv) = step.room.whole, step.time_step, changes.joints[:, 0].shape
+    w, h, (p, _, nv) = step.room.whole, step.time_step, changes.joints.shape
     inertia, force = _joint_changes(step, changes)
     soft = np.flatnonzero((held["slope"] != 0.0) | (held["softening"] != 0.0))
     rows, responses = held[soft], w.responses[soft]
     forces, energies = np.zeros((p, 3, nv)), np.zeros((p, len(soft)))
-    at = np.flatnonzero(changes.bodies.any(axis=1))
-    of_bodies, of_rows = forces[at], energies[at]
-    _inertia_changes(
-        step.reference, step.room, changes.bodies[at], acceleration, responses, of_bodies, of_rows
-    )
-    forces[at], energies[at] = of_bodies, of_rows
-    balance = h * (forces[:, MOTION] + inertia * acceleration - force)
-    # With S dl = b - J dv, a row of another target or compliance pushes by b / S more.
-    mass = -(energies + inertia @ (responses**2).T) / rows["compliance"]
-    motion = mass * rows["slope"] @ step.jacobians(rows, "F") - balance
-    motion += _friction_changes(step, changes)
+    if len(at := np.flatnonzero(changes.bodies.any(axis=1))):
+        of_bodies, of_rows, given = forces[at], energies[at], changes.bodies[at]
+        _inertia_changes(
+            step.reference, step.room, given, acceleration, responses, of_bodies, of_rows
+        )
+        forces[at], energies[at] = of_bodies, of_rows
+    motion = -h * (forces[:, MOTION] + inertia * acceleration - force)
     correction = -forces[:, CORRECTION] - inertia * w.correction
-    pushes = w.impulses[rows["number"]] * rows["softening"]  # impulses are of the correction
-    correction -= mass * pushes @ step.jacobians(rows)
+    if len(soft):
+        # With S dl = b - J dv, a row of another target or compliance pushes by b / S more.
+        mass = -(energies + inertia @ (responses**2).T) / rows["compliance"]
+        motion += mass * rows["slope"] @ step.jacobians(rows, "F")
+        pushes = w.impulses[rows["number"]] * rows["softening"]  # impulses are of the correction
+        correction -= mass * pushes @ step.jacobians(rows)
+    if changes.friction.any() or changes.joints[:, FRICTION].any():
+        motion += _friction_changes(step, changes)
     return GivenImpulses(motion, correction, h * forces[:, MOTION] + forces[:, MOMENTUM])
 
 
@@ -174,8 +187,6 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
     scene, w, h = step.scene, step.room.whole, step.time_step
     dofs, control, dry = scene.forest.dofs, scene.control, scene.work.friction
     follows = (control["saturated"] == 0).astype(float)
-    change = dict(zip(JOINT_FIELDS, changes.joints.swapaxes(0, 1)))
-    kp, kd = follows * change["kp"], follows * change["kd"]
     position, rate, present = control["target_position"] - control["ahead"], 0.0, control["kd"]
     if len(units := scene.actuators.units):
         at, now = units["dof"], scene.actuators.steps["command"]
@@ -187,16 +198,20 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
     least = np.where(own > 0.0, own, 1.0)
     total = (2.0 * least + damping) ** 2
     by_damping = h * (2.0 * least**2 + 4.0 * least * damping + damping**2) / total
-    own_change = changes.bodies[:, dofs["body"]] * (own - dofs["rotor_inertia"])
-    inertia = by_damping * (change["damping"] + kd) + 0.25 * h * h * (change["stiffness"] + kp)
-    inertia += change["rotor_inertia"]
-    inertia -= damping**2 / total * (own_change + change["rotor_inertia"])
+    by_own = damping**2 / total
     q = w.q[np.maximum(dofs["q_index"], 0)]
-    force = (dofs["rest"] - q) * change["stiffness"] - w.velocity * change["damping"]
-    force += (position - q) * kp + rate * change["delay"]
-    force += (control["target_velocity"] - w.velocity) * kd
     slides = np.where(dry["mark"] == STICKS, 0, dry["mark"]) * (dry["bound"] == dofs["friction"])
-    return inertia, force - slides * change["friction"]
+    inertia, force = by = np.zeros((2, *changes.joints.shape[1:]))
+    inertia[KP], force[KP] = 0.25 * h * h * follows, (position - q) * follows
+    inertia[KD] = by_damping * follows
+    force[KD] = (control["target_velocity"] - w.velocity) * follows
+    inertia[STIFFNESS], force[STIFFNESS] = 0.25 * h * h, dofs["rest"] - q
+    inertia[DAMPING], force[DAMPING] = by_damping, -w.velocity
+    inertia[ROTOR_INERTIA], force[FRICTION], force[DELAY] = 1.0 - by_own, -slides, rate
+    of_inertia, of_force = np.einsum("pfv,kfv->kpv", changes.joints, by)
+    if changes.bodies.any():
+        of_inertia -= by_own * changes.bodies[:, dofs["body"]] * (own - dofs["rotor_inertia"])
+    return of_inertia, of_force
 
 
 def _command_rates(scene: Scene) -> np.ndarray:
@@ -218,8 +233,7 @@ def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
     dry &= dofs["friction"][rows["source"]] <= limit[rows["source"]]
     for row in rows[dry]:
         k = row["source"]
-        friction = changes.joints[:, JOINT_FIELDS.index("friction"), k]
-        out[:, k] += np.sign(row["impulse"]) * step.time_step * friction
+        out[:, k] += np.sign(row["impulse"]) * step.time_step * changes.joints[:, FRICTION, k]
     shapes = scene.collision.shapes
     for c, contact in enumerate(step.contacts if changes.friction.any() else ()):
         J = step.jacobians(w.local[3 * c + 1 : 3 * c + 3])

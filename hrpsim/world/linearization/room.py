@@ -152,12 +152,15 @@ class TakenStep(NamedTuple):
 
     def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
         """Return J or F (k, nv) of rows (k,) HELD_ROW."""
-        w, entries = self.room.whole, np.arange(12)
+        return self.coefficients(rows, kind) @ self.room.whole.Z[: self.coordinates]
+
+    def coefficients(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
+        """Return J or F by coordinates (k, m) of rows (k,) HELD_ROW."""
+        k, m, entries = len(rows), self.coordinates, np.arange(12)
         where = rows["at"][:, entries // 6] + entries % 6
         where[rows[kind] == 0.0] = 0  # no coordinate need be there
-        dense = np.zeros((len(rows), self.coordinates))
-        np.add.at(dense, (np.arange(len(rows))[:, None], where), rows[kind])
-        return dense @ w.Z[: self.coordinates]
+        where += m * np.arange(k)[:, None]
+        return np.bincount(where.ravel(), rows[kind].ravel(), k * m).reshape(k, m)
 
     def constraint_of(self, number: int) -> tuple[int, int, int]:
         """Return the kind of a row, and its source, or both shapes of a contact."""

@@ -225,17 +225,16 @@ class StepDerivatives:
         numbers, compliance = self.held["number"], self.held["compliance"]
         if not self.slides:
             return _NO_NUMBERS
-        J, F = self.step.jacobians(self.held), self.step.jacobians(self.held, "F")
-        soft = compliance > 0.0
-        mass = self.mass + F[soft].T @ (J[soft] / compliance[soft, None])
-        response = np.linalg.solve(mass, F[~soft].T)
-        motions, size, _ = np.linalg.svd(response, full_matrices=False)
-        motions = motions[:, size > _SINGULAR * size.max(initial=0.0)]
-        _, size, mixed = np.linalg.svd(J[~soft] @ motions, full_matrices=False)
-        free = motions @ mixed[size <= _SINGULAR * size.max(initial=0.0)].T
-        shares = np.abs(np.linalg.lstsq(response, free, rcond=_SINGULAR)[0]).max(
-            axis=1, initial=0.0
-        )
+        J, F = self.step.coefficients(self.held), self.step.coefficients(self.held, "F")
+        Z, soft = self.step.room.whole.Z[: self.step.coordinates], compliance > 0.0
+        mass = self.mass + Z.T @ (F[soft].T @ (J[soft] / compliance[soft, None])) @ Z
+        axes, lengths = np.linalg.qr(np.linalg.solve(mass, Z.T))
+        motions, size, loads = np.linalg.svd(lengths @ F[~soft].T, full_matrices=False)
+        kept = size > _SINGULAR * size.max(initial=0.0)
+        moved = J[~soft] @ (Z @ axes @ motions[:, kept])
+        _, left, mixed = np.linalg.svd(moved, full_matrices=False)
+        free = mixed[left <= _SINGULAR * left.max(initial=0.0)].T / size[kept, None]
+        shares = np.abs(loads[kept].T @ free).max(axis=1, initial=0.0)
         return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
 
     def _of_input(self, kind: str, joints: np.ndarray) -> GivenImpulses:
