@@ -155,11 +155,10 @@ def _next(s, k, island, attempt, status, limit):
 
 @inlined_kernel
 def _second(s, k, island, limit):
-    """Return the attempt after the only one that was allowed; Newton's method begins again."""
+    """Return the attempt after the only one that was allowed; Newton's method continues."""
     attempt = island.attempt
     when = goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
     if (attempt == _NEWTON_AGAIN or attempt == _NEWTON_CHOSEN) and when == AFTER_ALL_SWEEPS:
-        restore_impulses(s.constrained, s.rows, island)
         return attempt
     return _next(s, k, island, attempt, DONE, limit)
 
@@ -207,6 +206,24 @@ def _has_choice(rows, island, solver):
 
 
 @inlined_kernel
+def _first_sweeps(s, island, limit):
+    """Sweep over an island as long as Newton's method takes; return DONE.
+
+    TOO_LARGE for one at rest: the first sweep changes little.
+    """
+    settings, counts = s.settings[0], s.counts[0]
+    sweep(settings, counts, s.constrained, s.rows, island, island.sweeps + 1)
+    rests = island.residual < RESTS * settings.tolerance
+    if not island.converged:
+        most = min(limit, int(_SHARE * sweeps_in_time(island)) + 1)
+        sweep(settings, counts, s.constrained, s.rows, island, most)
+    if island.converged:
+        end_trial(s.collision.contacts, s.rows, island)
+        return DONE
+    return TOO_LARGE if rests else DONE
+
+
+@inlined_kernel
 def _try(s, k, island, attempt, limit):
     """Make one attempt; return DONE, TOO_LARGE, or the status that names what is missing."""
     counts = s.counts[0]
@@ -214,14 +231,9 @@ def _try(s, k, island, attempt, limit):
     if attempt == _FIRST_SWEEPS or attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
         most = limit if attempt == _ALL_SWEEPS else min(limit, FEW_SWEEPS)
         if attempt == _FIRST_SWEEPS:
-            most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
+            return _first_sweeps(s, island, most)
         if island.sweeps < most:
             sweep(settings, counts, s.constrained, s.rows, island, most)
-        if attempt == _FIRST_SWEEPS:
-            if island.converged:
-                end_trial(s.collision.contacts, s.rows, island)
-            elif island.residual < RESTS * settings.tolerance:
-                return TOO_LARGE
         return DONE
     if attempt == _SWEEPS_AT_REST:
         island.converged = rests_after_sweeps(

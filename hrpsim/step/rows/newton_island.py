@@ -48,7 +48,7 @@ _NEARER = 0.7
 _MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
 
 # Factorisations of a first attempt at a lone robot: as a rule two or three suffice.
-_FIRST_ATTEMPT = 4
+_FIRST_ATTEMPT = 12
 
 # Multiplications with which a dense island is solved to the tolerance. In a jammed pile the last
 # decades cost most: from there on it is content with a larger error (multipliers.small_enough).
@@ -225,14 +225,18 @@ def solve_by_newton_method(s, k, effort):
     s.step_stats[0].newton_islands += 1
     if s.counts[0].friction_revisions > 0 and not is_dense_island:
         return DONE  # the step is no example of those to come
-    if effort == BRIEF and begin < RESTS * settings.tolerance:
-        return DONE  # sweeps had nearly come to their end
     set_steps_by_newton(
         s.collision.contacts,
         s.rows,
         island,
         _steps_to_come(
-            settings, s.collision.contacts, s.rows, island, is_dense_island, spent, begin
+            settings,
+            s.collision.contacts,
+            s.rows,
+            island,
+            is_dense_island,
+            spent,
+            math.inf if effort == BRIEF else begin,
         ),
     )
     return DONE
