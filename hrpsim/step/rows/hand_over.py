@@ -206,24 +206,6 @@ def _has_choice(rows, island, solver):
 
 
 @inlined_kernel
-def _first_sweeps(s, island, limit):
-    """Sweep over an island as long as Newton's method takes; return DONE.
-
-    TOO_LARGE for one at rest: the first sweep changes little.
-    """
-    settings, counts = s.settings[0], s.counts[0]
-    sweep(settings, counts, s.constrained, s.rows, island, island.sweeps + 1)
-    rests = island.residual < RESTS * settings.tolerance
-    if not island.converged:
-        most = min(limit, int(_SHARE * sweeps_in_time(island)) + 1)
-        sweep(settings, counts, s.constrained, s.rows, island, most)
-    if island.converged:
-        end_trial(s.collision.contacts, s.rows, island)
-        return DONE
-    return TOO_LARGE if rests else DONE
-
-
-@inlined_kernel
 def _try(s, k, island, attempt, limit):
     """Make one attempt; return DONE, TOO_LARGE, or the status that names what is missing."""
     counts = s.counts[0]
@@ -231,9 +213,14 @@ def _try(s, k, island, attempt, limit):
     if attempt == _FIRST_SWEEPS or attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
         most = limit if attempt == _ALL_SWEEPS else min(limit, FEW_SWEEPS)
         if attempt == _FIRST_SWEEPS:
-            return _first_sweeps(s, island, most)
+            most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
         if island.sweeps < most:
             sweep(settings, counts, s.constrained, s.rows, island, most)
+        if attempt == _FIRST_SWEEPS:
+            if island.converged:
+                end_trial(s.collision.contacts, s.rows, island)
+            elif island.residual < RESTS * settings.tolerance:
+                return TOO_LARGE
         return DONE
     if attempt == _SWEEPS_AT_REST:
         island.converged = rests_after_sweeps(

@@ -225,10 +225,14 @@ def solve_by_newton_method(s, k, effort):
     s.step_stats[0].newton_islands += 1
     if s.counts[0].friction_revisions > 0 and not is_dense_island:
         return DONE  # the step is no example of those to come
-    if effort == BRIEF:
-        begin = math.inf  # the island moves, however near the sweeps before came
-    steps = _steps_to_come(
-        settings, s.collision.contacts, s.rows, island, is_dense_island, spent, begin
+    if effort == BRIEF and begin < RESTS * settings.tolerance:
+        return DONE  # sweeps had nearly come to their end
+    set_steps_by_newton(
+        s.collision.contacts,
+        s.rows,
+        island,
+        _steps_to_come(
+            settings, s.collision.contacts, s.rows, island, is_dense_island, spent, begin
+        ),
     )
-    set_steps_by_newton(s.collision.contacts, s.rows, island, steps)
     return DONE
