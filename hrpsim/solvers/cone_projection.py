@@ -54,7 +54,8 @@ def solve_cones(
     are those after which some contact slips nearly as fast as a `period` of sweeps before: it
     cannot come to rest. Returns (sweeps done, whether all contacts may come to rest).
     """
-    sweeps, age, limit, slip = 0, 1.0, math.inf, math.inf
+    sweeps, age, limit = 0, 1.0, math.inf
+    slip = _largest_slip(contacts, rows, island_rows, island, velocity)
     begin_momentum(rows, island_rows, island, work)
     while sweeps + 1 < sweep_limit:
         change = _sweep(rows, island_rows, island, response, velocity, False)

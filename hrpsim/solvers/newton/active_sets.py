@@ -25,11 +25,13 @@ from hrpsim.solvers.newton.coulomb_law import (
     STICKS_AT_LIMIT,
     set_stiffness,
 )
+from hrpsim.solvers.newton.local_sweeps import sweep_all
 from hrpsim.solvers.newton.matrix import add_push, clear_motion, motion_along, write_matrix
 from hrpsim.solvers.newton.multipliers import (
     CAUTION,
     is_better,
     largest_error,
+    note_if_better,
     note_multipliers,
     push_by_multipliers,
 )
@@ -45,13 +47,18 @@ _ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it
 
 
 @inner_kernel
-def try_active_sets(tolerance, limit, iteration_limit, best, system):
+def try_active_sets(tolerance, limit, iteration_limit, sweeps, best, system):
     """Continue from the multipliers; return (factorisations, least error [m/s]).
 
-    It ends after `iteration_limit` steps without progress.
+    It ends after `iteration_limit` steps without progress. With `sweeps` one sweep over all
+    constraint blocks comes first, and so many after each step that does not help: they find states
+    that agree with each other, where steps alone would return to the same ones.
     """
     capacity = system.capacity[0]
     count, misses, fresh = 0, 0, False
+    if sweeps > 0:
+        sweep_all(1, system)
+        best = note_if_better(largest_error(system), best, tolerance, system)
     while misses < iteration_limit and best > CAUTION * tolerance:
         changed = False
         for k in range(capacity.constraints):
@@ -65,6 +72,9 @@ def try_active_sets(tolerance, limit, iteration_limit, best, system):
                 break
         step_with_states_held(system)
         error = largest_error(system)
+        if sweeps > 0 and not is_better(error, best, tolerance):
+            sweep_all(sweeps, system)
+            error = largest_error(system)
         if is_better(error, best, tolerance):
             best, misses = error, 0
             note_multipliers(system)

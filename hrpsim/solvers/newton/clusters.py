@@ -188,13 +188,13 @@ def _solve_part(tolerance, part):
             constraint.free[r] = constraint.velocity[r] - constraint.step[r]
     note_multipliers(part)
     best = largest_error(part)
-    count, best = try_active_sets(tolerance, _LIMIT, 2, best, part)
+    count, best = try_active_sets(tolerance, _LIMIT, 2, 0, best, part)
     if best > tolerance:
         more, best = follow_central_path(tolerance, _LIMIT - count, best, part)
         count += more
         if more > 0:
             go_to_best(part)
-            more, best = try_active_sets(tolerance, _LIMIT - count, 1, best, part)
+            more, best = try_active_sets(tolerance, _LIMIT - count, 1, 0, best, part)
             count += more
     if best > tolerance:
         more, best = grow_multipliers(tolerance, _PENALTY, _LIMIT - count, best, part)

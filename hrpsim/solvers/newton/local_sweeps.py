@@ -66,6 +66,18 @@ def sweep_what_is_off(sweeps, least, system):
     push_by_multipliers(system)
 
 
+@inner_kernel
+def sweep_all(sweeps, system):
+    """Solve every constraint block in turn, several times."""
+    for _ in range(sweeps):
+        for k in range(system.capacity[0].constraints):
+            constraint = system.constraints[k]
+            if constraint.scale > 0.0:
+                _find_velocity(constraint, system)
+                _solve(constraint, system)
+    push_by_multipliers(system)
+
+
 @inlined_kernel
 def _look(constraint, least, system):
     """Solve a constraint block if it is violated; return whether it was.
@@ -95,11 +107,12 @@ def _solve(constraint, system):
         short = -velocity[0] - constraint.compliance * multiplier[0]
         wanted = multiplier[0] + short / constraint.inverse_mass[0]
         change[0] = min(max(wanted, constraint.lower), constraint.upper) - multiplier[0]
-        multiplier[0] += change[0]
-        add_push(constraint, system, change, 1.0, system.point)
+        if change[0] != 0.0:
+            multiplier[0] += change[0]
+            add_push(constraint, system, change, 1.0, system.point)
+            _find_velocity(constraint, system)
     inverse_mass = max(constraint.inverse_mass[1], constraint.inverse_mass[2])
     if constraint.size == 3 and inverse_mass > 0.0:
-        _find_velocity(constraint, system)
         x = multiplier[1] - velocity[1] / inverse_mass
         y = multiplier[2] - velocity[2] / inverse_mass
         part = disk_scale(constraint.friction * multiplier[0], x, y)

@@ -184,6 +184,19 @@ def _push_free_body(arms, arm, impulse, share, w, first):
     store_six(w, first, plus_times(row, load(arms, arm + 12), share * impulse[2]))
 
 
+@inlined_kernel
+def _push_padded(constraint, arms, impulse, share, w):
+    """Do what `_push_free_body` does for one tree whose rows are whole registers."""
+    arm, first, width = constraint.arm_a, constraint.first_a, constraint.rank_a
+    n, x, y = share * impulse[0], share * impulse[1], share * impulse[2]
+    if (n == 0.0 and x == 0.0 and y == 0.0) or min(arm, first) < 0 or max(arm, first) > LARGEST:
+        return
+    for c in range(0, width, LANES):
+        row = plus_times(load(w, first + c), load(arms, arm + c), n)
+        row = plus_times(row, load(arms, arm + width + c), x)
+        store(w, first + c, plus_times(row, load(arms, arm + 2 * width + c), y))
+
+
 @inner_kernel
 def motion_along(constraint, system, w, out):
     """Write G w for one constraint block into `out` (3,)."""
@@ -215,6 +228,9 @@ def add_push(constraint, system, impulse, share, w):
         _push_free_body(arms, constraint.arm_a, impulse, share, w, constraint.first_a)
         if constraint.node_b >= 0:
             _push_free_body(arms, constraint.arm_b, impulse, share, w, constraint.first_b)
+        return
+    if constraint.size == 3 and constraint.node_b < 0 and is_padded(constraint.rank_a):
+        _push_padded(constraint, arms, impulse, share, w)
         return
     for r in range(constraint.size):
         by = share * impulse[r]

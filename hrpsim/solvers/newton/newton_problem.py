@@ -29,7 +29,7 @@ from hrpsim.solvers.newton.minimum_degree import (
 )
 from hrpsim.solvers.newton.second_order_cone import PAIR
 from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, add_arm, factorise_response, padded
-from hrpsim.spatial.simd import LANES
+from hrpsim.spatial.simd import LANES, whole_registers
 
 # Multiplications of a contact in a Newton step apart from the factorisation, about.
 _OF_CONSTRAINT = 1500
@@ -106,19 +106,19 @@ def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
         at_trees=np.zeros(2 * capacity["constraints"], dtype=np.int64),
         found=np.zeros((2, -(-capacity["constraints"] // WORD)), dtype=np.uint64),
         members=np.zeros(nodes, dtype=np.int64),
-        basis=np.zeros(capacity["basis"]),
-        arms=np.zeros(capacity["arms"] + LANES),
+        basis=whole_registers(capacity["basis"]),
+        arms=whole_registers(capacity["arms"] + LANES),
         notes=np.zeros(capacity["constraints"] * NOTES),
         graph=new_node_graph(nodes),
         structure=Columns(
             counts, np.zeros(nodes, dtype=COLUMN), np.zeros(capacity["entries"], dtype=ENTRY)
         ),
-        upper=np.zeros(blocks + LANES),
-        lower=np.zeros(blocks + LANES),
-        point=np.zeros(coordinates + LANES),
+        upper=whole_registers(blocks + LANES),
+        lower=whole_registers(blocks + LANES),
+        point=whole_registers(coordinates + LANES),
         start=np.zeros(coordinates),
-        gradient=np.zeros(coordinates + LANES),
-        step=np.zeros(coordinates + LANES),
+        gradient=whole_registers(coordinates + LANES),
+        step=whole_registers(coordinates + LANES),
     )
 
 

@@ -30,6 +30,9 @@ from hrpsim.solvers.newton.multipliers import (
 # Steps without progress, after which fixed states are abandoned: at first, and after the path.
 _ITERATION_LIMIT, _ITERATION_LIMIT_AFTER_PATH = 2, 1
 
+# Sweeps over a lone robot that moves, after steps without progress.
+_SWEEPS = 4
+
 # Where more than _MANY trees have errors above _STRUCK [m/s] in a dense island, an impact occurred,
 # and the active-set states of contacts change in many places: the last ones are useless.
 _STRUCK, _MANY = 1e-2, 20
@@ -72,7 +75,8 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
     accuracy = STILL * tolerance if rests else tolerance
     count = 0
     if not from_afar or first <= _STRUCK or system.capacity[0].nodes <= _MANY:
-        count, best = try_active_sets(accuracy, limit, _ITERATION_LIMIT, best, system)
+        sweeps = 0 if from_afar or rests else _SWEEPS
+        count, best = try_active_sets(accuracy, limit, _ITERATION_LIMIT, sweeps, best, system)
     if best > small_enough(tolerance, system) and count < limit:
         if from_afar:
             more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)
@@ -110,7 +114,7 @@ def _start_again(tolerance, limit, first, kept, rows, system):
     go_to_best(system)
     penalty = _PENALTY if best > _NEAR else _PENALTY_NEARBY
     more, best = try_active_sets(
-        tolerance, limit - count, _ITERATION_LIMIT_AFTER_PATH, best, system
+        tolerance, limit - count, _ITERATION_LIMIT_AFTER_PATH, 0, best, system
     )
     count += more
     if best > small_enough(tolerance, system) and count < limit:

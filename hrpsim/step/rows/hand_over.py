@@ -155,11 +155,10 @@ def _next(s, k, island, attempt, status, limit):
 
 @inlined_kernel
 def _second(s, k, island, limit):
-    """Return the attempt after the only one that was allowed; Newton's method begins again."""
+    """Return the attempt after the only one that was allowed; Newton's method continues."""
     attempt = island.attempt
     when = goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
     if (attempt == _NEWTON_AGAIN or attempt == _NEWTON_CHOSEN) and when == AFTER_ALL_SWEEPS:
-        restore_impulses(s.constrained, s.rows, island)
         return attempt
     return _next(s, k, island, attempt, DONE, limit)
 

@@ -48,7 +48,7 @@ _NEARER = 0.7
 _MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
 
 # Factorisations of a first attempt at a lone robot: as a rule two or three suffice.
-_FIRST_ATTEMPT = 4
+_FIRST_ATTEMPT = 12
 
 # Multiplications with which a dense island is solved to the tolerance. In a jammed pile the last
 # decades cost most: from there on it is content with a larger error (multipliers.small_enough).
