@@ -11,8 +11,6 @@ is fused where the processor can, as in all kernels. The operations are in simd_
 
 from __future__ import annotations
 
-import numpy as np
-
 from hrpsim.jit.numba_code import NumbaCode
 
 LANES = 8
@@ -34,13 +32,3 @@ sum_eight = NumbaCode(_CODE, "sum_eight")
 sum_six = NumbaCode(_CODE, "sum_six")
 store_six = NumbaCode(_CODE, "store_six")
 store_six_transposed = NumbaCode(_CODE, "store_six_transposed")
-
-
-def whole_registers(count: int) -> np.ndarray:
-    """Return zeros, shape (count,), of which each register is in one line of the cache.
-
-    numpy's own begin anywhere: a register in two lines is read and written at half the speed.
-    """
-    room = np.zeros(count + LANES)
-    first = -(room.ctypes.data // room.itemsize) % LANES
-    return room[first : first + count]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.fields import allocate, part, work
 from hrpsim.solvers.elimination import COLUMN, COUNTS, ENTRY
 from hrpsim.solvers.newton.constraint_lists import WORD
 from hrpsim.solvers.newton.contact_blocks import NOTES
@@ -29,7 +30,7 @@ from hrpsim.solvers.newton.minimum_degree import (
 )
 from hrpsim.solvers.newton.second_order_cone import PAIR
 from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, add_arm, factorise_response, padded
-from hrpsim.spatial.simd import LANES, whole_registers
+from hrpsim.spatial.simd import LANES
 
 # Multiplications of a contact in a Newton step apart from the factorisation, about.
 _OF_CONSTRAINT = 1500
@@ -53,73 +54,45 @@ CAPACITY = np.dtype(
 class Columns(NamedTuple):
     """The structure of the factor, as `block_lu` requires it."""
 
-    counts: np.ndarray  # (1,) COUNTS
-    columns: np.ndarray  # (node capacity,) COLUMN
-    entries: np.ndarray  # (entry capacity,) ENTRY
+    counts: np.ndarray = work("1", dtype=COUNTS)
+    columns: np.ndarray = work("nodes", dtype=COLUMN)
+    entries: np.ndarray = work("entries", dtype=ENTRY)
 
 
 class NewtonSystem(NamedTuple):
-    """Room for the problem of one island."""
+    """Room for the problem of one island; vectors that registers read have one to spare."""
 
-    capacity: (
-        np.ndarray
-    )  # (1,) NEEDS of the present problem; where larger than its array, room is short
-    trees: np.ndarray  # (node capacity,) NODE_TREE
-    node_of: np.ndarray  # (body capacity,) node of a tree's root
-    chosen: (
-        np.ndarray
-    )  # (constraint block capacity,) first row of every constraint block (near_contacts)
-    constraints: np.ndarray  # (constraint block capacity,) UNIT
-    pairs: np.ndarray  # (constraint block capacity,) PAIR
-    errors: np.ndarray  # (constraint block capacity,) errors of constraint blocks [m/s] (clusters)
-    at_trees: (
-        np.ndarray
-    )  # (2 constraint block capacity,) the constraint blocks at each tree (constraint_lists)
-    found: np.ndarray  # (2, words) u8, sets of constraint blocks (constraint_lists)
-    members: np.ndarray  # (node capacity,) the trees of a cluster, then those around it
-    basis: np.ndarray  # B of every tree (tree_coordinates)
-    arms: np.ndarray  # J B of every row
-    notes: np.ndarray  # of the contacts of two trees (contact_blocks)
     graph: NodeGraph
-    structure: Columns
-    upper: np.ndarray  # (block space + LANES,) the matrix, then its factors (block_lu)
-    lower: np.ndarray
-    point: np.ndarray  # (coordinate capacity + LANES,) w
-    start: np.ndarray  # (coordinate capacity,) w before a search
-    gradient: np.ndarray  # (coordinate capacity + LANES,)
-    step: np.ndarray  # (coordinate capacity + LANES,) change of w
+    capacity: np.ndarray = work(
+        "1", "that the problem needs; where larger than its array, room is short", CAPACITY
+    )
+    trees: np.ndarray = work("nodes", dtype=NODE_TREE)
+    node_of: np.ndarray = work("bodies", "node of a tree's root", "i8", fill=-1)
+    chosen: np.ndarray = work("constraints", "first row of each block (near_contacts)", "i8")
+    constraints: np.ndarray = work("constraints", "constraint blocks", CONSTRAINT)
+    pairs: np.ndarray = work("constraints", dtype=PAIR)
+    errors: np.ndarray = work("constraints", "of constraint blocks [m/s] (clusters)")
+    at_trees: np.ndarray = work("2 constraints", "blocks at each tree (constraint_lists)", "i8")
+    found: np.ndarray = work("2, words", "sets of constraint blocks (constraint_lists)", "u8")
+    members: np.ndarray = work("nodes", "the trees of a cluster, then those around it", "i8")
+    basis: np.ndarray = work("basis", "B of every tree (tree_coordinates)")
+    arms: np.ndarray = work("arms + lanes", "J B of every row")
+    notes: np.ndarray = work("notes constraints", "of contacts of two trees (contact_blocks)")
+    structure: Columns = part(Columns)
+    upper: np.ndarray = work("blocks + lanes", "the matrix, then its factors (block_lu)")
+    lower: np.ndarray = work("blocks + lanes")
+    point: np.ndarray = work("coordinates + lanes", "w")
+    start: np.ndarray = work("coordinates", "w before a search")
+    gradient: np.ndarray = work("coordinates + lanes")
+    step: np.ndarray = work("coordinates + lanes", "change of w")
 
 
 def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
-    """Return room for trees of so many bodies; `room` are fields of NEEDS, otherwise 0."""
-    capacity = {name: room.get(name, 0) for name in CAPACITY.names}
-    nodes, coordinates, blocks = capacity["nodes"], capacity["coordinates"], capacity["blocks"]
-    counts = np.zeros(1, dtype=COUNTS)
-    return NewtonSystem(
-        capacity=np.zeros(1, dtype=CAPACITY),
-        trees=np.zeros(nodes, dtype=NODE_TREE),
-        node_of=np.full(body_capacity, -1, dtype=np.int64),
-        chosen=np.zeros(capacity["constraints"], dtype=np.int64),
-        constraints=np.zeros(capacity["constraints"], dtype=CONSTRAINT),
-        pairs=np.zeros(capacity["constraints"], dtype=PAIR),
-        errors=np.zeros(capacity["constraints"]),
-        at_trees=np.zeros(2 * capacity["constraints"], dtype=np.int64),
-        found=np.zeros((2, -(-capacity["constraints"] // WORD)), dtype=np.uint64),
-        members=np.zeros(nodes, dtype=np.int64),
-        basis=whole_registers(capacity["basis"]),
-        arms=whole_registers(capacity["arms"] + LANES),
-        notes=np.zeros(capacity["constraints"] * NOTES),
-        graph=new_node_graph(nodes),
-        structure=Columns(
-            counts, np.zeros(nodes, dtype=COLUMN), np.zeros(capacity["entries"], dtype=ENTRY)
-        ),
-        upper=whole_registers(blocks + LANES),
-        lower=whole_registers(blocks + LANES),
-        point=whole_registers(coordinates + LANES),
-        start=np.zeros(coordinates),
-        gradient=whole_registers(coordinates + LANES),
-        step=whole_registers(coordinates + LANES),
-    )
+    """Return room for trees of so many bodies; `room` are fields of CAPACITY, otherwise 0."""
+    sizes = {name: room.get(name, 0) for name in CAPACITY.names}
+    sizes |= {"bodies": body_capacity, "lanes": LANES, "notes": NOTES}
+    sizes["words"] = -(-sizes["constraints"] // WORD)
+    return allocate(NewtonSystem, sizes, graph=new_node_graph(sizes["nodes"]))
 
 
 def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
@@ -137,7 +110,7 @@ def as_roomy_newton_system(system: NewtonSystem) -> NewtonSystem:
 
 
 def _room(system: NewtonSystem) -> dict[str, int]:
-    """Return the room of a system by fields of NEEDS."""
+    """Return the room of a system by fields of CAPACITY."""
     return {
         "nodes": len(system.trees),
         "constraints": len(system.constraints),
