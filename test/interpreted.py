@@ -64,7 +64,8 @@ def with_attributes(part):
     if isinstance(part, Reference):
         part = part.whole
     if isinstance(part, tuple):
-        return type(part)(*map(with_attributes, part))
+        parts = map(with_attributes, part)
+        return part._make(parts) if hasattr(part, "_make") else tuple(parts)
     if getattr(part, "dtype", np.dtype(float)).names is None:
         return part
     return part.view(np.dtype((Record, part.dtype))).view(Records)

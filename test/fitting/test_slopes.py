@@ -19,6 +19,7 @@ from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
+MASS = {"bodies.box.mass": 1.0}
 TIME = np.arange(0.0, 1.2, 0.03)
 COMMAND_TIME, COMMANDS = commanded(1.2, 0.09)
 STEP = 1e-5
@@ -76,12 +77,8 @@ def test_sensitivities_of_an_arm_are_its_differences(tmp_path, arm):
     assert (np.abs(whole - right).max(axis=0) < 2e-3 * np.abs(right).max(axis=0)).all()
 
 
-def test_sensitivities_of_a_free_body_are_its_differences(tmp_path, monkeypatch):
-    """Law: a start is moved along the body's own axes; poses that differ from the measured too.
-
-    Processes that share the windows find the same bits.
-    """
-    monkeypatch.setattr("hrpsim.fitting.sensitivities._TOGETHER", 1)
+def recorded_box(tmp_path):
+    """Return a predictor of the motion of a free box, and offsets of its starts."""
     text = "bodies:\n  - {name: box, shape: {box: [0.1, 0.2, 0.3]}, mass: 1.0}\n"
     (tmp_path / "box.yaml").write_text(text)
     random, time = np.random.default_rng(1), np.arange(0.0, 0.2, 0.01)
@@ -90,17 +87,28 @@ def test_sensitivities_of_a_free_body_are_its_differences(tmp_path, monkeypatch)
     speeds = random.normal(0.0, 1.0, (20, 6))
     one = Recording(time, base=base, base_velocity=speeds, entity="box")
     predictor = predictor_of(tmp_path / "box.yaml", one, 0.05)
-    offsets = [np.zeros((len(own), 12)) for own in predictor.windows]
-    shares = {"bodies.box.mass": np.ones(1)}
-    found = sensitivities(predictor, {"bodies.box.mass": 1.0}, shares, offsets, True)
+    return predictor, [np.zeros((len(own), 12)) for own in predictor.windows]
+
+
+def test_sensitivities_of_a_free_body_are_its_differences(tmp_path):
+    """Law: a start is moved along the body's own axes; poses that differ from the measured too."""
+    predictor, offsets = recorded_box(tmp_path)
+    found = sensitivities(predictor, MASS, {"bodies.box.mass": np.ones(1)}, offsets, True)
     moves = [({}, STEP * row) for row in np.eye(12)]
-    right = by_differences(predictor, {"bodies.box.mass": 1.0}, offsets, moves)
+    right = by_differences(predictor, MASS, offsets, moves)
     assert found.by_starts == pytest.approx(right, abs=2e-4)
     assert np.abs(found.by_parameters).max() < 1e-12
+
+
+@pytest.mark.long
+def test_processes_that_share_windows_find_the_same_bits(tmp_path, monkeypatch):
+    monkeypatch.setattr("hrpsim.fitting.sensitivities._TOGETHER", 1)
+    predictor, offsets = recorded_box(tmp_path)
+    given = predictor, MASS, {"bodies.box.mass": np.ones(1)}, offsets, True
     assert predictor.recordings[0].is_whole and len(predictor.windows[0]) > 2
     with process_pool(2) as make:
-        both = sensitivities(predictor, {"bodies.box.mass": 1.0}, shares, offsets, True, make())
-    assert (both.by_starts == found.by_starts).all() and both.known.all()
+        shared = sensitivities(*given, make())
+    assert (shared.by_starts == sensitivities(*given).by_starts).all() and shared.known.all()
 
 
 @pytest.mark.long
