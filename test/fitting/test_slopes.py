@@ -19,7 +19,7 @@ from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
-MASS = {"bodies.box.mass": 1.0}
+BOX_MASS = {"bodies.box.mass": 1.0}
 TIME = np.arange(0.0, 1.2, 0.03)
 COMMAND_TIME, COMMANDS = commanded(1.2, 0.09)
 STEP = 1e-5
@@ -93,9 +93,9 @@ def recorded_box(tmp_path):
 def test_sensitivities_of_a_free_body_are_its_differences(tmp_path):
     """Law: a start is moved along the body's own axes; poses that differ from the measured too."""
     predictor, offsets = recorded_box(tmp_path)
-    found = sensitivities(predictor, MASS, {"bodies.box.mass": np.ones(1)}, offsets, True)
+    found = sensitivities(predictor, BOX_MASS, {"bodies.box.mass": np.ones(1)}, offsets, True)
     moves = [({}, STEP * row) for row in np.eye(12)]
-    right = by_differences(predictor, MASS, offsets, moves)
+    right = by_differences(predictor, BOX_MASS, offsets, moves)
     assert found.by_starts == pytest.approx(right, abs=2e-4)
     assert np.abs(found.by_parameters).max() < 1e-12
 
@@ -104,7 +104,7 @@ def test_sensitivities_of_a_free_body_are_its_differences(tmp_path):
 def test_processes_that_share_windows_find_the_same_bits(tmp_path, monkeypatch):
     monkeypatch.setattr("hrpsim.fitting.sensitivities._TOGETHER", 1)
     predictor, offsets = recorded_box(tmp_path)
-    given = predictor, MASS, {"bodies.box.mass": np.ones(1)}, offsets, True
+    given = predictor, BOX_MASS, {"bodies.box.mass": np.ones(1)}, offsets, True
     assert predictor.recordings[0].is_whole and len(predictor.windows[0]) > 2
     with process_pool(2) as make:
         shared = sensitivities(*given, make())
