@@ -29,7 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--residuals", type=Path, metavar="FILE", help="draw what the model does not explain"
     )
     parser.add_argument(
-        "--processes", type=int, metavar="N", help="that find exact derivatives: all processors"
+        "--processes",
+        type=int,
+        metavar="N",
+        help="processes that find exact derivatives (one a processor)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=fit)

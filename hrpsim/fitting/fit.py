@@ -96,8 +96,8 @@ def fit(  # many parameters: keywords, passed by name
         HrpsimError: for values that the world cannot have, and steps that fail.
     """
     scenario = world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
-    if not (is_number(processes) and processes >= 1):
-        raise FitError(f"processes must be a number of at least 1, got {processes!r}")
+    if not (is_number(processes) and processes >= 1 and processes % 1 == 0):
+        raise FitError(f"processes must be a whole number of at least 1, got {processes!r}")
     if not 0.0 < change <= _MOST_CHANGE:
         raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
     problem = _Problem(scenario, recordings, parameters, entity, window, start, change, derivatives)
@@ -105,7 +105,7 @@ def fit(  # many parameters: keywords, passed by name
         if kind not in KINDS:
             raise FitError(f"noise: {unknown_name('kind', kind, KINDS)}")
     say, noise = report or (lambda text: None), noise or {}
-    with process_pool(processes) if processes > 1 else nullcontext() as make:
+    with process_pool(int(processes)) if processes > 1 else nullcontext() as make:
         problem.slopes.pool = make() if make else None
         x = problem.near(problem.begin(noise), say)
         if problem.free_starts:
@@ -254,9 +254,11 @@ class _Problem:
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
         """Return x near the least squares, from a part of the windows where these are many."""
-        whole = all(one.is_whole for one in self._predictor.recordings)
-        every = max(1, whole * (self._rows.window[-1] + 1) // max(_FEW, 4 * len(x)))
-        numbers = np.arange(0, self._rows.window[-1] + 1, every)
+        count = self._rows.window[-1] + 1
+        every = count // max(_FEW, 4 * len(x))
+        if every < 2 or not all(one.is_whole for one in self._predictor.recordings):
+            return self.solve(x, say, _NEAR).x
+        numbers = np.arange(0, count, every)
         part, own = copy(self), np.isin(self._rows.window, numbers)
         part._predictor = self._predictor.only(numbers, None)[0]
         part._rows, part._weights = part._predictor.rows(), self._weights[own]

@@ -162,7 +162,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
                 spring_factor), "friction.MATERIAL-MATERIAL.coefficient" (static, kinetic),
                 "bodies.BODY.mass" with its inertia in proportion. Factors multiply what there is:
                 they are 1 at present.
-            margin: within it of another side constraints are `on_edge` [m/s or rad/s]; None: not.
+            margin: nearer to another side constraints are `on_edge` [m/s or rad/s]; None: none is.
 
         Returns:
             Matrices A (2 nv, 2 nv), B (2 nv, k) by inputs and C (2 nv, p) by parameters, and what

@@ -3,6 +3,8 @@
 
 """Sensitivities are the derivatives that differences give, and are used where they are sound."""
 
+import math
+
 import numpy as np
 import pytest
 from fitting.arm import DAMPING, GAIN, MASS, ROTOR, TRUE, commanded, motion, recording, write_world
@@ -128,8 +130,12 @@ def test_both_kinds_of_derivatives_find_the_same(tmp_path, arm, start):
     assert set(right.report()["derivatives"].values()) == {"differences"}
     with pytest.raises(FitError, match=r"derivatives: .*'exakt'"):
         hrpsim.fit(world, [arm], first, derivatives="exakt")
-    with pytest.raises(FitError, match=r"processes must be .* got 0"):
-        hrpsim.fit(world, [arm], first, processes=0)
+
+
+@pytest.mark.parametrize("given", [0, 1.5, math.nan, math.inf, "2", True])
+def test_processes_are_a_whole_number(tmp_path, arm, given):
+    with pytest.raises(FitError, match=r"processes must be a whole number of at least 1, got"):
+        hrpsim.fit(write_world(tmp_path), [arm], {DAMPING: 0.1}, processes=given)
 
 
 def test_steps_without_derivatives_leave_a_fit_to_differences(tmp_path, arm):

@@ -19,6 +19,7 @@ from hrpsim.world.linearization.balance import write_rates, write_twists
 from hrpsim.world.linearization.body_motions import energy_gradients, jacobian_rates
 from hrpsim.world.linearization.room import AT_END, AT_START, FORCE, GAP, LOSS, OTHER, SLIP, SWITCH
 
+_AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 _STEP = 1e-30
 _ROUNDING = 1e-6  # share of a target by which it is not another one
 
@@ -61,9 +62,6 @@ def stop_derivatives(row, gap, rate, stop, time_step, derivatives_out):
         if abs(compliance.real - row.compliance) > _ROUNDING * row.compliance:
             other = 1
     return other
-
-
-_AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 
 @inner_kernel
