@@ -9,7 +9,7 @@ from interpreted import interpreted, with_attributes
 from world.scenes import turned_tower
 
 from hrpsim.solvers.newton.constraint_lists import list_constraints
-from hrpsim.solvers.newton.local_sweeps import sweep_what_is_off
+from hrpsim.solvers.newton.local_sweeps import sweep_all, sweep_what_is_off
 from hrpsim.solvers.newton.minimum_degree import highest_bit, lowest_bit
 from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
 
@@ -51,6 +51,20 @@ def test_every_unit_is_listed_at_its_trees(system):
         expected = np.flatnonzero((constraints["node_a"] == node) | (constraints["node_b"] == node))
         listed = system.at_trees[tree["constraints_start"] : tree["constraints_end"]]
         np.testing.assert_array_equal(listed, expected)
+
+
+def test_sweeps_over_all_blocks_approach_the_solution(system):
+    """Law: projected Gauss-Seidel from no impulse, and pushes that are those of its impulses."""
+    units_of(system)["multiplier"] = 0.0
+    run_push(system)
+    errors = [error_of(system)]
+    for _ in range(3):
+        interpreted(sweep_all)(20, system)
+        errors.append(error_of(system))
+    assert errors[3] < errors[2] < errors[1] < errors[0]
+    swept = system.point.copy()
+    run_push(system)
+    np.testing.assert_allclose(system.point, swept, atol=1e-12)
 
 
 def test_what_is_solved_stays_as_it_is(system):

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from interpreted import interpreted, with_attributes
 
-from hrpsim import Box, World
+from hrpsim import Box, World, load_model
 from hrpsim.solvers.newton.coulomb_law import OPEN, STICKS
 from hrpsim.solvers.newton.matrix import add_push, motion_along, write_matrix
+from hrpsim.spatial.simd import LANES
+from robots import HRP2_LIKE
 
 run_write_matrix, move, push = map(interpreted, (write_matrix, motion_along, add_push))
 
@@ -97,10 +99,24 @@ def test_matrix_is_that_of_dense_algebra(hinged):
     assert (constraints["factor_state"] == constraints["state"]).all()
 
 
-@pytest.mark.parametrize("hinged", [False, True])
-def test_products_are_those_of_dense_algebra(hinged):
+def standing_robot():
+    """Return the problem of a robot that stands, a tree of whole registers."""
+    world = World(solver="newton", sleeping=False)
+    world.add_ground()
+    robot = world.add_robot(load_model(HRP2_LIKE))
+    robot.set_gains(kp=1000.0, kd=50.0)
+    world.step(3)
+    system = with_attributes(world.scene.newton)
+    capacity = system.capacity[0]
+    assert capacity["nodes"] == 1 and capacity["constraints"] > 3
+    assert capacity["coordinates"] % LANES == 0
+    return system
+
+
+@pytest.mark.parametrize("scene", [lambda: pile(False), lambda: pile(True), standing_robot])
+def test_products_are_those_of_dense_algebra(scene):
     """Law: G w, and w + G^T l / 2."""
-    system, rng = pile(hinged), np.random.default_rng(2)
+    system, rng = scene(), np.random.default_rng(2)
     G, first = arms_of(system)
     constraints = system.constraints[: len(first)]
     w = rng.normal(size=len(system.step))
