@@ -143,7 +143,7 @@ def test_a_goal_succeeds_where_the_trajectory_ends(bench):
     )
     bench.step(380)
     assert not sent.is_done
-    # Each 50 ms. rclpy drops the feedback that it takes after the result, so it is waited for first.
+    # Each 50 ms. rclpy drops the feedback that it takes after the result, so it is awaited first.
     assert bench.listener.wait_for(lambda: len(sent.feedback) >= 7)
     reached = bench.step(620)
     assert sent.answer() == (SUCCEEDED, Result.SUCCESSFUL, "the goal is reached")
