@@ -160,6 +160,24 @@ class Listener:
         self.meet(infos_of, publisher.topic_name)
         return publisher
 
+    def action_client(self, kind, name):
+        """Return a client of an action whose server knows it, as `meet_server` sees to it."""
+        from rclpy.action import ActionClient
+
+        client = ActionClient(self.node, kind, name)
+        self.meet_server(client)
+        return client
+
+    def meet_server(self, client):
+        """Return once the server of an action has found its client: it answers nobody else.
+
+        That a server is ready, as its client sees it, is not enough: rclpy gives an answer up, and
+        with it the goal, if the server's side has not matched the client's after 0.1 s.
+        """
+        assert self.wait_for(client.server_is_ready), client._action_name
+        status = self.node.resolve_topic_name(f"{client._action_name}/_action/status")
+        self.meet(self.node.get_publishers_info_by_topic, status)
+
     def send(self, publisher, message):
         """Publish, and return once the message is in the queues of the nodes that listen."""
         publisher.publish(message)

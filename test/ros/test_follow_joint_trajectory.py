@@ -97,11 +97,9 @@ class Bench(SteppedSimulation):
     def __init__(self, listener):
         super().__init__(listener)
         self.clients = {
-            name: ActionClient(listener.node, FollowJointTrajectory, name)
+            name: listener.action_client(FollowJointTrajectory, name)
             for name in (ALL, LEFT_ARM, RIGHT_ARM)
         }
-        for client in self.clients.values():
-            assert listener.wait_for(client.server_is_ready)
         self.commands = listener.publisher("sensor_msgs/msg/JointState", "joint_commands")
 
     def send(self, request, action=ALL):

@@ -457,10 +457,7 @@ def test_scopes_of_a_reset(simulator):
 
 @pytest.fixture
 def action_client(simulator):
-    from rclpy.action import ActionClient
-
-    client = ActionClient(simulator.listener.node, SimulateSteps, "/hrpsim/simulate_steps")
-    assert simulator.listener.wait_for(client.server_is_ready)
+    client = simulator.listener.action_client(SimulateSteps, "/hrpsim/simulate_steps")
     yield client
     client.destroy()
 

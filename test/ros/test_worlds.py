@@ -360,12 +360,10 @@ def test_several_come_at_once(worlds):
 def test_goals_of_a_world_that_is_unloaded_are_aborted(worlds):
     """Law: each goal whose result is requested is answered, also where its robot leaves."""
     control_msgs = pytest.importorskip("control_msgs.action")
-    from rclpy.action import ActionClient
     from ros.test_follow_joint_trajectory import ABORTED, HEAD, SUCCEEDED, Result, Sent, goal
 
     listener, kind = worlds.listener, control_msgs.FollowJointTrajectory
-    client = ActionClient(listener.node, kind, "follow_joint_trajectory")
-    assert listener.wait_for(client.server_is_ready)
+    client = listener.action_client(kind, "follow_joint_trajectory")
     sent = Sent(listener, client, goal([HEAD], [(0.01, [0.0])]))
     worlds.step(500)
     assert sent.answer()[0] == SUCCEEDED  # so requests for results arrive before what is sent later
@@ -376,7 +374,7 @@ def test_goals_of_a_world_that_is_unloaded_are_aborted(worlds):
     assert sent.answer() == (ABORTED, Result.INVALID_GOAL, reason)
     assert listener.wait_for(lambda: not client.server_is_ready())
     assert worlds.load(STAND).result.result == OK
-    assert listener.wait_for(client.server_is_ready)
+    listener.meet_server(client)
     sent = Sent(listener, client, goal([HEAD], [(0.01, [0.0])]))
     worlds.step(500)
     assert sent.answer()[0] == SUCCEEDED
