@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from geometry_msgs.msg import Twist, TwistStamped
-from ros.conftest import LIMIT
 from ros.messages import nanoseconds
+from sensor_msgs.msg import JointState
 
 import hrpsim
 from hrpsim.control import ControlLoop, Velocity, VelocityWalk
@@ -25,12 +25,12 @@ def velocity_at(time):
     return Velocity(0.15, 0.0, 0.1 if time > 2_000_000_000 else 0.0)
 
 
-def start(simulations, stamped, **parameters):
+def start(simulations, stamped, answers="joint_commands", **parameters):
     node = simulations.start(world_file=str(WORLD), lockstep=True, **parameters)
     controller = simulations.start_program(
         "hrpsim.ros.controller.controller_node",
         *("--ros-args", "-p", "lockstep:=true", "-p", f"stamped_cmd_vel:={stamped}"),
-        *("-p", "controller:=hrpsim.control:VelocityWalk"),
+        *("-p", "controller:=hrpsim.control:VelocityWalk", "-r", f"joint_commands:={answers}"),
     )
     return node, controller
 
@@ -49,22 +49,29 @@ def in_process():
 
 
 def test_the_same_bits_over_cmd_vel_and_in_process(simulations, listener):
-    """Commands act at their stamps, so that lockstep repeats the walk bit for bit."""
-    start(simulations, "true", real_time_factor=1.0)
+    """Commands act at their stamps, so that lockstep repeats the walk bit for bit.
+
+    Answers reach the node through the test: time waits until a velocity is sent long before it acts.
+    """
+    start(simulations, "true", answers="answers", real_time_factor=0.0)
     states = listener.collect(STATE, "joint_states")
     sender = listener.node.create_publisher(TwistStamped, "cmd_vel", 10)
-    assert listener.wait_for(lambda: sender.get_subscription_count(), LIMIT)
-    sent = 0
-    while not states or nanoseconds(states[-1]) < DURATION:
-        listener.spin(0.02)
-        now = nanoseconds(states[-1]) if states else 0
-        while sent + EVERY < min(now + AHEAD, CHANGE):
-            sent += EVERY
+    assert listener.wait_for(sender.get_subscription_count)
+    commands = listener.publisher(STATE, "joint_commands")
+    unsent = list(range(EVERY, CHANGE, EVERY))
+
+    def hand_over(command):
+        while unsent and unsent[0] < nanoseconds(command) + AHEAD:
             message = TwistStamped()
-            message.header.stamp.sec, message.header.stamp.nanosec = divmod(sent, 1_000_000_000)
-            velocity = velocity_at(sent)
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(unsent[0], 10**9)
+            velocity = velocity_at(unsent.pop(0))
             message.twist.linear.x, message.twist.linear.y, message.twist.angular.z = velocity
             sender.publish(message)
+        if nanoseconds(command) < DURATION:
+            commands.publish(command)
+
+    listener.node.create_subscription(JointState, "answers", hand_over, 100)
+    assert listener.wait_for(lambda: states and nanoseconds(states[-1]) == DURATION)
     expected, position = in_process()
     over_topic = {nanoseconds(state): list(state.position) for state in states}
     for time, positions in expected.items():
