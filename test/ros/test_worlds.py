@@ -149,7 +149,8 @@ def test_a_world_begins_as_it_would_in_a_node_of_its_own(worlds):
         assert worlds.listener.wait_for(
             lambda: states and seconds(states[-1]) == pytest.approx(end)
         )
-        return [(list(s.position), list(s.effort)) for s in states][-10:]
+        by_stamp = {seconds(s): (list(s.position), list(s.effort)) for s in states}
+        return [*by_stamp.values()][-10:]  # each once: a paused node repeats the last
 
     first = course()
     assert worlds.load(text=BALLS).result.result == OK
