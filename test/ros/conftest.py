@@ -17,8 +17,11 @@ from pathlib import Path
 import pytest
 from grouped import ros_group
 
+from hrpsim.ros.base.child_process import ChildProcess
+
 LIMIT = 300.0  # [s, wall] until what hangs is given up: never what decides of a test
 AGAIN = 5.0  # [s, wall] until what can be asked twice is asked again
+PYTHONPATH = os.environ.get("PYTHONPATH")
 HAVE_RCLPY = importlib.util.find_spec("rclpy") is not None
 # Nodes that no executor serves: they answer nobody.
 SILENT = ("test_listener", "hrpsim_recorder", "crane_joystick", "conformance_check")
@@ -290,13 +293,16 @@ class Simulations:
         self.children = []
 
     def start_program(self, module, *arguments):
-        name = f"{module.rpartition('.')[2]}_{len(self.children)}"
-        return self.start_child(name, sys.executable, "-m", module, *map(str, arguments))
+        """Start `python -m`, in a fork unless modules are to be hidden that it would have."""
+        from ros.forked import ForkedProcess
 
-    def start_child(self, name, *command):
-        from hrpsim.ros.base.child_process import ChildProcess
+        name, command = f"{module.rpartition('.')[2]}_{len(self.children)}", map(str, arguments)
+        if os.environ.get("PYTHONPATH") == PYTHONPATH:
+            return self.start_child(name, module, *command, kind=ForkedProcess)
+        return self.start_child(name, sys.executable, "-m", module, *command)
 
-        child = ChildProcess(name, command, self._folder / f"{name}.log", os.environ)
+    def start_child(self, name, *command, kind=ChildProcess):
+        child = kind(name, command, self._folder / f"{name}.log", os.environ)
         self.children.append(child)
         return child
 

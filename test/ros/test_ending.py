@@ -76,7 +76,8 @@ def test_a_controller_that_never_returns_can_be_ended(simulations, tmp_path, whe
 
 
 def test_an_interrupt_during_the_start_ends_it(simulations):
-    node = simulations.start_program("hrpsim.ros.simulation.node")
+    command = sys.executable, "-m", "hrpsim.ros.simulation.node"
+    node = simulations.start_child("starting", *command)
     while "numpy" not in Path(f"/proc/{node.pid}/maps").read_text():
         assert node.exit_code is None
         time.sleep(0.001)
@@ -207,11 +208,7 @@ def test_a_node_whose_launch_has_ended_does_not_start(tmp_path):
 
 
 def test_a_closed_terminal_ends_the_node_cleanly(simulations):
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup lets children ignore it
-    try:
-        node = simulations.start()
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    node = simulations.start()
     node.send_signal(signal.SIGHUP)
     assert node.wait(LIMIT) == 0
     assert any("simulated" in line for line in node.lines)

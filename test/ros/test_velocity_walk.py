@@ -51,7 +51,7 @@ def in_process():
 def test_the_same_bits_over_cmd_vel_and_in_process(simulations, listener):
     """Commands act at their stamps, so that lockstep repeats the walk bit for bit.
 
-    Answers reach the node through the test: time waits until a velocity is sent long before it acts.
+    Answers reach the node through the test: time waits until velocities are sent, before they act.
     """
     start(simulations, "true", answers="answers", real_time_factor=0.0)
     states = listener.collect(STATE, "joint_states")

@@ -35,19 +35,24 @@ class ChildProcess:
         self.log = log
         self._lines: list[str] = []
         self._news = threading.Condition()
-        self._process = subprocess.Popen(
+        self._process = self._start(
+            command, {**environment, "PYTHONUNBUFFERED": "1", VARIABLE: str(os.getpid())}
+        )
+        self._reader = threading.Thread(target=self._read, name=f"{name} log", daemon=True)
+        self._reader.start()
+
+    def _start(self, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**environment, "PYTHONUNBUFFERED": "1", VARIABLE: str(os.getpid())},
+            env=environment,
             text=True,
             errors="replace",
             start_new_session=True,  # a Ctrl-C in the terminal reaches the parent only
             preexec_fn=signal_at_parent_end,
         )
-        self._reader = threading.Thread(target=self._read, name=f"{name} log", daemon=True)
-        self._reader.start()
 
     @property
     def pid(self) -> int:
