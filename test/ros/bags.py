@@ -5,11 +5,11 @@
 
 import shutil
 import tempfile
-import time
 from pathlib import Path
 
 from ros.conftest import LIMIT
 from ros.messages import nanoseconds
+from ros.processes import until
 
 from hrpsim import HrpsimError
 from hrpsim.bag import messages
@@ -28,11 +28,8 @@ def stamps_so_far(bag, topic):
 
 def wait_until_recorded(bag, stamps):
     """Return once a bag has messages with all these stamps [ns], by topic."""
-    end = time.monotonic() + LIMIT
     for topic, expected in stamps.items():
-        while missing := expected - set(stamps_so_far(bag, topic)):
-            assert time.monotonic() < end, (topic, sorted(missing)[:5], len(missing))
-            time.sleep(0.2)
+        assert until(lambda: expected <= set(stamps_so_far(bag, topic)), pause=0.2), topic  # noqa: B023
 
 
 def record(simulations, bag, *arguments):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from ros.conftest import LIMIT
-from ros.processes import command_line, descendants, is_alive
+from ros.processes import command_line, descendants, have_ended, until
 
 from hrpsim.ros import programs
 from hrpsim.ros.base.child_process import ChildProcess, mapped_shared_memory, own_shared_memory
@@ -122,18 +122,7 @@ def test_a_child_ends_with_its_parent(tmp_path):
     child = int(parent.lines[-1].split()[1])
     parent.send_signal(signal.SIGKILL)
     parent.wait(LIMIT)
-    deadline = time.monotonic() + LIMIT
-    while is_alive(child) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not is_alive(child)
-
-
-def wait_for_the_end(pids):
-    """Return which of some processes still run after the limit."""
-    deadline = time.monotonic() + LIMIT
-    while (left := [pid for pid in pids if is_alive(pid)]) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return left
+    assert have_ended([child])
 
 
 @pytest.mark.long
@@ -152,7 +141,7 @@ def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
         time.sleep(0.1)
     demo.send_signal(signal.SIGKILL)
     demo.wait(LIMIT)
-    assert wait_for_the_end(found) == []
+    assert have_ended(found)
 
 
 @pytest.mark.long
@@ -175,7 +164,7 @@ def test_a_node_that_dies_while_the_others_start_is_seen(tmp_path):
     os.kill(node, signal.SIGKILL)
     assert demo.wait(LIMIT) == 1
     assert any("node ended early" in line for line in demo.lines), "\n".join(demo.lines)
-    assert wait_for_the_end(found) == []
+    assert have_ended(found)
     assert not [name for name in memory if "_port" not in name and Path("/dev/shm", name).exists()]
 
 
@@ -196,7 +185,7 @@ def test_a_node_ends_with_the_process_that_it_is_told(simulations, tmp_path):
     assert len(started) == 1
     launch.send_signal(signal.SIGKILL)
     launch.wait(LIMIT)
-    assert wait_for_the_end(started) == []
+    assert have_ended(started)
 
 
 def test_a_node_whose_launch_has_ended_does_not_start(tmp_path):
@@ -216,12 +205,13 @@ def test_a_closed_terminal_ends_the_node_cleanly(simulations):
 
 def data_segments(pid):
     """Return the shared-memory files that hold what a process sends; ports can be shared."""
-    end = time.monotonic() + LIMIT
-    while time.monotonic() < end:
+
+    def data():
         found = [path for path in own_shared_memory(pid) if "port" not in path.name]
-        if any(path.exists() for path in found):
-            return found
-        time.sleep(0.1)
+        return found if any(path.exists() for path in found) else []
+
+    if found := until(data):
+        return found
     others = {
         entry.name: (entry / "cmdline").read_text()
         for entry in Path("/proc").glob("[0-9]*")

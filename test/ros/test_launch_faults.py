@@ -7,12 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from ros.conftest import LIMIT
-from ros.processes import command_line, descendants, is_alive
+from ros.processes import command_line, descendants, have_ended, until
 
 pytest.importorskip("launch.actions", reason="launch is not installed")
 pytest.importorskip("launch_ros.actions", reason="launch_ros is not installed")
@@ -81,13 +80,6 @@ def launch(prefix, tmp_path):
         process.wait()
 
 
-def wait_for(condition, limit):
-    end = time.monotonic() + limit
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.1)
-    return condition()
-
-
 def test_a_missing_package_is_named_before_anything_is_started(launch):
     for name, arguments, missing in (
         ("stand", ["rviz:=true"], "rviz:=true needs rviz2"),
@@ -139,9 +131,9 @@ CODES = dict(zip(FAULTS, (-signal.SIGKILL, 0, -signal.SIGHUP, 1, 1)))
 def test_no_process_is_left(launch, tmp_path, fault):
     """Law: however a launch ends, all that it started ends; where one was killed it fails."""
     process = launch("stand", "record:=True", f"bag:={tmp_path}/bag", "lockstep:=true")
-    assert wait_for(lambda: "ready:" in process.log.read_text(), LIMIT), process.log.read_text()
+    assert until(lambda: "ready:" in process.log.read_text()), process.log.read_text()
     started = descendants(process.pid)
     assert len(started) == 3
     FAULTS[fault](process, started)
-    assert wait_for(lambda: not any(map(is_alive, started)), LIMIT)
+    assert have_ended(started)
     assert process.wait(LIMIT) == CODES[fault]

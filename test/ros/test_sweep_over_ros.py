@@ -18,7 +18,7 @@ import yaml
 from grouped import needs
 from ros.conftest import LIMIT
 from ros.faulty_controllers import FAULTS
-from ros.processes import command_line, descendants, is_alive
+from ros.processes import command_line, descendants, have_ended
 
 from hrpsim import share_path, sweep
 from hrpsim.ros import domains, over_ros
@@ -207,10 +207,7 @@ def test_no_process_outlives_the_sweep_which_goes_on_later(tmp_path, number):
         driver.send_signal(number)
         code = driver.wait(LIMIT)
     assert code == (-number if number == signal.SIGKILL else 128 + number)
-    end = time.monotonic() + LIMIT
-    while any(map(is_alive, started)):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    assert have_ended(started)
     if number != signal.SIGKILL:
         return
     assert journal.read_bytes().count(b"\n") == 2

@@ -16,6 +16,7 @@ pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
 
 import msgspec
 import viser
+from ros.processes import until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -232,10 +233,7 @@ def test_no_more_pages_than_can_be_drawn():
         opened(viewer)
     assert refused.value.response.status_code == 503
     pages[0].close()
-    end = time.monotonic() + LIMIT
-    while (page := opened_or_refused(viewer)) is None:  # a busy viewer sees later who has left
-        assert time.monotonic() < end
-    with page:
+    with until(lambda: opened_or_refused(viewer)) as page:  # a busy one sees later who has left
         assert page.recv(timeout=LIMIT)
     viewer.stop()
     with pytest.raises(OSError):
