@@ -55,8 +55,7 @@ def test_the_same_bits_over_cmd_vel_and_in_process(simulations, listener):
     """
     start(simulations, "true", answers="answers", real_time_factor=0.0)
     states = listener.collect(STATE, "joint_states")
-    sender = listener.node.create_publisher(TwistStamped, "cmd_vel", 10)
-    assert listener.wait_for(sender.get_subscription_count)
+    sender = listener.publisher("geometry_msgs/msg/TwistStamped", "cmd_vel")
     commands = listener.publisher(STATE, "joint_commands")
     unsent = list(range(EVERY, CHANGE, EVERY))
 
