@@ -69,6 +69,20 @@ def reference_at(typing_context, example, address):
     return example(example, types.int64), _generate
 
 
+@intrinsic
+def keep_branch(typing_context):
+    """Keep the branch that this is in: LLVM would rather compute both and choose.
+
+    A square root or quotient that is rarely needed then delays what follows it each time.
+    """
+
+    def _generate(context, builder, signature, arguments):
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+        return context.get_dummy_value()
+
+    return types.none(), _generate
+
+
 def _plain(arguments):
     """Return the type of a tuple of arguments, without literal values."""
     return types.BaseTuple.from_types([types.unliteral(t) for t in arguments])

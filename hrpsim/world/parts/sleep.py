@@ -287,8 +287,13 @@ class Sleep:
 
     def resume(self) -> None:
         """Make what is laid out as asleep sleep, once its state is restored."""
-        self._freeze_shapes(self._island_of)
-        self._count_moving()
+        if self._island_of:
+            self._freeze_shapes(self._island_of)
+            self._count_moving()
+            return
+        scene = self._scenes.present
+        scene.search["candidate_count"] = scene.step_stats["worst_row"] = -1
+        scene.step_stats["asleep"] = 0
 
 
 def _by_pair(records: np.ndarray) -> np.ndarray:
