@@ -70,6 +70,21 @@ def reference_at(typing_context, example, address):
 
 
 @intrinsic
+def request_line(typing_context, address):
+    """Request the line of the cache at an address, into the second level; do not wait for it."""
+
+    def _generate(context, builder, signature, values):
+        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        how = [integer(0), integer(2), integer(1)]  # to read; of four levels; data
+        builder.call(prefetch, [builder.inttoptr(values[0], byte), *how])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), _generate
+
+
+@intrinsic
 def keep_branch(typing_context):
     """Keep the branch that this is in: LLVM would rather compute both and choose.
 
