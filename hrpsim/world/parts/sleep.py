@@ -274,12 +274,12 @@ class Sleep:
     def state(self) -> tuple[tuple[int, ...], np.ndarray]:
         """Return the island of every entity, -1 awake, and the contacts that are kept."""
         islands = tuple(self._island_of.get(entity, -1) for entity in self._contents.entities)
-        return islands, self.kept_contacts.copy()
+        return islands, self.kept_contacts  # which is replaced, never written to
 
     def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
         """Lay the arrays out as when `state` was saved."""
         self.wake()
-        islands, self.kept_contacts = state[0], state[1].copy()
+        islands, self.kept_contacts = state
         asleep = [k >= 0 for k in islands]
         if any(asleep):
             pairs = zip(self._contents.entities, islands, strict=True)
