@@ -121,6 +121,7 @@ def _store_six_transposed(array, at, stride, *rows):
 
 
 _VECTORS = {
+    "keep_branch": lambda: None,
     "load": _load,
     "store": _store,
     "store_six": lambda array, at, vector: _store(array, at, vector[:6]),

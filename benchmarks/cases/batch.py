@@ -26,7 +26,7 @@ from hrpsim import Batch
 from hrpsim.experiments.framework.engines import mujoco_module
 from hrpsim.experiments.scenes.standing import humanoid, mujoco_spec
 
-CALLS = (64, 50), (1024, 50), (1024, 5)  # worlds, steps of a call
+CALLS = (64, 50), (1024, 50), (1024, 5), (1024, 1)  # worlds, steps of a call
 SPREAD = 0.05  # of the velocities that the worlds begin with [m/s and rad/s]
 OURS, SWEPT = "hrpsim.Batch", "hrpsim.Batch, sweeps alone"
 MUJOCO, MJBATCH = "mujoco.rollout, Newton", "mjbatch, Newton"
@@ -54,7 +54,8 @@ def variation(worlds: int) -> Variation:
     return Variation(*(random.uniform(low, high, worlds) for low, high in ranges))
 
 
-def _our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
+def our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
+    """Return our batch, which takes so many steps a call."""
     batch = Batch(engine.world, len(varied.masses), threads=threads)
     name, (kp, kd) = engine.robot.name, engine.robot.gains
     batch.scale_inertias(name, varied.masses)
@@ -69,7 +70,8 @@ def _our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject
     return Subject(engine.name, lambda n: batch.step(n * steps), True, batch.reset, 1, each)
 
 
-def _mujoco_subject(mujoco, engine: MujocoStanding, varied: Variation, threads, steps) -> Subject:
+def rollout_subject(mujoco, engine: MujocoStanding, varied: Variation, threads, steps) -> Subject:
+    """Return mujoco.rollout over the same worlds, with so many steps a call."""
     from mujoco.rollout import Rollout
 
     count = len(varied.masses)
@@ -121,12 +123,12 @@ def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: 
 def _subjects(mujoco, ours, call, threads: int, closing: list) -> list[Subject]:
     worlds, steps = call
     varied = variation(worlds)
-    subjects = [_our_subject(engine, varied, threads, steps) for engine in ours]
+    subjects = [our_subject(engine, varied, threads, steps) for engine in ours]
     if mujoco is None:
         return subjects
     engine = MujocoStanding(mujoco, ours[0].model, ours[0].state()[0], "Newton")
     engine.step(2000)
-    subjects.append(_mujoco_subject(mujoco, engine, varied, threads, steps))
+    subjects.append(rollout_subject(mujoco, engine, varied, threads, steps))
     other = _mjbatch_worlds(mujoco, engine, varied, threads)
     if other is not None:
         closing.append(other)

@@ -11,6 +11,9 @@ laws.
 import math
 
 from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.jit.numba_code import NumbaCode
+
+keep_branch = NumbaCode("hrpsim.jit.intrinsics", "keep_branch")
 
 CONE, PYRAMID, SLIP_DIRECTION = range(3)
 
@@ -86,6 +89,7 @@ def project_onto_disk(bound, x, y):
     """Return the point (x, y) scaled to the disk of radius `bound`, if it lies outside."""
     square = x * x + y * y
     if square > bound * bound:
+        keep_branch()
         scale = bound / math.sqrt(square)
         return x * scale, y * scale
     return x, y

@@ -69,6 +69,35 @@ def reference_at(typing_context, example, address):
     return example(example, types.int64), _generate
 
 
+@intrinsic
+def request_line(typing_context, address):
+    """Request the line of the cache at an address, into the second level; do not wait for it."""
+
+    def _generate(context, builder, signature, values):
+        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        how = [integer(0), integer(2), integer(1)]  # to read; of four levels; data
+        builder.call(prefetch, [builder.inttoptr(values[0], byte), *how])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), _generate
+
+
+@intrinsic
+def keep_branch(typing_context):
+    """Keep the branch that this is in: LLVM would rather compute both and choose.
+
+    A square root or quotient that is rarely needed then delays what follows it each time.
+    """
+
+    def _generate(context, builder, signature, arguments):
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+        return context.get_dummy_value()
+
+    return types.none(), _generate
+
+
 def _plain(arguments):
     """Return the type of a tuple of arguments, without literal values."""
     return types.BaseTuple.from_types([types.unliteral(t) for t in arguments])

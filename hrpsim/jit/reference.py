@@ -53,7 +53,7 @@ class Reference(Generic[_Whole]):
             for k, array in enumerate(self._arrays)
         ]
         self._words = np.array([word for part in self._parts for word in part], dtype=np.uint64)
-        self.address = self._words.ctypes.data
+        self.address, self.nbytes = self._words.ctypes.data, self._words.nbytes
         self.kind_for_kernels = _interned(kind_of(whole))
 
 

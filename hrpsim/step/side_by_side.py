@@ -6,12 +6,15 @@
 import numpy as np
 
 from hrpsim.clock import monotonic_seconds
-from hrpsim.jit.compiled import kernel
+from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.step.step import LONGEST_CALL
 
 call_advance = NumbaCode("hrpsim.jit.intrinsics", "call_advance")
 reference_at = NumbaCode("hrpsim.jit.intrinsics", "reference_at")
+request_line = NumbaCode("hrpsim.jit.intrinsics", "request_line")
+
+_LINE = 64  # bytes of a line of the cache
 
 # A scene to advance: the address of its reference and how many steps are left; what `advance`
 # returned of the last steps, and whether that requires an action.
@@ -26,20 +29,26 @@ TURN = np.dtype(
     ]
 )
 
+# Memory from an address to another one.
+SPAN = np.dtype([("begin", "i8"), ("end", "i8")])
+
 
 @kernel
-def advance_side_by_side(example, address, turns):
+def advance_side_by_side(example, address, turns, memory):
     """Advance scenes, each by its remaining steps, or fewer: the time of a call is bounded.
 
-    example: a reference to any of them; address: of `advance` compiled for it; turns (n,): TURN.
-    They may share working memory, so that each begins with the numbering of its own constraint
-    bodies. The wrenches on a scene end with its steps.
+    example: a reference to any of them; address: of `advance` compiled for it; turns (n,): TURN;
+    memory (n, spans): SPAN, that each has by itself: while one steps, the next one comes into the
+    processor's cache. They may share working memory, so that each begins with the numbering of its
+    own constraint bodies. The wrenches on a scene end with its steps.
     """
     end = monotonic_seconds() + LONGEST_CALL
     for k in range(len(turns)):
         turn = turns[k]
         if turn.left == 0:
             continue
+        if k + 1 < len(turns) and turns[k + 1].left > 0:
+            _request(memory[k + 1])
         scene = reference_at(example, turn.scene)
         if scene.constrained.supports.shape[0] > 0:
             scene.constrained.supports[0].known_count = 0
@@ -52,3 +61,11 @@ def advance_side_by_side(example, address, turns):
             scene.counts[0].wrench_count = 0
         if monotonic_seconds() > end:
             break
+
+
+@inlined_kernel
+def _request(spans):
+    """Request memory from beyond the cache."""
+    for k in range(len(spans)):
+        for at in range(spans[k].begin, spans[k].end, _LINE):
+            request_line(at)

@@ -16,11 +16,12 @@ from hrpsim.jit.compiled import address_of, entry_point
 from hrpsim.jit.fields import Life, at, declared_fields, new_array, replaced
 from hrpsim.jit.reference import Reference
 from hrpsim.step.arrays import Scene
-from hrpsim.step.side_by_side import TURN, advance_side_by_side
+from hrpsim.step.side_by_side import SPAN, TURN, advance_side_by_side
 from hrpsim.step.step import advance
 from hrpsim.world.parts.stepping import Stepping
 
 _WORK = {path: field.fill for path, field in declared_fields(Scene) if field.life is Life.WORK}
+_OWN = [(path, field.live) for path, field in declared_fields(Scene) if path not in _WORK]
 
 
 class Stopped(Exception):
@@ -40,6 +41,7 @@ class Shard:
         self._references = self._seen.copy()  # the same with the shared memory
         self._work: dict[tuple, np.ndarray] = {}  # shared memory, by path and shape
         self._turns = np.zeros(len(self._numbers), TURN)
+        self._memory = np.zeros((len(self._numbers), 1 + len(_OWN)), SPAN)  # that is not shared
         self._example: Reference | None = None  # which the machine code is for, and all like it
         self._address = 0
         self._run: Any = None
@@ -115,7 +117,7 @@ class Shard:
                 self._refer_to(index, reference)
         turns["asks"] = 0
         if left.any():
-            self._run(self._example, self._address, turns)
+            self._run(self._example, self._address, turns, self._memory)
         for index in np.flatnonzero(turns["asks"]).tolist():
             stepping, turn = self._steppings[index], turns[index]
             try:
@@ -132,12 +134,19 @@ class Shard:
         if self._example is None:
             self._example = seen
             self._address = address_of(advance, seen, 1)
-            self._run = entry_point(advance_side_by_side, seen, self._address, self._turns)
+            arguments = seen, self._address, self._turns, self._memory
+            self._run = entry_point(advance_side_by_side, *arguments)
         elif seen.kind_for_kernels is not self._example.kind_for_kernels:
             raise TypeError("the scenes of a batch's worlds are of several kinds")
         reference = Reference(replaced(seen.whole, self._shared_work(seen.whole)), seen)
         self._references[index] = reference
         self._turns["scene"][index] = reference.address
+        spans = [(reference.address, reference.address + reference.nbytes)]
+        for path, live in _OWN:
+            own = at(seen.whole, path)
+            used = own[: int(seen.whole.counts[live][0])] if live else own
+            spans.append((own.ctypes.data, own.ctypes.data + used.nbytes))
+        self._memory[index] = spans
 
     def _shared_work(self, scene: Scene) -> dict[str, np.ndarray]:
         """Return the memory of a scene's intermediate results, by path."""

@@ -372,7 +372,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         """Return what never changes and is shared by copies."""
         shared: list[Any] = []
         for entity in self.entities.values():
-            shared += [*entity.frames, *entity.shapes]
+            shared += [*entity.frames, *entity.shapes, *entity.inertias]
         for robot in self.robots.values():
             shared += [robot.model, robot.described]
             shared += [*robot.model.sensors, *robot.model.sampled_sensors]

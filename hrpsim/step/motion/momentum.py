@@ -37,7 +37,7 @@ def keep_momentum(s, at_end):
     if at_end:
         _correct_roots(s.settings[0], s.forest, s.q, s.velocity, s.momentum, s.work.directions)
         return DONE
-    leaks = _find_fastest(s.settings[0], s.forest.bodies, s.velocity, s.momentum, s.work)
+    leaks = _find_moving(s.settings[0], s.forest.bodies, s.velocity, s.momentum, s.work)
     if leaks:
         _expect(s)
     else:
@@ -46,27 +46,26 @@ def keep_momentum(s, at_end):
 
 
 @inner_kernel
-def _find_fastest(settings, bodies, velocity, momentum, work):
-    """Write a bound on the speed of each floating tree; return whether any is not at rest."""
+def _find_moving(settings, bodies, velocity, momentum, work):
+    """Write which floating trees are not at rest; return whether any is."""
     dt = settings.time_step
     leaks = 0
     for at in range(velocity.shape[0]):
         after = velocity[at] + dt * (work.dv[at] + work.change[at])
         leaks |= int(abs(velocity[at]) > _AT_REST) | int(abs(after) > _AT_REST)
     if leaks == 0:
-        return 0  # nothing reads the speeds of trees at rest
+        return 0  # nothing reads which trees move
     leaks = 0
     for i in range(bodies.shape[0]):
-        if not _floats(bodies, i):
-            continue
         tree, k, joint = momentum.trees[bodies[i].root], bodies[i].v_index, bodies[i].joint_type
         if bodies[i].root == i:
-            tree.fastest = 0.0
+            tree.moves = 0
+        if tree.moves or not _floats(bodies, i):
+            continue
         for at in range(k, k + (6 if joint == FREE else 0 if joint == FIXED else 1)):
             after = velocity[at] + dt * (work.dv[at] + work.change[at])
-            tree.fastest = max(tree.fastest, abs(velocity[at]), abs(after))
-        if tree.fastest > _AT_REST:
-            leaks = 1
+            tree.moves |= int(abs(velocity[at]) > _AT_REST) | int(abs(after) > _AT_REST)
+        leaks |= tree.moves
     return leaks
 
 
@@ -82,7 +81,7 @@ def _floats(bodies, i):
 @inlined_kernel
 def _leaks(bodies, momentum, i):
     """Return whether a body belongs to a floating tree that is not at rest."""
-    return _floats(bodies, i) and momentum.trees[bodies[i].root].fastest > _AT_REST
+    return _floats(bodies, i) and momentum.trees[bodies[i].root].moves != 0
 
 
 @inner_kernel

@@ -51,7 +51,7 @@ TREE_MOMENTUM = np.dtype(
         ("momentum", "f8", (3,)),  # linear, after a step [Ns]
         ("is_known", "i8"),  # whether it is that of the present state
         ("expected", "f8", (3,)),  # after this step [Ns]
-        ("fastest", "f8"),  # of its velocities, at both ends of the step
+        ("moves", "i8"),  # whether it is not at rest, at either end of the step
     ]
 )
 

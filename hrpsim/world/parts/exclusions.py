@@ -78,10 +78,12 @@ class Exclusions(Part):
         """Pass the excluded pairs of shapes to the collision detection."""
         if self._scenes.present is None:
             return
-        bodies = self._sleep.bodies_of_shapes()
-        joined = joined_pairs(self._contents.connections.values(), bodies, self._scenes.owners)
-        standing = map(tuple, self._standing.tolist())
-        self._scenes.use_collision(excluded=sorted_pairs({*standing, *joined}))
+        excluded, connections = self._standing, self._contents.connections.values()
+        if connections:
+            bodies = self._sleep.bodies_of_shapes()
+            joined = joined_pairs(connections, bodies, self._scenes.owners)
+            excluded = sorted_pairs({*map(tuple, excluded.tolist()), *joined})
+        self._scenes.use_collision(excluded=excluded)
 
 
 def pairs_apart(apart: Iterable[tuple[str, str]], owners: Owners) -> set[tuple[int, int]]:

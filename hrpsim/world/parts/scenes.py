@@ -37,6 +37,7 @@ class Scenes:
         self.owners: list[tuple[str, str]] = []  # (entity, link) of each shape
         self._kept: Scene | None = None  # the scene to continue from
         self._built = 0, 0  # entities and fixed shapes that it has
+        self._raw: tuple[Scene, list] | None = None  # a scene, its `raw_lasting`
 
     @property
     def scene(self) -> Scene:
@@ -139,13 +140,17 @@ class Scenes:
         return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
     def lasting_arrays(self) -> list[np.ndarray]:
-        """Return copies of all arrays that the next step depends on."""
-        return [raw(array).copy().view(array.dtype) for array in _LASTING(self.scene)]
+        """Return copies of the entries that count in all arrays that the next step depends on."""
+        counts = self.scene.counts[0]
+        return [
+            (array[: size * int(counts[live])] if live else array).copy()
+            for array, live, size in self.raw_lasting()
+        ]
 
     def restore(self, arrays: list[np.ndarray]) -> None:
         """Write arrays of `lasting_arrays` back; what was added since stays."""
-        for saved, array in zip(arrays, _LASTING(self.scene), strict=True):
-            raw(array[: len(saved)])[...] = raw(saved)
+        for saved, (array, *_) in zip(arrays, self.raw_lasting(), strict=True):
+            array[: len(saved)] = saved
 
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:
         """Return all arrays that the next step depends on, records as bytes.
@@ -153,11 +158,15 @@ class Scenes:
         With each, which of `counts` says how many of its entries count ("": all do), and the
         length of one.
         """
-        arrays = _LASTING(self.scene)
-        return [
-            (raw(array), field.live, array.dtype.itemsize)
-            for array, (_, field) in zip(arrays, _STATE, strict=True)
-        ]
+        scene = self.scene
+        if self._raw is None or self._raw[0] is not scene:
+            arrays = zip(_LASTING(scene), _STATE, strict=True)
+            self._raw = scene, [(raw(a), f.live, f.dtype.itemsize) for a, (_, f) in arrays]
+        return self._raw[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out views of the scene's memory: those of a copy would be apart from its scene."""
+        return self.__dict__ | {"_raw": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the lazily compiled kernels again: another process has them at other addresses."""

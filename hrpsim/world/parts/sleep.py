@@ -274,12 +274,12 @@ class Sleep:
     def state(self) -> tuple[tuple[int, ...], np.ndarray]:
         """Return the island of every entity, -1 awake, and the contacts that are kept."""
         islands = tuple(self._island_of.get(entity, -1) for entity in self._contents.entities)
-        return islands, self.kept_contacts.copy()
+        return islands, self.kept_contacts  # which is replaced, never written to
 
     def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
         """Lay the arrays out as when `state` was saved."""
         self.wake()
-        islands, self.kept_contacts = state[0], state[1].copy()
+        islands, self.kept_contacts = state
         asleep = [k >= 0 for k in islands]
         if any(asleep):
             pairs = zip(self._contents.entities, islands, strict=True)
@@ -287,8 +287,13 @@ class Sleep:
 
     def resume(self) -> None:
         """Make what is laid out as asleep sleep, once its state is restored."""
-        self._freeze_shapes(self._island_of)
-        self._count_moving()
+        if self._island_of:
+            self._freeze_shapes(self._island_of)
+            self._count_moving()
+            return
+        scene = self._scenes.present
+        scene.search["candidate_count"] = scene.step_stats["worst_row"] = -1
+        scene.step_stats["asleep"] = 0
 
 
 def _by_pair(records: np.ndarray) -> np.ndarray:
