@@ -16,8 +16,7 @@ import numpy as np
 
 from hrpsim.errors import HrpsimError, shown_value
 from hrpsim.sweeps.fingerprint import differences, fingerprint, where
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import Scenario
+from hrpsim.sweeps.framework.scenario import Scenario, SweepError
 
 DONE, FAILED, REFUSED = 1, 2, 3
 ERROR_LENGTH = 240  # characters of an error's text that are stored

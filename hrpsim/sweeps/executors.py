@@ -17,8 +17,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 
 from hrpsim.orphans import signal_at_parent_end
-from hrpsim.sweeps.framework.errors import SweepError, needed_package
-from hrpsim.sweeps.framework.scenario import function_called
+from hrpsim.sweeps.framework.scenario import SweepError, function_called, needed_package
 
 # One thread per process: runs are parallel, and BLAS threads would compete with them.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

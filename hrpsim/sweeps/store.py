@@ -27,7 +27,7 @@ from hrpsim.errors import shown_value
 from hrpsim.limits import STORE_SIZE, YAML_SIZE
 from hrpsim.sweeps.cells import Result
 from hrpsim.sweeps.fingerprint import differences
-from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.framework.scenario import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal
 from hrpsim.sweeps.table import Table
 

@@ -22,8 +22,13 @@ from hrpsim.sweeps.driver import Driver
 from hrpsim.sweeps.executors import process_pool, processors
 from hrpsim.sweeps.fingerprint import differences, fingerprint
 from hrpsim.sweeps.framework.design import Design, Product, seed_of
-from hrpsim.sweeps.framework.errors import SweepError, needed_package, unknown_parameter
-from hrpsim.sweeps.framework.scenario import Scenario, as_scenario
+from hrpsim.sweeps.framework.scenario import (
+    Scenario,
+    SweepError,
+    as_scenario,
+    needed_package,
+    unknown_parameter,
+)
 from hrpsim.sweeps.statistics import outcome_names
 from hrpsim.sweeps.store import Store, first_difference, open_store
 from hrpsim.sweeps.table import Table

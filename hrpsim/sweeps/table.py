@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.sweeps.cells import DONE, ERROR_LENGTH, FAILED, Result
-from hrpsim.sweeps.framework.errors import SweepError, needed_package
-from hrpsim.sweeps.framework.scenario import Outcome, Parameter
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, SweepError, needed_package
 
 STATUS = {0: "not run", DONE: "done", FAILED: "failed"}
 _STATUS_FLAGS = {"flag_values": list(STATUS), "flag_meanings": "not_run done failed"}

@@ -32,7 +32,7 @@ from hrpsim.ros.sweeps.cell_folder import (
     cell_folder,
 )
 from hrpsim.sweeps.executors import ONE_THREAD
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.sweeps.worlds.measures import walk_outcomes
 
 START_LIMIT = 300.0  # [s, wall] for a process to start, kernels to be compiled

@@ -13,8 +13,7 @@ import numpy as np
 
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.walk_trial import step_ends
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import Outcome
+from hrpsim.sweeps.framework.scenario import Outcome, SweepError
 from hrpsim.world.objects.fall import FallWatch, clearance, tilt
 from hrpsim.world.world import World
 

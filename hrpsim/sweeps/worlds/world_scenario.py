@@ -19,8 +19,7 @@ from hrpsim.control.framework.controller import Controller
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.schema import integer, numeric, scalar
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario, SweepError
 from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
 from hrpsim.sweeps.worlds.measures import (
     ENTITY_OUTCOMES,
