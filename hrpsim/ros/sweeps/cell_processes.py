@@ -33,7 +33,7 @@ from hrpsim.ros.sweeps.cell_folder import (
 )
 from hrpsim.sweeps.executors import ONE_THREAD
 from hrpsim.sweeps.framework.scenario import SweepError
-from hrpsim.sweeps.worlds.measures import walk_outcomes
+from hrpsim.sweeps.worlds.world_run import walk_outcomes
 
 START_LIMIT = 300.0  # [s, wall] for a process to start, kernels to be compiled
 _LOOK = 0.01  # [s]

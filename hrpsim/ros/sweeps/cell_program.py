@@ -18,8 +18,7 @@ from hrpsim.ros.base.program import run_program
 from hrpsim.ros.base.stop_signal import StopSignal
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.sweeps.cell_folder import ABSENT, FINISHED, NODE, OVER, CellFolder, cells_of
-from hrpsim.sweeps.worlds.measures import Measures
-from hrpsim.sweeps.worlds.world_run import Push, ticks_in
+from hrpsim.sweeps.worlds.world_run import Measures, Push, ticks_in
 
 _LIFE = 0.5  # between two signs of life [s, wall]
 _PLUGIN = "hrpsim.ros.sweeps.cell_controller:CellController"

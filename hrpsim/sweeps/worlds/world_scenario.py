@@ -21,12 +21,6 @@ from hrpsim.model.model import Model
 from hrpsim.schema import integer, numeric, scalar
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario, SweepError
 from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
-from hrpsim.sweeps.worlds.measures import (
-    ENTITY_OUTCOMES,
-    ROBOT_OUTCOMES,
-    WALK_OUTCOMES,
-    WORLD_OUTCOMES,
-)
 from hrpsim.sweeps.worlds.world_paths import (
     change_world,
     changed,
@@ -36,7 +30,17 @@ from hrpsim.sweeps.worlds.world_paths import (
     paths_of,
     slope_normal,
 )
-from hrpsim.sweeps.worlds.world_run import PUSH, PUSH_DEFAULTS, BaseWorld, Push, WorldRun
+from hrpsim.sweeps.worlds.world_run import (
+    ENTITY_OUTCOMES,
+    PUSH,
+    PUSH_DEFAULTS,
+    ROBOT_OUTCOMES,
+    WALK_OUTCOMES,
+    WORLD_OUTCOMES,
+    BaseWorld,
+    Push,
+    WorldRun,
+)
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_world import build_world, described_robots, open_world
