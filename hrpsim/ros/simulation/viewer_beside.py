@@ -18,7 +18,7 @@ from hrpsim.ros.base import parameters
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.simulation.diagnostics import Diagnostics
-from hrpsim.viewer.page_faults import page_faults
+from hrpsim.viewer.gate import page_faults
 from hrpsim.viewer.session import Grabbing, Grip, Motion
 from hrpsim.viewer.viewer import Viewer
 
