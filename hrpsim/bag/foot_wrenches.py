@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.bag.files import BagError
 from hrpsim.bag.foot_force_axes import LEFT, RIGHT, SUM, draw_foot_forces, style
-from hrpsim.bag.reader import full_name, messages, points, topic_types, wrenches
+from hrpsim.bag.reader import BagError, full_name, messages, points, topic_types, wrenches
 from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.errors import HrpsimError
 from hrpsim.figures import new_figure

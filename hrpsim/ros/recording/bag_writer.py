@@ -31,7 +31,7 @@ from rosbags.interfaces import (
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from hrpsim.bag.files import LOST_MESSAGES
+from hrpsim.bag.reader import LOST_MESSAGES
 from hrpsim.errors import HrpsimError
 
 _LENGTH = struct.Struct("<I")

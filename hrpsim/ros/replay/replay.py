@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bag.files import BagError
+from hrpsim.bag.reader import BagError
 from hrpsim.errors import require_name
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamped_queue import MessageQueue
