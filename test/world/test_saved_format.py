@@ -11,8 +11,8 @@ from world.scenes import weightless
 
 from hrpsim import Sphere, WorldError
 from hrpsim.world.parts import saved_format
-from hrpsim.world.parts.saved_format import SavedFormat
 from hrpsim.world.parts.scenes import Scenes
+from hrpsim.world.parts.snapshots import SavedFormat
 
 
 @pytest.fixture
