@@ -19,8 +19,7 @@ from hrpsim.model.formats.robot_data import free_name
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of, rotation_with_z_along
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import rotation_matrix
-from hrpsim.world.objects.connection import Connection
-from hrpsim.world.objects.ends import End, EndLike, find_end
+from hrpsim.world.objects.connection import Connection, End, EndLike, find_end
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
 from hrpsim.world.parts.exclusions import Exclusions
