@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from hrpsim.world.batch import Batch as Batch
     from hrpsim.world.checkpoint import Checkpoint as Checkpoint
     from hrpsim.world.file.load_world import load_world as load_world
-    from hrpsim.world.linearization.result import ConstraintEdge as ConstraintEdge
-    from hrpsim.world.linearization.result import Linearization as Linearization
+    from hrpsim.world.linearization.step_derivatives import ConstraintEdge as ConstraintEdge
+    from hrpsim.world.linearization.step_derivatives import Linearization as Linearization
     from hrpsim.world.objects.body import Body as Body
     from hrpsim.world.objects.camera_view import CameraView as CameraView
     from hrpsim.world.objects.connection import Connection as Connection

@@ -18,7 +18,7 @@ from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.errors import ModelWarning, WorldError
 from hrpsim.step.arrays import Scene
 from hrpsim.values import RANGES, finite_vector, flag
-from hrpsim.world.linearization.result import Linearization
+from hrpsim.world.linearization.step_derivatives import Linearization
 from hrpsim.world.linearizing import Linearizing
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
