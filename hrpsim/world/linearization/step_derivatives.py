@@ -22,6 +22,7 @@ from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization import corrections
 from hrpsim.world.linearization.balance import read_step
+from hrpsim.world.linearization.body_motions import spins_of
 from hrpsim.world.linearization.connection_sides import ConnectionSides
 from hrpsim.world.linearization.corrections import Corrections
 from hrpsim.world.linearization.differentiate import differentiate, differentiate_correction
@@ -38,7 +39,6 @@ from hrpsim.world.linearization.parameters import Changes, changes_by_joints
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, TakenStep, new_room
 from hrpsim.world.linearization.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_near
 from hrpsim.world.linearization.solve import solve
-from hrpsim.world.linearization.spin import spins_of
 
 _read_step = prepared(read_step)
 _differentiate = prepared(differentiate)
