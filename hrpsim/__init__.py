@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hrpsim.errors import StateError as StateError
     from hrpsim.errors import WorldError as WorldError
     from hrpsim.fitting.fit import fit as fit
+    from hrpsim.model.actuator import ACTUATOR_PRESETS as ACTUATOR_PRESETS
     from hrpsim.model.actuator import Actuator as Actuator
     from hrpsim.model.convert import Converted as Converted
     from hrpsim.model.convert import convert as convert
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from hrpsim.model.model import MeshUse as MeshUse
     from hrpsim.model.model import Model as Model
     from hrpsim.model.model import Sensor as Sensor
-    from hrpsim.model.presets import ACTUATOR_PRESETS as ACTUATOR_PRESETS
     from hrpsim.model.sampled_sensors import Camera as Camera
     from hrpsim.model.sampled_sensors import ContactPad as ContactPad
     from hrpsim.model.sampled_sensors import HeightScan as HeightScan

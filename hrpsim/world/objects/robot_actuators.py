@@ -13,8 +13,7 @@ import numpy as np
 from hrpsim.actuators.fill import actuator_records, leave_to_actuators, slots_of
 from hrpsim.actuators.records import ACTUATOR_STATE, COMMAND
 from hrpsim.errors import NamedParts, WorldError, shown_value, unknown_name
-from hrpsim.model.actuator import TEMPERATURE, Actuator
-from hrpsim.model.presets import ACTUATOR_PRESETS
+from hrpsim.model.actuator import ACTUATOR_PRESETS, TEMPERATURE, Actuator
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
