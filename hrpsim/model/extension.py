@@ -16,13 +16,15 @@ from typing import Any
 
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
-from hrpsim.model.connection_kinds import CONNECTION_SOLVERS, DescribedConnection, held_axes
 from hrpsim.model.described import (
+    CONNECTION_SOLVERS,
+    DescribedConnection,
     DescribedKeyframe,
     DescribedSampled,
     DescribedSensor,
     Extension,
     Spring,
+    held_axes,
 )
 from hrpsim.model.formats.robot_data import LONGEST_DELAY
 from hrpsim.model.gazebo_sensors import gazebo_sensors

@@ -16,8 +16,8 @@ import voluptuous as vol
 from hrpsim import limits
 from hrpsim.constraints.solver_table import solvers_of
 from hrpsim.errors import unknown_name
-from hrpsim.model.connection_kinds import AXES
-from hrpsim.model.connection_kinds import KINDS as CONNECTION_KINDS
+from hrpsim.model.described import AXES
+from hrpsim.model.described import KINDS as CONNECTION_KINDS
 from hrpsim.model.model import BASES, MESH_USES
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, SAMPLED_SETTINGS
 from hrpsim.schema import (

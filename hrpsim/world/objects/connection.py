@@ -16,7 +16,7 @@ from hrpsim.constraints.connection_state import measure_errors
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.errors import ModelError, WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
-from hrpsim.model.connection_kinds import AXES
+from hrpsim.model.described import AXES
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import Body
