@@ -17,7 +17,7 @@ import numpy as np
 
 from hrpsim.errors import ModelError
 from hrpsim.model.formats.robot_data import MeshData
-from hrpsim.model.shapes.mesh_integrals import doubled_areas
+from hrpsim.model.shapes.mesh_topology import doubled_areas
 from hrpsim.stored_files import cache_home, write_at_once
 
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
