@@ -21,7 +21,7 @@ from hrpsim.model.formats.urdf_writer import write_urdf
 from hrpsim.model.load import expand_xacro, load_model, read_foreign, refuse_unread
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources, declared_name
-from hrpsim.model.urdf.source import read_source
+from hrpsim.model.urdf.xacro_text import read_source
 from hrpsim.stored_files import write_at_once
 
 

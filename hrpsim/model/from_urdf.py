@@ -24,9 +24,8 @@ from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.urdf.description import UNSTATED, Description, is_void, read_description
 from hrpsim.model.urdf.document import Document, tag_of
-from hrpsim.model.urdf.source import UrdfText
 from hrpsim.model.urdf.srdf import read_disabled_collisions
-from hrpsim.model.urdf.xacro_text import NAMESPACES
+from hrpsim.model.urdf.xacro_text import NAMESPACES, UrdfText
 
 _SHOWN = 4  # names listed at most
 _SIZES = ("size", "radius", "length")

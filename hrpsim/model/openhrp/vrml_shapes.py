@@ -22,7 +22,7 @@ from hrpsim.model.openhrp.link_geometry import (
     triangles_of,
 )
 from hrpsim.model.openhrp.vrml import Node, Vrml
-from hrpsim.model.urdf.source import read_source
+from hrpsim.model.urdf.xacro_text import read_source
 
 GROUPS = ("Group", "Transform", "Anchor", "Billboard", "Collision", "Switch", "LOD", "Segment")
 _SIZES = {

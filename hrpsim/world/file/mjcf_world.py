@@ -28,7 +28,7 @@ from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.shapes.terrain import HeightField
-from hrpsim.model.urdf.source import read_source
+from hrpsim.model.urdf.xacro_text import read_source
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.start import warn_of_start
 from hrpsim.world.world import World
