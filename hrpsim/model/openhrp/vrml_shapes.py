@@ -12,7 +12,7 @@ import numpy as np
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import Notes, ShapeData
-from hrpsim.model.openhrp.link_geometry import (
+from hrpsim.model.openhrp.assembly import (
     MESH_SUFFIXES,
     Color,
     affine,

@@ -13,8 +13,7 @@ import numpy as np
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import Notes, RobotData, ShapeData
-from hrpsim.model.openhrp.assembly import Part, assembled, placed_mass, placement_of
-from hrpsim.model.openhrp.link_geometry import affine
+from hrpsim.model.openhrp.assembly import Part, affine, assembled, placed_mass, placement_of
 from hrpsim.model.openhrp.vrml import Node, Vrml
 from hrpsim.model.openhrp.vrml_shapes import GROUPS, parsed, transform_of, vrml_shapes
 
