@@ -28,7 +28,7 @@ from hrpsim.model.openhrp.assembly import (
     triangles_of,
 )
 from hrpsim.model.openhrp.body_values import Values
-from hrpsim.model.openhrp.vrml_shapes import named_vrml_shapes, read_vrml_file
+from hrpsim.model.openhrp.wrl import named_vrml_shapes, read_vrml_file
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.text_file import read_text
 from hrpsim.yaml_text import YamlText, parse_yaml
