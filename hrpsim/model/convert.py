@@ -15,8 +15,14 @@ from urllib.parse import quote
 from lxml import etree
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats.mesh_store import file_names, stl_of
-from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, MeshFile, RobotData
+from hrpsim.model.formats.robot_data import (
+    WORLD_LINK,
+    MeshData,
+    MeshFile,
+    RobotData,
+    file_names,
+    stl_of,
+)
 from hrpsim.model.formats.urdf_writer import write_urdf
 from hrpsim.model.load import expand_xacro, load_model, read_foreign, refuse_unread
 from hrpsim.model.urdf.document import Document

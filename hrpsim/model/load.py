@@ -192,8 +192,7 @@ def _urdf_text(
 
 def _urdf_of(robot: RobotData) -> str:
     """Return the URDF text of a robot, its meshes in files of the cache folder."""
-    from hrpsim.model.formats.mesh_store import cached_mesh
-    from hrpsim.model.formats.robot_data import MeshFile
+    from hrpsim.model.formats.robot_data import MeshFile, cached_mesh
     from hrpsim.model.formats.urdf_writer import write_urdf
 
     def uri(mesh: MeshData | MeshFile) -> str:
