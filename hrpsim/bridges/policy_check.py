@@ -16,8 +16,7 @@ import numpy as np
 
 from hrpsim.bridges.onnx_network import Network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
-from hrpsim.bridges.policy_description import PolicyDescription, read_policy
-from hrpsim.bridges.policy_terms import Readings
+from hrpsim.bridges.policy_terms import PolicyDescription, Readings, read_policy
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError, controlled_joints
 from hrpsim.control.framework.controller_host import steps_in_period
