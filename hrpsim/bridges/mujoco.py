@@ -34,9 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.mujoco_contacts import ContactGeoms, Contacts
-from hrpsim.bridges.mujoco_mapping import Mapping, map_world
-from hrpsim.bridges.mujoco_names import (
+from hrpsim.bridges.mujoco_contacts import (
     DYNAMICS,
     FIELDS,
     FUNCTIONS,
@@ -45,11 +43,14 @@ from hrpsim.bridges.mujoco_names import (
     POSES,
     STATE,
     VELOCITIES,
+    ContactGeoms,
+    Contacts,
     NamedObject,
     fixed,
     missing,
     on_natives,
 )
+from hrpsim.bridges.mujoco_mapping import Mapping, map_world
 from hrpsim.errors import HrpsimError, ModelWarning
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.world import World
