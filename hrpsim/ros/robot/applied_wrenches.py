@@ -12,8 +12,7 @@ import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.world.objects.body import rotation_matrix

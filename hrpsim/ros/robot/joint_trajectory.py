@@ -18,8 +18,7 @@ from hrpsim.control.motion.motion_sequence import Channel
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.part_parameters import joints_with_gains
 from hrpsim.ros.robot.robot_input import RobotInput
 

@@ -12,7 +12,7 @@ import numpy as np
 from hrpsim.errors import WorldError, require_name
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.geometry_values import pose_of
-from hrpsim.ros.base.stamped_queue import MessageQueue
+from hrpsim.ros.base.stamps import MessageQueue
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
 

@@ -10,8 +10,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue, StampedQueue
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.stamps import MessageQueue, SimulationClock, StampedQueue
 from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.joint_commands import (
