@@ -39,9 +39,8 @@ from hrpsim.ros.base.parameters import (
     named_values,
     warn_of_unknown,
 )
-from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.base.stop_signal import StopSignal
 from hrpsim.ros.controller.controller_topics import (
     CommandPublisher,
     DescriptionListener,

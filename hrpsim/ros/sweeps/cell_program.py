@@ -14,8 +14,7 @@ from rclpy.parameter import Parameter
 
 from hrpsim.control.framework.controller import period_of
 from hrpsim.errors import WorldError
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.sweeps.cell_folder import ABSENT, FINISHED, NODE, OVER, CellFolder, cells_of
 from hrpsim.sweeps.worlds.world_run import Measures, Push, ticks_in
