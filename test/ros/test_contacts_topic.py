@@ -20,7 +20,7 @@ from std_msgs.msg import Header, String
 from hrpsim import Box, World
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.contact_messages import LINK
-from hrpsim.ros.simulation.contact_publisher import ContactPublisher, offer_contacts
+from hrpsim.ros.simulation.state_publisher import ContactPublisher, offer_contacts
 
 
 def entity():
