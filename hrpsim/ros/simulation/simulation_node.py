@@ -209,8 +209,11 @@ def offer_standard_services(node: Node, simulation: Simulation) -> list:
     if not optional_module("simulation_interfaces", consequence, node.get_logger().info):
         return []
     from hrpsim.ros.simulation.entity_services import EntityServices
-    from hrpsim.ros.simulation.simulation_services import SimulateStepsAction, SimulationServices
-    from hrpsim.ros.simulation.world_services import WorldServices
+    from hrpsim.ros.simulation.simulation_services import (
+        SimulateStepsAction,
+        SimulationServices,
+        WorldServices,
+    )
 
     return [
         SimulationServices(node, simulation),
