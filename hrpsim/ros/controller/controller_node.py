@@ -45,6 +45,7 @@ from hrpsim.ros.controller.controller_topics import (
     CommandPublisher,
     DescriptionListener,
     StateListener,
+    VelocityListener,
     WantedPeriod,
 )
 from hrpsim.ros.controller.manager_services import (
@@ -52,7 +53,6 @@ from hrpsim.ros.controller.manager_services import (
     ManagerServices,
     offer_manager_services,
 )
-from hrpsim.ros.controller.velocity_listener import VelocityListener
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]
