@@ -15,7 +15,7 @@ from hrpsim.cli import main
 from hrpsim.control import Command, Controller, ControlLoop
 from hrpsim.ros import over_ros
 from hrpsim.ros.sweeps.cell_controller import CellController
-from hrpsim.ros.sweeps.cell_folder import (
+from hrpsim.ros.sweeps.cell_processes import (
     ABSENT,
     CONTROLLER,
     FINISHED,

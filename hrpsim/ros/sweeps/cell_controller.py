@@ -13,7 +13,7 @@ from typing import Any
 from hrpsim.control.framework.controller import Command, Controller, State
 from hrpsim.model.model import Model
 from hrpsim.orphans import signal_at_parent_end
-from hrpsim.ros.sweeps.cell_folder import CONTROLLER, FINISHED, CellFolder
+from hrpsim.ros.sweeps.cell_processes import CONTROLLER, FINISHED, CellFolder
 from hrpsim.sweeps.worlds.world_run import larger_dcm_error, planned_steps
 
 

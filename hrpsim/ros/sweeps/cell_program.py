@@ -16,7 +16,7 @@ from hrpsim.control.framework.controller import period_of
 from hrpsim.errors import WorldError
 from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.ros.sweeps.cell_folder import ABSENT, FINISHED, NODE, OVER, CellFolder, cells_of
+from hrpsim.ros.sweeps.cell_processes import ABSENT, FINISHED, NODE, OVER, CellFolder, cells_of
 from hrpsim.sweeps.worlds.world_run import Measures, Push, ticks_in
 
 _LIFE = 0.5  # between two signs of life [s, wall]
