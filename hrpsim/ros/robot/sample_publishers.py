@@ -28,10 +28,9 @@ from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.sampled_view import Sample
-from hrpsim.world.objects.scan_view import ScanView
+from hrpsim.world.objects.scan_view import CameraView, ScanView
 
 # Topic of each image, below the sensor's name and below the topic of several images that it
 # declares for Gazebo.
