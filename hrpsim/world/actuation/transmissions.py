@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The transmissions of a robot: commands and states in the coordinates of actuators."""
+"""Tendons and transmissions of a robot: commands and states along lengths, and of actuators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import StateError
-from hrpsim.values import finite_vector
+from hrpsim.model.transmission import Tendon
+from hrpsim.values import NOT_NEGATIVE, finite_vector, is_number, number
 
 
 class TransmissionView:
@@ -109,3 +110,103 @@ class TransmissionView:
             return self._map.for_each_joint(what, self._checked(what, each))
         except ValueError as cause:
             raise StateError(f"{self!r}: {cause}") from None
+
+
+class TendonView:
+    """A driven fixed tendon of a robot, of the length c_a q_a + c_b q_b.
+
+    It starts by holding its length, if it has gains. Its actuator and those of its joints add up.
+    """
+
+    def __init__(self, robot: Any, name: str, number: int):
+        self.robot = robot
+        self.name = name
+        self._number = number  # of the robot's
+
+    def __repr__(self) -> str:
+        return f"<tendon {self.name!r} of {self.robot.name!r}>"
+
+    @property
+    def properties(self) -> Tendon:
+        """Its joints, coefficients, gains and limit."""
+        return self.robot.model.tendons[self.name]
+
+    @property
+    def length(self) -> float:
+        """The sum of its coefficients times its joints' positions [m or rad]."""
+        return self._sum(self.robot.joint_positions)
+
+    @property
+    def velocity(self) -> float:
+        """The rate of its length [m/s or rad/s]."""
+        return self._sum(self.robot.joint_velocities)
+
+    @property
+    def effort(self) -> float:
+        """What its actuator delivered in the last step [N or Nm], positive where it lengthens."""
+        return float(self.record()["impulse"][0]) / self.robot.world.time_step
+
+    def _sum(self, values: np.ndarray) -> float:
+        joints = self.robot.joint_index.indices(self.properties.joints)
+        return float(np.dot(self.properties.coefficients, values[joints]))
+
+    def record(self) -> np.ndarray:
+        """Return its record in the scene (1,) TENDON_DRIVE."""
+        robot, tendons = self.robot, self.robot.world.scene.tendons
+        dofs = tendons.joints["dof_a"]
+        first = int(np.flatnonzero((dofs >= robot.first_v) & (dofs < robot.first_v + robot.nv))[0])
+        return tendons.drives[first + self._number : first + self._number + 1]
+
+    def command(
+        self,
+        position: float | None = None,
+        velocity: float | None = None,
+        effort: float | None = None,
+        *,
+        kp: float | None = None,
+        kd: float | None = None,
+    ) -> None:
+        """Command its actuator: by length (PD), rate (damping gain) or effort.
+
+        As `Robot.command` does for joints: without a position kp does not act, and with an effort
+        alone neither gain does.
+
+        Args:
+            position: target of its length [m or rad].
+            velocity: target of its rate [m/s or rad/s].
+            effort: [N or Nm].
+            kp: gain of this command [N/m or Nm/rad]; by default that of the description.
+            kd: likewise [Ns/m or Nms/rad].
+
+        Raises:
+            StateError: for a value that is not finite, a command without any, or one by position or
+                velocity alone without gains; nothing changes then.
+            WorldError: for a negative gain.
+        """
+        own = dict(zip(("kp", "kd"), self.properties.gains, strict=True))
+        gains = {
+            what: number(f"{what} of {self!r}", own[what] if value is None else value, NOT_NEGATIVE)
+            for what, value in (("kp", kp), ("kd", kd))
+        }
+        given = {"position": position, "velocity": velocity, "effort": effort}
+        for what, value in given.items():
+            if value is not None and not (is_number(value) and np.isfinite(value)):
+                raise StateError(f"{what} of {self!r} is {value!r}, no finite number")
+        if all(value is None for value in given.values()):
+            raise StateError(f"a command of {self!r} needs a position, velocity or effort")
+        if effort is None and not any(gains.values()):
+            raise StateError(
+                f"{self!r} has no gains, so it can be commanded by effort only; give kp and kd"
+            )
+        drive = self.record()
+        drive["kp"] = 0.0 if position is None else gains["kp"]
+        drive["kd"] = 0.0 if position is None and velocity is None else gains["kd"]
+        drive["target_position"] = position or 0.0
+        drive["target_velocity"] = velocity or 0.0
+        drive["effort"] = effort or 0.0
+
+    def hold(self) -> None:
+        """Hold its present length, if it has gains; else deliver nothing."""
+        drive, (kp, kd) = self.record(), self.properties.gains
+        drive[:] = np.zeros(1, dtype=drive.dtype)
+        drive["kp"], drive["kd"], drive["target_position"] = kp, kd, self.length if kp else 0.0

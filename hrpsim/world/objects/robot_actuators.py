@@ -17,8 +17,7 @@ from hrpsim.model.actuator import ACTUATOR_PRESETS, TEMPERATURE, Actuator
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
-from hrpsim.world.actuation.tendons import TendonView
-from hrpsim.world.actuation.transmissions import TransmissionView
+from hrpsim.world.actuation.transmissions import TendonView, TransmissionView
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot_properties import RobotProperties
 
