@@ -3,7 +3,7 @@
 
 """Map MuJoCo's state, commands and readings to an hrpsim world loaded from the same MJCF.
 
-MuJoCo's coordinates of free bodies: hrpsim/model/mjcf/free_motion.py. hrpsim: quaternions are
+MuJoCo's coordinates of free bodies: hrpsim/model/mjcf/sensors.py. hrpsim: quaternions are
 x y z w, and both velocities are along the body's axes.
 """
 
@@ -37,7 +37,7 @@ from hrpsim.bridges.mujoco_exchange import (
 from hrpsim.errors import HrpsimError, StateError
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
-from hrpsim.model.mjcf.free_motion import FreeMotion
+from hrpsim.model.mjcf.sensors import FreeMotion
 from hrpsim.model.mjcf.tree import rotation_of
 from hrpsim.model.system import FREE
 from hrpsim.step.arrays import Scene
