@@ -25,8 +25,7 @@ import numpy as np
 
 from hrpsim.errors import shown_value
 from hrpsim.limits import STORE_SIZE, YAML_SIZE
-from hrpsim.sweeps.cells import Result
-from hrpsim.sweeps.fingerprint import differences
+from hrpsim.sweeps.cells import Result, differences
 from hrpsim.sweeps.framework.scenario import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal
 from hrpsim.sweeps.table import Table

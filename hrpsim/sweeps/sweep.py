@@ -17,10 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.errors import shown_value, unknown_name
-from hrpsim.sweeps.cells import DONE, FAILED, Cell, Result, run_cell, same_outcomes
+from hrpsim.sweeps.cells import (
+    DONE,
+    FAILED,
+    Cell,
+    Result,
+    differences,
+    fingerprint,
+    run_cell,
+    same_outcomes,
+)
 from hrpsim.sweeps.driver import Driver
 from hrpsim.sweeps.executors import process_pool, processors
-from hrpsim.sweeps.fingerprint import differences, fingerprint
 from hrpsim.sweeps.framework.design import Design, Product, seed_of
 from hrpsim.sweeps.framework.scenario import (
     Scenario,
