@@ -38,7 +38,7 @@ from hrpsim.schema import (
 )
 from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, NAMES
-from hrpsim.world.parts.materials import IMPACT_LAWS
+from hrpsim.world.parts.world_contents import IMPACT_LAWS
 from hrpsim.world.settings import ACCURACIES, FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
 
 CATEGORIES = ("object", "robot", "human", "dynamic_object", "static_object")

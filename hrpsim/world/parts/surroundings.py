@@ -16,8 +16,8 @@ from hrpsim.model.shapes.geometry import Geometry, Plane
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.values import finite_vector, not_negative, setting
 from hrpsim.world.objects.body import rotation_matrix
-from hrpsim.world.parts.materials import check_names
 from hrpsim.world.parts.part import Part
+from hrpsim.world.parts.world_contents import check_names
 
 
 class Surroundings(Part):
