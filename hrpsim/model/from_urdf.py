@@ -19,13 +19,13 @@ from hrpsim.model.extension import read_extension
 from hrpsim.model.formats.robot_data import Notes
 from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.gazebo_sensors import FRAME_TAGS, TOPIC, is_link, is_read
-from hrpsim.model.link_shapes import POINT_RADIUS, read_shapes
 from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.urdf.description import UNSTATED, Description, is_void, read_description
 from hrpsim.model.urdf.document import Document, tag_of
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.model.urdf.xacro_text import NAMESPACES, UrdfText
+from hrpsim.model.visuals import POINT_RADIUS, read_shapes
 
 _SHOWN = 4  # names listed at most
 _SIZES = ("size", "radius", "length")
