@@ -17,9 +17,9 @@ from hrpsim.model.actuator import ACTUATOR_PRESETS, TEMPERATURE, Actuator
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
-from hrpsim.world.actuation.transmissions import TendonView, TransmissionView
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot_properties import RobotProperties
+from hrpsim.world.objects.transmissions import TendonView, TransmissionView
 
 if TYPE_CHECKING:
     from hrpsim.step.arrays import Scene
