@@ -17,6 +17,7 @@ GO_WITH = "2.0"  # the version without the old names
 
 # Imports that the documents named.
 MOVED = {
+    "hrpsim.bridges.tsid_walk": "hrpsim.bridges.tsid",
     "hrpsim.control.control_loop": "hrpsim.control.framework.control_loop",
     "hrpsim.control.controller": "hrpsim.control.framework.controller",
     "hrpsim.control.crane": "hrpsim.crane.control",
@@ -29,6 +30,7 @@ MOVED = {
     "hrpsim.model.geometry": "hrpsim.model.shapes.geometry",
     "hrpsim.ros.bag_reader": "hrpsim.bag.reader",
     "hrpsim.ros.crane_joystick": "hrpsim.crane.joystick",
+    "hrpsim.sweeps.local_dask": "hrpsim.sweeps.executors",
     "hrpsim.world.load": "hrpsim.world.file.load_world",
     "hrpsim.world.results": "hrpsim.world.parts.results",
 }

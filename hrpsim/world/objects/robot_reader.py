@@ -20,7 +20,6 @@ from hrpsim.spatial.rotation import quaternion_from_rotation
 
 if TYPE_CHECKING:
     from hrpsim.step.arrays import Scene
-    from hrpsim.world.objects.robot import Robot
 
 BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free base
 # a link's frame in the body that carries it
@@ -199,7 +198,7 @@ class RobotReader:
     `with_base`, which a fixed base has not, they end with the true base.
     """
 
-    def __init__(self, robot: Robot, joint_names: Sequence[str], *, with_base: bool = False):
+    def __init__(self, robot, joint_names: Sequence[str], *, with_base: bool = False):
         self.with_base = with_base
         self._robot = robot
         names = robot.joint_names
