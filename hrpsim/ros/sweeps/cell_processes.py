@@ -23,8 +23,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hrpsim.ros.base.child_process import ChildProcess, Processes
-from hrpsim.ros.base.domain import PrivateDomain
+from hrpsim.ros.base.child_process import ChildProcess, PrivateDomain, Processes
 from hrpsim.sweeps.executors import ONE_THREAD
 from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.sweeps.worlds.world_run import walk_outcomes
