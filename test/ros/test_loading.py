@@ -20,8 +20,14 @@ from hrpsim.ros.core.simulation_contents import (
     find_worlds,
     load_source,
 )
-from hrpsim.world.file.about import EntityNotes, WorldNotes, read_notes
-from hrpsim.world.file.load_world import build_world, open_world, open_world_text
+from hrpsim.world.file.load_world import (
+    EntityNotes,
+    WorldNotes,
+    build_world,
+    open_world,
+    open_world_text,
+    read_notes,
+)
 
 
 def world_of_arm(time_step=2e-3):

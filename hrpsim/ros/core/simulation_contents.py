@@ -15,9 +15,14 @@ from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.resources import share_path
 from hrpsim.ros.base.entities import Entities, Refusal, located
-from hrpsim.world.file.about import WorldNotes, read_notes
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load_world import described_robots, open_world, open_world_text
+from hrpsim.world.file.load_world import (
+    WorldNotes,
+    described_robots,
+    open_world,
+    open_world_text,
+    read_notes,
+)
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
