@@ -29,8 +29,8 @@ from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.world.objects.contact_view import ContactView
-from hrpsim.world.objects.sampled_view import Sample
 from hrpsim.world.objects.scan_view import CameraView, ScanView
+from hrpsim.world.objects.sensor_view import Sample
 
 # Topic of each image, below the sensor's name and below the topic of several images that it
 # declares for Gazebo.

@@ -18,7 +18,7 @@ from hrpsim.spatial.vector import transposed_times
 from hrpsim.world.objects.contact_arrays import ContactArrays, read_contact
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.robot_reader import link_records, place_link
-from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
+from hrpsim.world.objects.sensor_view import SampledView, SamplingRobot
 
 
 @kernel

@@ -27,9 +27,8 @@ from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_access import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
-from hrpsim.world.objects.sampled_view import SampledView
 from hrpsim.world.objects.scan_view import CameraView, ScanView
-from hrpsim.world.objects.sensor_view import SensorView
+from hrpsim.world.objects.sensor_view import SampledView, SensorView
 
 _NOTHING = np.zeros(0)
 _SHOWN = 4  # names listed at most

@@ -20,8 +20,7 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.rays.scanning import BASE, SCANNER, WORLD, YAW, scan, scan_side_by_side
 from hrpsim.rendering.renderer import Lens, Picture
 from hrpsim.world.objects.entity import _frozen
-from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
-from hrpsim.world.objects.sensor_view import OtherKindError
+from hrpsim.world.objects.sensor_view import OtherKindError, SampledView, SamplingRobot
 
 _ALIGNMENT = dict(zip(ALIGNMENTS, (YAW, BASE, WORLD), strict=True))
 

@@ -19,7 +19,7 @@ from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
-from hrpsim.world.objects.sampled_view import SampledView
+from hrpsim.world.objects.sensor_view import SampledView
 from hrpsim.world.objects.solver_rules import SolverRules
 
 IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
