@@ -19,7 +19,7 @@ from hrpsim.errors import HrpsimError, require_packages
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.moved import old_names
 from hrpsim.rendering.renderer import Drawn
-from hrpsim.viewer.arrows import contact_arrows, force_scale
+from hrpsim.viewer.drawing import contact_arrows, force_scale
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.signals import middle_of, signals_of
 
