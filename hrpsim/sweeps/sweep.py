@@ -22,6 +22,7 @@ from hrpsim.sweeps.cells import (
     FAILED,
     Cell,
     Result,
+    Table,
     differences,
     fingerprint,
     run_cell,
@@ -39,7 +40,6 @@ from hrpsim.sweeps.framework.scenario import (
 )
 from hrpsim.sweeps.statistics import outcome_names
 from hrpsim.sweeps.store import Store, first_difference, open_store
-from hrpsim.sweeps.table import Table
 
 IN_FLIGHT = 512  # tasks that an engine of unknown size is given at a time
 _AHEAD = 4  # tasks for each process of our own pool

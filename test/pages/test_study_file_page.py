@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from hrpsim.schema import first_mistake
+from hrpsim.sweeps.cells import STATUS
 from hrpsim.sweeps.framework.design import KINDS, METHODS
 from hrpsim.sweeps.study_file import OF_FUNCTIONS, OF_WORLDS, STUDY_FILE
-from hrpsim.sweeps.table import STATUS
 from hrpsim.sweeps.worlds.world_paths import FRICTION, ROBOT_FACTORS
 from hrpsim.sweeps.worlds.world_run import (
     ENTITY_OUTCOMES,
