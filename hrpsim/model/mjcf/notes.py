@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.model.formats.robot_data import Notes
+from hrpsim.model.mjcf.actuators import note_tendons
 from hrpsim.model.mjcf.read import MjcfModel
-from hrpsim.model.mjcf.tendons import note_tendons
 
 _SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's own
 

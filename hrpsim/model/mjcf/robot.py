@@ -11,12 +11,11 @@ import numpy as np
 
 from hrpsim.errors import ModelError
 from hrpsim.model.formats.robot_data import WORLD_LINK, LoopData, Notes, RobotData
-from hrpsim.model.mjcf.actuators import add_actuators
+from hrpsim.model.mjcf.actuators import add_actuators, joints_of_tendon
 from hrpsim.model.mjcf.geoms import add_geoms, collides
 from hrpsim.model.mjcf.notes import note_the_rest
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.sensors import add_keyframes, add_sensors
-from hrpsim.model.mjcf.tendons import joints_of_tendon
 from hrpsim.model.mjcf.tree import BodyTree, free_joints, rotation_of, site_placement
 from hrpsim.model.shapes.placement import Placement
 
