@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim import Box, Mesh
-from hrpsim.model.shapes.mesh_topology import solid_moments
+from hrpsim.model.shapes.mesh_integrals import solid_moments
 
 GRAVITY = 9.80665
 TIME_STEP = 1e-3

@@ -25,7 +25,7 @@ from benchmarks.simbenchmark.scenes import kapla
 from benchmarks.timing import Effort
 from hrpsim import Box, Capsule, Mesh, World, load_world, share_path
 from hrpsim.control import ControlLoop, Walk
-from hrpsim.model.shapes.mesh_topology import solid_moments
+from hrpsim.model.shapes.mesh_integrals import solid_moments
 
 SHARE, RESIDUAL = 0.999, 1e-6
 STONE = 2500.0  # [kg/m^3]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from hrpsim.errors import ModelError, shown_value
 from hrpsim.model.shapes.compound import Compound, centered_shape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
-from hrpsim.model.shapes.mesh_topology import solid_moments
+from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System, integer_array, real_array
 from hrpsim.values import LARGEST, POSITIVE, is_number

@@ -17,7 +17,7 @@ from hrpsim.collision.mesh.solid_pair import SOLID_PAIR
 from hrpsim.collision.records import CONTACT, SHAPE
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
-from hrpsim.model.shapes.mesh_topology import doubled_areas
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 
 @kernel

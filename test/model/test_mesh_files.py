@@ -15,8 +15,8 @@ from meshes import angle_bracket, box, joined, write_dae, write_obj, write_stl
 
 from hrpsim import ModelError, ModelWarning, limits, load_mesh
 from hrpsim.model.shapes import mesh_files
+from hrpsim.model.shapes.mesh_integrals import signed_volumes
 from hrpsim.model.shapes.mesh_repair import repaired
-from hrpsim.model.shapes.mesh_topology import signed_volumes
 
 LENGTHS = (0.3, 0.2, 0.1)
 VOLUME = 0.006

@@ -13,7 +13,7 @@ import numpy as np
 from hrpsim.collision.mesh.features import core, polyhedron
 from hrpsim.collision.mesh.polyhedra import Polyhedra, joined_polyhedra
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
-from hrpsim.model.shapes.mesh_topology import areas
+from hrpsim.model.shapes.mesh_integrals import areas
 
 # A cylinder meets meshes as a prism of so many sides, half of it outside and half inside: the
 # surface is off by at most 0.0006 of the radius.

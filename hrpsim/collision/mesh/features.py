@@ -29,13 +29,8 @@ from hrpsim.collision.mesh.polyhedra import (
 from hrpsim.collision.mesh.tree_queries import measure_thickness, new_stack
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.jit.compiled import kernel
-from hrpsim.model.shapes.mesh_topology import (
-    directed_edges,
-    doubled_areas,
-    is_convex,
-    joined_sides,
-    shared_edges,
-)
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
+from hrpsim.model.shapes.mesh_topology import directed_edges, is_convex, joined_sides, shared_edges
 
 # Faces that meet at less than this angle [rad] continue each other.
 FLAT_ANGLE = 1e-3

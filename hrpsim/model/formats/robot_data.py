@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.errors import ModelError
-from hrpsim.model.shapes.mesh_topology import doubled_areas
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.stored_files import cache_home, write_at_once
 

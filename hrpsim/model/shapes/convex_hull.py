@@ -12,13 +12,8 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError
 from hrpsim.model.shapes.geometry import Mesh
-from hrpsim.model.shapes.mesh_topology import (
-    connected,
-    directed_edges,
-    doubled_areas,
-    edge_neighbours,
-    why_open,
-)
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
+from hrpsim.model.shapes.mesh_topology import connected, directed_edges, edge_neighbours, why_open
 
 FLATTEST = 1e-6  # points thinner than this part of their extent have no hull
 _SAME_PLANE = 1e-9  # neighbours this near to one plane, as a part of the extent, are one facet

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError
-from hrpsim.model.shapes.mesh_topology import doubled_areas, is_convex, signed_volumes, why_open
+from hrpsim.model.shapes.mesh_integrals import doubled_areas, signed_volumes
+from hrpsim.model.shapes.mesh_topology import is_convex, why_open
 
 PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
 

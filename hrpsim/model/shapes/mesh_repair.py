@@ -12,15 +12,14 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError
+from hrpsim.model.shapes.mesh_integrals import areas, signed_volumes
 from hrpsim.model.shapes.mesh_topology import (
-    areas,
     closed_parts,
     directed_edges,
     edge_neighbours,
     joined_sides,
     parts_of,
     shared_edges,
-    signed_volumes,
 )
 
 WELD = 1e-7  # vertices nearer than about this part of the mesh's extent are one

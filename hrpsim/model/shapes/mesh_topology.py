@@ -1,11 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Topology of a mesh: edges, connected parts, closedness, convexity; the integrals of its solid."""
+"""Topology of a mesh: edges, connected parts, closedness, convexity."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 _RISE = 1e-7  # of a convex mesh's triangle over its neighbour's plane, in extents of the mesh
 
@@ -146,50 +148,3 @@ def is_convex(vertices: np.ndarray, triangles: np.ndarray) -> bool:
     if len(used) - len(pairs) + len(triangles) != 2:
         return False
     return parts_of(triangles)[0] == 1
-
-
-def signed_volumes(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the signed volume [m^3] of the tetrahedron of each triangle, shape (m,).
-
-    The common corner is the middle of all vertices; outward triangles of a solid sum to V > 0.
-    """
-    a, b, c = _corners(vertices, triangles, _middle(vertices))
-    return np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
-
-
-def solid_moments(
-    vertices: np.ndarray, triangles: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return volume [m^3], centre (3,) [m] and inertia (3, 3) about it at density 1 [m^5]."""
-    middle = _middle(vertices)
-    a, b, c = _corners(vertices, triangles, middle)
-    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
-    volume = float(volumes.sum())
-    total = a + b + c
-    center = np.einsum("i,ij->j", volumes, total) / (4.0 * volume)
-    second = sum(np.einsum("i,ij,ik->jk", volumes, x, x) for x in (total, a, b, c)) / 20.0
-    second = second - volume * np.outer(center, center)
-    inertia = np.trace(second) * np.eye(3) - second
-    return volume, center + middle, 0.5 * (inertia + inertia.T)
-
-
-def areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the area of each triangle [m^2], shape (m,)."""
-    return 0.5 * np.linalg.norm(doubled_areas(vertices[triangles]), axis=1)
-
-
-def doubled_areas(corners: np.ndarray) -> np.ndarray:
-    """Return the normal of each triangle (m, 3), as long as twice its area [m^2].
-
-    `corners` (m, 3, 3) [m] go round anticlockwise, seen from where the normal points to.
-    """
-    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-
-
-def _middle(vertices: np.ndarray) -> np.ndarray:
-    return 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
-
-
-def _corners(vertices: np.ndarray, triangles: np.ndarray, origin: np.ndarray):
-    corners = vertices[triangles] - origin
-    return corners[:, 0], corners[:, 1], corners[:, 2]
