@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Foot wrenches, centres of pressure and ZMP from a bag, and their plot. Needs no ROS."""
+"""Foot wrenches, centres of pressure and ZMP from a bag, and plots of them. Needs no ROS."""
 
 from __future__ import annotations
 

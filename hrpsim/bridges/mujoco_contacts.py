@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""hrpsim's contacts as MuJoCo has them: `MjData.contact`, `mj_contactForce`, `cfrc_ext`."""
+"""The names of MuJoCo that the facade has; contacts: `MjData.contact`, `mj_contactForce`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The terms of a policy's observation: their table, their histories, and the network they feed."""
+"""Policies as YAML files describe them: terms of the observation, histories, the network."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The properties of an actuator: delay, limits, gear, friction, encoders, heat."""
+"""The properties of an actuator: delay, limits, gear, friction, encoders, heat; published ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What <hrpsim> elements of a URDF say, by joint or link name."""
+"""What <hrpsim> elements of a URDF say, by joint or link name; kinds of connections."""
 
 from __future__ import annotations
 

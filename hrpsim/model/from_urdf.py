@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Build a `Model` from the text of a URDF, with warnings about it."""
+"""Build a `Model` from the text of a URDF, with warnings of what is not simulated or unknown."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Do runs, here or in another process: their values and results."""
+"""Do runs, here or in another process: their values, results, fingerprints, and all as arrays."""
 
 from __future__ import annotations
 

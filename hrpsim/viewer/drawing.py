@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draw a world into a viser scene once, then update the poses."""
+"""Draw a world into a viser scene once, then update the poses; forces as arrows."""
 
 from __future__ import annotations
 

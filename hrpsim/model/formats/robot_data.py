@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot independent of the format, and notes on what of its description is not simulated."""
+"""A robot independent of the format, its meshes as files, and what of it is not simulated."""
 
 from __future__ import annotations
 

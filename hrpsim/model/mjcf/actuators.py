@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Convert the actuators of a compiled MJCF."""
+"""Convert the actuators, motors and driven tendons of a compiled MJCF."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors and keyframes of an MJCF."""
+"""Sensors, keyframes and motions of free joints of an MJCF."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""OpenHRP's robots: Humanoid, Joint, Segment and sensor nodes of a VRML97 file."""
+"""OpenHRP's robots, and shapes, in VRML97: Humanoid, Joint, Segment, sensor and shape nodes."""
 
 from __future__ import annotations
 

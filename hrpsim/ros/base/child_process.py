@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Child processes with log files, time limits and complete cleanup."""
+"""Child processes with log files, time limits and complete cleanup, in private ROS domains.
+
+A domain isolates processes on this machine from all others. Release 3 of Fast DDS (ROS 2 Kilted and
+later) renamed the variable and the settings of its profiles.
+"""
 
 from __future__ import annotations
 

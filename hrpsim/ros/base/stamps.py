@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Simulated time in ROS: integer nanoseconds that never decrease. Needs no ROS."""
+"""Simulated time in ROS, integer nanoseconds that never decrease; when messages are due.
+
+Needs no ROS: the source of messages is a PolledSubscription, or an object with its methods.
+"""
 
 from __future__ import annotations
 

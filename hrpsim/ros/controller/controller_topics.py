@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller's topics: the robot's description, states of one stamp, commands, their period."""
+"""A controller's topics: description, states of one stamp, commands, their period, cmd_vel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topics set_base_pose and set_joint_states: a state, set at once. Needs no ROS."""
+"""The topics set_base_pose, set_joint_states and apply_wrench. Needs no ROS.
+
+A state is set at once; a wrench acts on a link for a given time, then falls to zero.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Services and action of simulation_interfaces: state, steps, reset, features."""
+"""Services and action of simulation_interfaces: state, steps, reset, features, worlds, poses."""
 
 from __future__ import annotations
 

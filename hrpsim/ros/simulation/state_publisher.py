@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Publication of the state: clock and robots at one rate, transforms and markers at others."""
+"""Publication of the state: clock and robots at one rate, transforms and contacts at others.
+
+Contacts are sent as Gazebo's bridge sends them, and as arrows and cones for RViz.
+"""
 
 from __future__ import annotations
 

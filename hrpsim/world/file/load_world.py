@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load world files: YAML texts that describe a world (docs/reference/world_file.md)."""
+"""Load world files: YAML texts that describe a world (docs/reference/world_file.md).
+
+Their name, tags and named poses are read too; none of it is simulated.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A connection in a world: held axes, motors, constraint wrench."""
+"""A connection in a world: its ends, held axes, motors, constraint wrench."""
 
 from __future__ import annotations
 

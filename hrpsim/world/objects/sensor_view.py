@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Readings of a robot's sensors."""
+"""Readings of a robot's sensors; the schedule of those that measure at times of their own."""
 
 from __future__ import annotations
 

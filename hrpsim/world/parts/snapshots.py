@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Saved states of a world: the start, rest, snapshots."""
+"""Saved states of a world: the start, rest, snapshots, and the version that saved them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part of a world that does not move: ground, fixed shapes, and how surfaces meet."""
+"""What is in a world: ground and fixed shapes, how surfaces meet, robots and bodies."""
 
 from __future__ import annotations
 

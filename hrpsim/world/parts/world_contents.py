@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contents of a world: its entities and connections, shared by all parts."""
+"""The contents of a world, shared by all parts: entities, connections, pairs of materials."""
 
 from __future__ import annotations
 
