@@ -13,23 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim import schema
 from hrpsim.bridges.onnx_network import Network
 from hrpsim.control.framework.controller import BaseReading, ControllerError, ImuReading
 from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD
 from hrpsim.model.formats.urdf_writer import rpy_of
 from hrpsim.model.shapes.placement import rotation_matrix
-from hrpsim.schema import (
-    either,
-    first_mistake,
-    flag,
-    integer,
-    listing,
-    mapping,
-    name,
-    numeric,
-    one_of,
-)
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.yaml_text import read_yaml
 
@@ -187,39 +177,39 @@ class ObservingNetwork:
 
 
 def _numbers(kind):
-    return either("a number, or a list of them", kind, listing(kind, 1, _MOST))
+    return schema.either("a number, or a list of them", kind, schema.listing(kind, 1, _MOST))
 
 
-_ANY = _numbers(numeric())
-_TERM = mapping(
+_ANY = _numbers(schema.numeric())
+_TERM = schema.mapping(
     {
         "scale": _ANY,
-        "clip": numeric(POSITIVE),
-        "history": integer(1, _MOST),
-        "components": listing(integer(0, _MOST), 1, _MOST),
+        "clip": schema.numeric(POSITIVE),
+        "history": schema.integer(1, _MOST),
+        "components": schema.listing(schema.integer(0, _MOST), 1, _MOST),
     },
-    {"term": one_of("term", TERMS)},
+    {"term": schema.one_of("term", TERMS)},
 )
-_TERMS = listing(_TERM, 1, _MOST)
-_DESCRIPTION = mapping(
+_TERMS = schema.listing(_TERM, 1, _MOST)
+_DESCRIPTION = schema.mapping(
     {
-        "decimation": integer(1, 10_000),
-        "kd": _numbers(numeric(NOT_NEGATIVE)),
-        "action": mapping({"scale": _ANY, "clip": numeric(POSITIVE)}),
-        "history_by_step": flag,
-        "history_from_zero": flag,
-        "encoder": mapping({}, {"network": name, "observations": _TERMS}),
-        "imu": name,
-        "base": one_of("base", (TRUE, ESTIMATED)),
-        "frequency": numeric(POSITIVE),
-        "standing_below": numeric(NOT_NEGATIVE),
+        "decimation": schema.integer(1, 10_000),
+        "kd": _numbers(schema.numeric(NOT_NEGATIVE)),
+        "action": schema.mapping({"scale": _ANY, "clip": schema.numeric(POSITIVE)}),
+        "history_by_step": schema.flag,
+        "history_from_zero": schema.flag,
+        "encoder": schema.mapping({}, {"network": schema.name, "observations": _TERMS}),
+        "imu": schema.name,
+        "base": schema.one_of("base", (TRUE, ESTIMATED)),
+        "frequency": schema.numeric(POSITIVE),
+        "standing_below": schema.numeric(NOT_NEGATIVE),
     },
     {
-        "policy": name,
-        "period": numeric(PERIOD),
-        "joints": listing(name, 1, _MOST),
+        "policy": schema.name,
+        "period": schema.numeric(PERIOD),
+        "joints": schema.listing(schema.name, 1, _MOST),
         "default": _ANY,
-        "kp": _numbers(numeric(NOT_NEGATIVE)),
+        "kp": _numbers(schema.numeric(NOT_NEGATIVE)),
         "observations": _TERMS,
     },
 )
@@ -254,7 +244,7 @@ class PolicyDescription:
 def read_policy(path: Path) -> PolicyDescription:
     """Return a policy's description; ControllerError, with file and line, for a mistake."""
     text = read_yaml(path, ControllerError, "policy description")
-    values, keys, mistake = first_mistake(_DESCRIPTION, text.data)
+    values, keys, mistake = schema.first_mistake(_DESCRIPTION, text.data)
     if mistake:
         where = f"{'.'.join(map(str, keys))}: " if keys else ""
         raise ControllerError(f"{text.location(keys)}: {where}{mistake}")

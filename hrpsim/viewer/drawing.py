@@ -9,17 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.model import visuals
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_files import capsule_mesh
 from hrpsim.model.shapes.placement import Placement, quaternion_of
-from hrpsim.model.visuals import (
-    BODY_COLORS,
-    STATIC_COLOR,
-    MeshFile,
-    Visual,
-    load_mesh,
-    visuals_of_model,
-)
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.sensor_view import SensorView
 from hrpsim.world.parts.results import Contact
@@ -115,7 +108,7 @@ class Drawing:
         for robot in world.robots.values():
             self._add_robot(robot)
         for number, body in enumerate(world.bodies.values()):
-            self._add_body(body, BODY_COLORS[number % len(BODY_COLORS)])
+            self._add_body(body, visuals.BODY_COLORS[number % len(visuals.BODY_COLORS)])
         for number, shape in enumerate(world.fixed_shapes):
             self._add_fixed(shape, number)
         self._force_scale = force_scale(world)
@@ -156,7 +149,7 @@ class Drawing:
                 node.opacity = _SEEN_THROUGH if wanted else None
 
     def _add_robot(self, robot) -> None:
-        for number, visual in enumerate(visuals_of_model(robot.model)):
+        for number, visual in enumerate(visuals.visuals_of_model(robot.model)):
             name = f"{self._link(robot.name, visual.link).name}/{number}"
             node = self._add_visual(name, visual, robot.model)
             if node is not None and robot.model.frame(visual.link).body >= 0:
@@ -172,15 +165,15 @@ class Drawing:
     def _add_fixed(self, shape, number: int) -> None:
         placement = Placement(shape.R, shape.p)
         name = f"{SCENE}/world/{shape.name}_{number}"
-        node = self._add_geometry(name, shape.geometry, placement, STATIC_COLOR)
+        node = self._add_geometry(name, shape.geometry, placement, visuals.STATIC_COLOR)
         self._roots.append(node)
         self._fixed.append((shape.name, node))
 
-    def _add_visual(self, name: str, visual: Visual, model):
-        if not isinstance(visual.geometry, MeshFile):
+    def _add_visual(self, name: str, visual: visuals.Visual, model):
+        if not isinstance(visual.geometry, visuals.MeshFile):
             return self._add_geometry(name, visual.geometry, visual.placement, visual.color)
         try:
-            mesh = load_mesh(model, visual.geometry, visual.color)
+            mesh = visuals.load_mesh(model, visual.geometry, visual.color)
         except Exception as cause:  # readers of mesh formats raise any exception
             self.left_out.append(f"{model.name}/{visual.link}: {visual.geometry.uri}: {cause}")
             return None

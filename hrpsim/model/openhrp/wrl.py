@@ -13,19 +13,7 @@ import numpy as np
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import Notes, RobotData, ShapeData
-from hrpsim.model.openhrp.assembly import (
-    MESH_SUFFIXES,
-    Color,
-    Part,
-    affine,
-    assembled,
-    mesh_file_shape,
-    mesh_shape,
-    placed_mass,
-    placement_of,
-    primitive,
-    triangles_of,
-)
+from hrpsim.model.openhrp import assembly
 from hrpsim.model.openhrp.vrml import Node, Vrml
 from hrpsim.model.urdf.xacro_text import read_source
 
@@ -66,7 +54,7 @@ def transform_of(file: Vrml, node: Node) -> np.ndarray:
     R = file.rotation(node, "rotation")
     linear = R @ S @ np.diag(vector("scale", (1.0, 1.0, 1.0))) @ S.T
     moved = vector("translation", (0.0, 0.0, 0.0)) + center - linear @ center
-    return affine(linear, moved)
+    return assembly.affine(linear, moved)
 
 
 def vrml_shapes(
@@ -121,7 +109,7 @@ def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> lis
         inner = linear @ transform_of(file, node)[:3, :3]
         if node.name == name:
             shapes = [node] if node.type in ("Shape", "Inline") else node.nodes("children")
-            return vrml_shapes(file, shapes, T @ affine(inner, np.zeros(3)), notes)
+            return vrml_shapes(file, shapes, T @ assembly.affine(inner, np.zeros(3)), notes)
         names += [node.name] if node.name else []
         pending += [(child, inner) for child in reversed(node.nodes("children"))]
     raise ModelError(f"{path}: {unknown_name('node', name, names)}")
@@ -139,8 +127,8 @@ def parsed(text: str, path: Path, notes: Notes) -> Vrml:
 def _inline(file: Vrml, node: Node, T: np.ndarray, notes: Notes, inlined: int) -> list[ShapeData]:
     url = file.text(node, "url")
     path = file.path.parent / url
-    if path.suffix.lower() in MESH_SUFFIXES:  # Choreonoid reads these, too
-        shape = mesh_file_shape(path, T, None)
+    if path.suffix.lower() in assembly.MESH_SUFFIXES:  # Choreonoid reads these, too
+        shape = assembly.mesh_file_shape(path, T, None)
         if not path.is_file():
             file.fail(node, f"url: there is no file {str(path)!r}")
         if shape is None:
@@ -164,10 +152,10 @@ def _shape(file: Vrml, node: Node, T: np.ndarray, notes: Notes) -> list[ShapeDat
         elif kind == "Box":
             size = file.numbers(geometry, "size", 3)
             sizes = [2.0, 2.0, 2.0] if size is None else size.tolist()
-            found.append(primitive(kind, _positive(file, geometry, sizes), T, color))
+            found.append(assembly.primitive(kind, _positive(file, geometry, sizes), T, color))
         elif kind in _SIZES:
             sizes = [file.number(geometry, k, _DEFAULT_SIZES[k]) for k in _SIZES[kind]]
-            found.append(primitive(kind, _positive(file, geometry, sizes), T, color))
+            found.append(assembly.primitive(kind, _positive(file, geometry, sizes), T, color))
         else:
             notes.add(f"geometry {kind}", "left out")
     return found
@@ -179,7 +167,7 @@ def _positive(file: Vrml, node: Node, sizes: list[float]) -> list[float]:
     return sizes
 
 
-def _faces(file: Vrml, node: Node, T: np.ndarray, color: Color | None) -> list[ShapeData]:
+def _faces(file: Vrml, node: Node, T: np.ndarray, color: assembly.Color | None) -> list[ShapeData]:
     coordinates = node.nodes("coord")
     points = file.numbers(coordinates[0], "point") if coordinates else None
     indices = file.numbers(node, "coordIndex")
@@ -188,17 +176,17 @@ def _faces(file: Vrml, node: Node, T: np.ndarray, color: Color | None) -> list[S
     if len(points) % 3:
         file.fail(coordinates[0], f"point: {len(points)} numbers are no triples")
     vertices = points.reshape(-1, 3)
-    faces = triangles_of(indices, len(vertices))
+    faces = assembly.triangles_of(indices, len(vertices))
     if faces is None:
         file.fail(node, f"coordIndex names a point that is not there: there are {len(vertices)}")
     if not len(faces):
         return []
     if node.fields.get("ccw") is False:
         faces = faces[:, ::-1]
-    return [mesh_shape(node.name or file.path.stem, vertices, faces, T, color)]
+    return [assembly.mesh_shape(node.name or file.path.stem, vertices, faces, T, color)]
 
 
-def _color(file: Vrml, node: Node) -> Color | None:
+def _color(file: Vrml, node: Node) -> assembly.Color | None:
     for appearance in node.nodes("appearance"):
         for material in appearance.nodes("material"):
             diffuse = file.numbers(material, "diffuseColor", 3)
@@ -224,7 +212,9 @@ def read_wrl(text: str, path: Path) -> RobotData:
         file.fail(humanoid, f"humanoidBody must hold one Joint, and holds {len(roots)}")
     reader.joint(roots[0], None, 0)
     name = humanoid.name or path.stem
-    return assembled(name, reader.parts, [], reader.notes, lambda cause: file.fail(humanoid, cause))
+    return assembly.assembled(
+        name, reader.parts, [], reader.notes, lambda cause: file.fail(humanoid, cause)
+    )
 
 
 class _Reader:
@@ -232,7 +222,7 @@ class _Reader:
 
     def __init__(self, file: Vrml, notes: Notes):
         self.file, self.notes = file, notes
-        self.parts: list[Part] = []
+        self.parts: list[assembly.Part] = []
         self._segments: dict[str, Node] = {}
 
     def joint(self, node: Node, parent: str | None, depth: int) -> None:
@@ -250,7 +240,9 @@ class _Reader:
             file.fail(node, unknown_name("jointType", kind, _TYPES))
         name = node.name or file.text(node, "name") or f"joint{len(self.parts)}"
         T = transform_of(file, node)
-        part = Part(name, parent, _TYPES[kind], placement_of(T), self._axis(node, kind))
+        part = assembly.Part(
+            name, parent, _TYPES[kind], assembly.placement_of(T), self._axis(node, kind)
+        )
         self._describe(node, part)
         self.parts.append(part)
         self._content(node, part, np.eye(4), depth)
@@ -270,7 +262,7 @@ class _Reader:
             return np.array(_AXES["Z"])
         return axis
 
-    def _describe(self, node: Node, part: Part) -> None:
+    def _describe(self, node: Node, part: assembly.Part) -> None:
         file = self.file
         part.joint_id = int(max(min(file.number(node, "jointId", -1.0), 1e6), -1.0))
         part.lower = file.number(node, "llimit", -math.inf)
@@ -289,7 +281,7 @@ class _Reader:
             torque = file.number(node, "torqueConst", 1.0)
             part.effort = float(np.abs(current).max()) * abs(torque * gear)
 
-    def _content(self, node: Node, part: Part, T: np.ndarray, depth: int) -> None:
+    def _content(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
         """Read the children of a Joint, a Segment or a group in these, under a transform."""
         file = self.file
         if depth > limits.VRML_DEPTH:
@@ -304,7 +296,7 @@ class _Reader:
             elif child.type in _SENSORS:
                 R = file.rotation(child, "rotation")
                 p = _or(file.numbers(child, "translation", 3), (0.0, 0.0, 0.0))
-                placement = placement_of(T @ affine(R, np.array(p)))
+                placement = assembly.placement_of(T @ assembly.affine(R, np.array(p)))
                 label = child.name or f"{part.name}_{child.type}"
                 part.sensors.append((label, _SENSORS[child.type], placement))
                 self._content(child, part, T, depth + 1)
@@ -326,7 +318,7 @@ class _Reader:
             else:
                 part.shapes += self._shapes([child], T)
 
-    def _segment(self, node: Node, part: Part, T: np.ndarray, depth: int) -> None:
+    def _segment(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
         file = self.file
         mass = file.number(node, "mass", 0.0)
         if mass < 0.0:
@@ -337,7 +329,7 @@ class _Reader:
         moments = np.array(_or(file.numbers(node, "momentsOfInertia", 9), np.zeros(9)))
         inertia = moments.reshape(3, 3)
         if mass or inertia.any():
-            part.masses.append(placed_mass(mass, com, 0.5 * (inertia + inertia.T), T))
+            part.masses.append(assembly.placed_mass(mass, com, 0.5 * (inertia + inertia.T), T))
         self._content(node, part, T, depth + 1)
 
     def _holds_parts(self, node: Node, depth: int = 0) -> bool:
