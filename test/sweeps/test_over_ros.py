@@ -14,11 +14,11 @@ from hrpsim import Box, WorldError, share_path
 from hrpsim.cli import main
 from hrpsim.control import Command, Controller, ControlLoop
 from hrpsim.ros import over_ros
-from hrpsim.ros.sweeps.cell_controller import CellController
 from hrpsim.ros.sweeps.cell_processes import (
     ABSENT,
     CONTROLLER,
     FINISHED,
+    CellController,
     CellFolder,
     CellRequest,
     cell_folder,

@@ -10,10 +10,12 @@ reused; each cell still has its own world, controller and ROS nodes. Needs no RO
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -23,10 +25,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hrpsim.control.framework.controller import Command, Controller, State
+from hrpsim.model.model import Model
+from hrpsim.orphans import signal_at_parent_end
 from hrpsim.ros.base.child_process import ChildProcess, PrivateDomain, Processes
 from hrpsim.sweeps.executors import ONE_THREAD
 from hrpsim.sweeps.framework.scenario import SweepError
-from hrpsim.sweeps.worlds.world_run import walk_outcomes
+from hrpsim.sweeps.worlds.world_run import larger_dcm_error, planned_steps, walk_outcomes
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 START_LIMIT = 300.0  # [s, wall] for a process to start, kernels to be compiled
@@ -238,3 +243,46 @@ def _described(child: ChildProcess) -> str:
     fatal = [line for line in lines if line.startswith("[FATAL]")]
     said = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()
     return f"the {child.name} ended with code {child.exit_code}" + (f": {said}" if said else "")
+
+
+class CellController(Controller):
+    """Forwards calls to the controller of the cell in `folder`, and records its results.
+
+    It never finishes by itself, or its last command might be lost with its process: it reports
+    after which command its controller has finished, and repeats that one until it is stopped.
+    """
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Configure the controller as the cell requests."""
+        signal_at_parent_end(signal.SIGKILL)  # it may hang in a user's code
+        self._folder = CellFolder(parameters["folder"])
+        request = self._folder.request
+        self._inner, given = request.scenario.controller_of(request.values, request.seed)
+        self._inner.configure(model, given)
+        self.period, self.needs = self._inner.period, self._inner.needs
+        self._errors = [larger_dcm_error(math.nan, self._inner)]  # the largest by tick
+        self._last: Command | None = None
+        self._note_finish()
+
+    def initialize(self, state: State) -> None:
+        """Initialize the controller of the cell."""
+        self._inner.initialize(state)
+
+    def control(self, state: State) -> Command:
+        """Return its command, the last one again once it has finished."""
+        if self._inner.finished:
+            return self._last or Command(positions=state.joint_positions)
+        self._last = self._inner.control(state)
+        self._errors.append(larger_dcm_error(self._errors[-1], self._inner))
+        self._note_finish()
+        return self._last
+
+    def stop(self) -> None:
+        """Stop it, and write its results."""
+        self._inner.stop()
+        results = {"largest_dcm_errors": self._errors, "ends": planned_steps(self._inner)}
+        self._folder.say(CONTROLLER, results)
+
+    def _note_finish(self) -> None:
+        if self._inner.finished:
+            self._folder.say(FINISHED, len(self._errors) - 1)

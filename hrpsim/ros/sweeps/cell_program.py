@@ -20,7 +20,7 @@ from hrpsim.ros.sweeps.cell_processes import ABSENT, FINISHED, NODE, OVER, CellF
 from hrpsim.sweeps.worlds.world_run import Measures, Push, ticks_in
 
 _LIFE = 0.5  # between two signs of life [s, wall]
-_PLUGIN = "hrpsim.ros.sweeps.cell_controller:CellController"
+_PLUGIN = "hrpsim.ros.sweeps.cell_processes:CellController"
 
 
 class CellWatch:
