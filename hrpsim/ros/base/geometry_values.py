@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Conversions between geometry messages and numbers. Imports ROS where it needs it."""
+"""Conversions between numbers and messages of geometry and contacts (ros_gz_interfaces/Contacts).
+
+Imports ROS where it needs it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.node import Node
 
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.ros.base.entities import Refusal
@@ -20,9 +22,9 @@ from hrpsim.world.objects.body import rotation_matrix
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import Pose, Vector3
+    from rclpy.node import Node
 
 _FARTHEST = 1e4  # [m]; positions are then still exact to 2e-12 m
-PACKAGE = "ros_gz_interfaces"
 LINK = 3  # ros_gz_interfaces/Entity.LINK
 
 
@@ -72,7 +74,7 @@ def vector_of(numbers: Sequence[float] | np.ndarray) -> Vector3:
 
 def contact_types(node: Node, consequence: str) -> ModuleType | None:
     """Return the module of the types, or None after a log entry if it is not installed."""
-    return optional_module(f"{PACKAGE}.msg", consequence, node.get_logger().info)
+    return optional_module("ros_gz_interfaces.msg", consequence, node.get_logger().info)
 
 
 def contacts_message(types, contacts, names) -> Any:
