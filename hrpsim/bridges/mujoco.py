@@ -40,6 +40,10 @@ from hrpsim.errors import HrpsimError, ModelWarning
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.world import World
 
+_PICTURES = "viewer.launch_passive shows the robot; MuJoCo itself draws model.native, data.native"
+_OF_NATIVES = ("Renderer", "GLContext", "MjrContext", "MjvScene")
+_OWN = ("native", "path", "assets")  # of MjModel
+
 
 def _package():
     try:
@@ -70,13 +74,6 @@ def __getattr__(name: str) -> Any:
     if name in _OF_NATIVES or isinstance(found, types.ModuleType):
         raise mujoco_contacts.missing(name, _PICTURES)
     return found
-
-
-_PICTURES = "viewer.launch_passive shows the robot; MuJoCo itself draws model.native, data.native"
-_OF_NATIVES = ("Renderer", "GLContext", "MjrContext", "MjvScene")
-
-
-_OWN = ("native", "path", "assets")  # of MjModel
 
 
 class MjModel:

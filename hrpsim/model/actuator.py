@@ -75,6 +75,15 @@ RANGES: Mapping[str, Range] = {
     "derating_temperature": LIMIT,
     "limit_temperature": LIMIT,
 }
+LISTS = ("curve_velocity", "curve_torque")
+_BAM = (
+    "Duclusaud, Passault, Padois, Ly 2024, Extended friction models for the physics simulation of"
+    " servo actuators, arXiv:2410.08650; parameters of model m3 for {} in github.com/Rhoban/bam"
+)
+_UNITREE = (
+    "torque-speed curve, friction and reflected inertia of {} in unitree_actuators.py of"
+    " github.com/unitreerobotics/unitree_rl_lab"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +267,6 @@ class Actuator:
 
 
 FIELDS = tuple(f.name for f in fields(Actuator))
-LISTS = ("curve_velocity", "curve_torque")
 
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:
@@ -283,12 +291,6 @@ class Preset(NamedTuple):
     source: str
 
 
-_BAM = (
-    "Duclusaud, Passault, Padois, Ly 2024, Extended friction models for the physics simulation of"
-    " servo actuators, arXiv:2410.08650; parameters of model m3 for {} in github.com/Rhoban/bam"
-)
-
-
 def _of_bam(
     name: str, inertia: float, coulomb: float, load: float, viscous: float, motor: Actuator
 ) -> Preset:
@@ -305,12 +307,6 @@ def _of_bam(
         backdriving_efficiency=efficiency,
     )
     return Preset(actuator, inertia, _BAM.format(name))
-
-
-_UNITREE = (
-    "torque-speed curve, friction and reflected inertia of {} in unitree_actuators.py of"
-    " github.com/unitreerobotics/unitree_rl_lab"
-)
 
 
 def _of_unitree(

@@ -28,6 +28,7 @@ GREY = (190, 195, 205)
 BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
 STATIC_COLOR = (150, 155, 165)
 POINT_RADIUS = 1e-6  # [m], of a sphere that represents a point
+_SIZES = ("size", "radius", "length")
 
 
 def read_shapes(
@@ -147,9 +148,6 @@ class Visual(NamedTuple):
     placement: Placement
     geometry: Geometry | MeshFile
     color: tuple[int, int, int] = GREY
-
-
-_SIZES = ("size", "radius", "length")
 
 
 def visuals_of_model(model: Model) -> list[Visual]:

@@ -27,6 +27,7 @@ FARTHEST = 1e4  # [m]
 _RATE = 2.0 * math.pi * 1.5  # of the whole robot or body on the spring [rad/s]
 _STIFFEST = 0.1  # stiffness times period^2 over the mass of the dragged part: stable in a step
 _MOST_DAMPED = 0.5  # damping times period over that mass, likewise
+_SHARE_OF_FRAME = 0.7  # share of a frame's wall time for steps: the rest is for drawing
 
 
 class Grip:
@@ -156,9 +157,6 @@ class Recording:
     def _place(self, time: float) -> int:
         times = [entry[0] for entry in self._entries]
         return max(bisect_right(times, time + 1e-9) - 1, 0)
-
-
-_SHARE_OF_FRAME = 0.7  # share of a frame's wall time for steps: the rest is for drawing
 
 
 @dataclass

@@ -29,6 +29,7 @@ WORLD_LINK = "world"  # the root link of a robot that does not float
 LONGEST_DELAY = 1.0  # of commands and of sensors [s]
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEAD = b"hrpsim, metres".ljust(80, b" ")
+_SHOWN = 4  # names listed at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +184,6 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
         number += 1
         name = f"{wanted}_{number}"
     return name
-
-
-_SHOWN = 4  # names listed at most
 
 
 class Notes:

@@ -25,6 +25,7 @@ from hrpsim.model.urdf.document import Document
 _NO_LIMIT = 1e12
 
 MeshUri = Callable[[robot_data.MeshData | robot_data.MeshFile], str]
+VERSIONS = ("1.0", "1.1", "1.2")
 
 
 def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> str:
@@ -226,9 +227,6 @@ def _pose(placement: Placement) -> tuple[str, str]:
 def exact_text(numbers: Iterable[float]) -> str:
     """Return numbers as text that gives them back exactly."""
     return " ".join(repr(float(number)) for number in numbers)
-
-
-VERSIONS = ("1.0", "1.1", "1.2")
 
 
 def read_urdf(text: str, label: str, has_lines: bool = True) -> Document:

@@ -34,6 +34,7 @@ _CORNERS = 24  # of the polygon in place of a circle
 _UNIT = 1e-9  # up to which the columns of a transform are those of a rotation
 
 Color = tuple[float, float, float, float]
+_STRAIGHT = 1e-9  # sine up to which three points of a spine are on a line
 
 
 def axis_angle(values: Iterable[float]) -> np.ndarray:
@@ -153,9 +154,6 @@ def _outline(kind: str, sizes: list[float]) -> np.ndarray:
     if kind == "Capsule":
         ends += [low[None] - (0.0, radius, 0.0), high[None] + (0.0, radius, 0.0)]
     return np.concatenate(ends)
-
-
-_STRAIGHT = 1e-9  # sine up to which three points of a spine are on a line
 
 
 def swept(

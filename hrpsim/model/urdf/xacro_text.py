@@ -36,17 +36,6 @@ _ENCODING = re.compile(
     r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
 )
 _DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
-
-
-class Expansion(NamedTuple):
-    """A description in plain URDF and what it was made from."""
-
-    text: str
-    asked: list[str]  # arguments that the description has
-    included: list[str]  # files
-    packages: dict[str, str]  # folder by name of each package that $(find) found
-
-
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 # What xacro acts on. A single call of a macro is left over from an undefined macro.
 _TO_EXPAND = re.compile(
@@ -64,6 +53,15 @@ _CURES = (  # by what xacro says
     ),
 )
 _xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in module globals
+
+
+class Expansion(NamedTuple):
+    """A description in plain URDF and what it was made from."""
+
+    text: str
+    asked: list[str]  # arguments that the description has
+    included: list[str]  # files
+    packages: dict[str, str]  # folder by name of each package that $(find) found
 
 
 class _Arguments(dict):

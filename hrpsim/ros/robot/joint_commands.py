@@ -30,6 +30,15 @@ _ROUNDING = 1e-9  # relative and absolute
 # Commands that come less often are single ones, not a stream [s].
 LONGEST_INTERVAL = 0.05
 _MEMORY = 50.0  # commands within which a long interval is forgotten
+# The arguments of `Robot.command` by the names that ros2_control has for interfaces
+# (hardware_interface/types/hardware_interface_type_values.hpp).
+_ARGUMENTS = {
+    "position": "positions",
+    "velocity": "velocities",
+    "effort": "efforts",
+    "proportional": "kp",
+    "derivative": "kd",
+}
 
 
 class Interpolation:
@@ -139,17 +148,6 @@ class LimitWatch:
             f"{_UNITS[argument]} {numbers[k]:.6g} of {self._names[k]!r} is not within "
             f"{lower:.6g} to {upper:.6g}"
         )
-
-
-# The arguments of `Robot.command` by the names that ros2_control has for interfaces
-# (hardware_interface/types/hardware_interface_type_values.hpp).
-_ARGUMENTS = {
-    "position": "positions",
-    "velocity": "velocities",
-    "effort": "efforts",
-    "proportional": "kp",
-    "derivative": "kd",
-}
 
 
 class JointCommand(NamedTuple):

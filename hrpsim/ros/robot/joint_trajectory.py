@@ -25,6 +25,8 @@ from hrpsim.ros.robot.robot_input import RobotInput
 if TYPE_CHECKING:
     from trajectory_msgs.msg import JointTrajectory
 
+_LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
+
 
 class JointMotion:
     """Positions and velocities of `names` against time since the start of the motion.
@@ -101,9 +103,6 @@ def motion_through(names, times, positions, velocities, start, start_velocity) -
         if velocities is not None:
             velocities = np.vstack([start_velocity, velocities])
     return JointMotion(names, times, positions, velocities)
-
-
-_LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
 
 
 class Run(NamedTuple):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sensor_msgs.msg import JointState
 
 _LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can bear
+_FASTEST = 1e4  # [rad/s], [m/s]; no step is short enough for more
 
 
 class BasePose(RobotInput):
@@ -68,9 +69,6 @@ class BasePose(RobotInput):
                 f"header.frame_id is {frame!r}; poses are in {self._frame!r}, also if empty"
             )
         return pose_of(message.pose)
-
-
-_FASTEST = 1e4  # [rad/s], [m/s]; no step is short enough for more
 
 
 class Placing(NamedTuple):
