@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hrpsim.errors import optional_module
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.ros.base.entities import Refusal
-from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.world.objects.body import rotation_matrix
 
 if TYPE_CHECKING:

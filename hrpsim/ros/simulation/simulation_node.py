@@ -14,13 +14,12 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from hrpsim.errors import WorldError
+from hrpsim.errors import WorldError, optional_module
 from hrpsim.jit.compiler_beside import CompilerBeside, use_compiler_beside
 from hrpsim.orphans import signal_at_parent_end
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
-from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation, compile_step
