@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rclpy.executors import SingleThreadedExecutor
@@ -113,27 +114,22 @@ class TriggerServices:
         return self._at(f"made {steps} steps")
 
 
-class Heartbeat:
-    """In a `with`, a thread that calls `beat(seconds since its start)` every `period` [s, wall]."""
+@contextmanager
+def heartbeat(period: float, beat: Callable[[float], None]) -> Iterator[None]:
+    """In a `with`, have a thread call `beat(seconds since its start)` every `period` [s, wall]."""
+    ended, begun = threading.Event(), time.monotonic()
 
-    def __init__(self, period: float, beat: Callable[[float], None]):
-        self._period = period
-        self._beat = beat
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+    def run() -> None:
+        while not ended.wait(period):
+            beat(time.monotonic() - begun)
 
-    def __enter__(self) -> Heartbeat:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exception) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        begun = time.monotonic()
-        while not self._ended.wait(self._period):
-            self._beat(time.monotonic() - begun)
+    thread = threading.Thread(target=run, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 class SimulationNode:
@@ -161,7 +157,7 @@ class SimulationNode:
             paused=parameters.value_of(node, "start_paused"),
             loaded=loaded,
         )
-        self.simulation.compiling = lambda: Heartbeat(_BEAT, self._report_start)
+        self.simulation.compiling = lambda: heartbeat(_BEAT, self._report_start)
         self._diagnostics = Diagnostics(node, self.simulation)
         self._services = [
             TriggerServices(node, self.simulation),

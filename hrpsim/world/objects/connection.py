@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,12 +20,9 @@ from hrpsim.model.described import AXES
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.entity import Entity, part_of
+from hrpsim.world.objects.entity import Entity, WorldState, part_of
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
-
-if TYPE_CHECKING:
-    from hrpsim.world.objects.entity import WorldState
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics, place_body, update_poses, update_velocities
 from hrpsim.kinematics.layout import velocity_from_kernel
 from hrpsim.spatial.rotation import quaternion_from_rotation
-
-if TYPE_CHECKING:
-    from hrpsim.step.arrays import Scene
+from hrpsim.step.arrays import Scene
 
 BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free base
 # a link's frame in the body that carries it
