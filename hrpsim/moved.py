@@ -30,7 +30,6 @@ MOVED = {
     "hrpsim.model.geometry": "hrpsim.model.shapes.geometry",
     "hrpsim.ros.bag_reader": "hrpsim.bag.reader",
     "hrpsim.ros.crane_joystick": "hrpsim.crane.joystick",
-    "hrpsim.sweeps.local_dask": "hrpsim.sweeps.executors",
     "hrpsim.world.load": "hrpsim.world.file.load_world",
     "hrpsim.world.results": "hrpsim.world.parts.results",
 }

@@ -1,0 +1,46 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Dask on this machine, for one sweep: its scheduler and workers, with the settings for walks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
+from hrpsim.sweeps.executors import ONE_THREAD, dask_executor, processors
+from hrpsim.sweeps.framework.scenario import needed_package
+
+# Dask monitors its processes, which takes time from walks. Here it samples no stacks,
+# and seldom checks its loops, its memory and the machine.
+SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "5s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.diagnostics.nvml": False,
+}
+
+
+@contextmanager
+def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
+    """Yield a function that makes an executor of a Dask cluster on this machine.
+
+    workers: processes of one thread, by default one per processor; one that ends is replaced. They
+    end with this process, however it ends.
+    """
+    distributed = needed_package("distributed", "--scheduler local")
+    dask = needed_package("dask", "--scheduler local")
+    with (
+        dask.config.set(SETTINGS),
+        distributed.LocalCluster(
+            n_workers=workers or processors(),
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            env=ONE_THREAD,
+        ) as cluster,
+        dask_executor(cluster.scheduler_address) as make,
+    ):
+        yield make
