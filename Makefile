@@ -14,7 +14,7 @@ PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
 RUN := .venv/bin/python
 # Only our own plugins: those that a sourced ROS 2 brings are made for another pytest.
 PYTEST := PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(RUN) -m pytest \
-	-p xdist.plugin -p pytest_timeout -p _hypothesis_pytestplugin
+	-p xdist.plugin -p pytest_rerunfailures -p pytest_timeout -p _hypothesis_pytestplugin
 
 OF_VERSIONS := test/test_reference.py test/test_compilers.py test/spatial \
 	$(filter-out %_against_oracles.py %_laws.py,$(wildcard test/solvers/test_*.py)) \
