@@ -77,11 +77,11 @@ def _begin_worker(driver: int) -> None:
 
 
 @contextmanager
-def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[], Executor]]:
+def dask_executor(address: str, timeout: float = 30.0) -> Iterator[Callable[[], Executor]]:
     """Yield a function that makes an executor of the Dask scheduler at tcp://host:port."""
     distributed = needed_package("distributed", "--scheduler")
     try:
-        client = distributed.Client(address, timeout=patience, set_as_default=False)
+        client = distributed.Client(address, timeout=timeout, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise SweepError(f"no Dask scheduler answers at {address!r}: {error}") from error
     try:

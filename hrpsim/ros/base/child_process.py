@@ -111,10 +111,10 @@ class ChildProcess:
 
     def stop(self, timeout: float = 60.0) -> int:
         """Send SIGINT, after `timeout` [s] SIGTERM, then kill it; return the exit code."""
-        for number, patience in ((signal.SIGINT, timeout), (signal.SIGTERM, timeout / 2)):
+        for number, limit in ((signal.SIGINT, timeout), (signal.SIGTERM, timeout / 2)):
             if self.exit_code is None:
                 self.send_signal(number)
-                self.wait(patience)
+                self.wait(limit)
         if self.exit_code is None:
             segments = own_shared_memory(self.pid)
             self._process.kill()

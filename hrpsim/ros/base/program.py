@@ -23,7 +23,7 @@ _REMEDIES = {
     "ros__parameters": "it takes 'hrpsim: {ros__parameters: {real_time_factor: 2.0}}', each level "
     "further in than the one above",
 }
-_PATIENCE = 1.0  # of a signal with code that does not poll [s, wall]
+_LONGEST_SILENCE = 1.0  # of a signal with code that does not poll [s, wall]
 
 
 class StopSignal:
@@ -85,7 +85,7 @@ class StopSignal:
             raise KeyboardInterrupt
         waits = signal.SIGALRM in self._previous and not self._polled
         if waits and not signal.getitimer(signal.ITIMER_REAL)[0]:
-            signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
+            signal.setitimer(signal.ITIMER_REAL, _LONGEST_SILENCE)
 
     def _interrupt(self, number, frame) -> None:
         if self._polled:

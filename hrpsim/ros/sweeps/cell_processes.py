@@ -50,7 +50,7 @@ class CellRequest(NamedTuple):
     values: Mapping[str, Any]
     seed: int
     base: str  # of the robot, "free" or "fixed"
-    patience: float  # for a command, after the first [s, wall]
+    time_limit: float  # for a command, after the first [s, wall]
 
 
 class CellFolder:
@@ -181,21 +181,21 @@ class _Pair:
         folder = cell_folder(self._folder, self._cells)
         self._cells += 1
         folder.ask(request)
-        self._follow_node(folder, request.patience, stopping)
+        self._follow_node(folder, request.time_limit, stopping)
         folder.say(OVER)
         self._follow_controller(folder, stopping)
         found = _outcomes(folder)
         shutil.rmtree(folder.path)
         return found
 
-    def stop(self, patience: float) -> None:
-        """End the processes, each within `patience` [s, wall]; remove their files."""
-        self._processes.stop(patience)
+    def stop(self, time_limit: float) -> None:
+        """End the processes, each within `time_limit` [s, wall]; remove their files."""
+        self._processes.stop(time_limit)
         self._domain.release()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _follow_node(
-        self, folder: CellFolder, patience: float, stopping: Callable[[], bool]
+        self, folder: CellFolder, time_limit: float, stopping: Callable[[], bool]
     ) -> None:
         """Wait until the node has written its results; SweepError if it does not."""
         said, heard = len(self._node.lines), time.monotonic()
@@ -208,7 +208,7 @@ class _Pair:
             if lines := self._node.lines[said:]:
                 said, heard, last = said + len(lines), now, lines[-1]
                 begun = begun or any(line.startswith("at ") for line in lines)
-            if now - heard > (limit := patience if begun else START_LIMIT):
+            if now - heard > (limit := time_limit if begun else START_LIMIT):
                 after = f", after {last!r}" if last else ""
                 raise SweepError(f"the node was silent for {limit:g} s{after}")
             if stopping():
