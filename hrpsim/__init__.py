@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hrpsim.errors import StateError as StateError
     from hrpsim.errors import WorldError as WorldError
     from hrpsim.fitting.fit import fit as fit
+    from hrpsim.model.actuator import ACTUATOR_PRESETS as ACTUATOR_PRESETS
     from hrpsim.model.actuator import Actuator as Actuator
     from hrpsim.model.convert import Converted as Converted
     from hrpsim.model.convert import convert as convert
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from hrpsim.model.model import MeshUse as MeshUse
     from hrpsim.model.model import Model as Model
     from hrpsim.model.model import Sensor as Sensor
-    from hrpsim.model.presets import ACTUATOR_PRESETS as ACTUATOR_PRESETS
     from hrpsim.model.sampled_sensors import Camera as Camera
     from hrpsim.model.sampled_sensors import ContactPad as ContactPad
     from hrpsim.model.sampled_sensors import HeightScan as HeightScan
@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from hrpsim.world.batch import Batch as Batch
     from hrpsim.world.checkpoint import Checkpoint as Checkpoint
     from hrpsim.world.file.load_world import load_world as load_world
-    from hrpsim.world.linearization.result import ConstraintEdge as ConstraintEdge
-    from hrpsim.world.linearization.result import Linearization as Linearization
+    from hrpsim.world.linearization.step_derivatives import ConstraintEdge as ConstraintEdge
+    from hrpsim.world.linearization.step_derivatives import Linearization as Linearization
     from hrpsim.world.objects.body import Body as Body
-    from hrpsim.world.objects.camera_view import CameraView as CameraView
     from hrpsim.world.objects.connection import Connection as Connection
     from hrpsim.world.objects.contact_arrays import ContactArrays as ContactArrays
     from hrpsim.world.objects.contact_view import ContactView as ContactView
     from hrpsim.world.objects.robot import Robot as Robot
+    from hrpsim.world.objects.scan_view import CameraView as CameraView
     from hrpsim.world.objects.scan_view import ScanView as ScanView
     from hrpsim.world.objects.sensor_view import SensorView as SensorView
     from hrpsim.world.parts.rays import RayHits as RayHits

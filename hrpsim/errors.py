@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
 from reprlib import Repr
+from types import ModuleType
 from typing import Any, NoReturn, TypeVar
 
 from hrpsim.limits import MESSAGE_LENGTH, SHOWN_LENGTH
@@ -105,3 +107,15 @@ class NamedParts(dict[str, _Part]):
 def shown_value(value: object) -> str:
     """Return a value for an error message: its repr, cut where it is long or deep."""
     return _brief.repr(value)
+
+
+def optional_module(name: str, consequence: str, log: Callable[[str], object]) -> ModuleType | None:
+    """Return a module, or None after a `log` of the consequence if its package is missing."""
+    package = name.partition(".")[0]
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        log(f"{error.name} is not installed: {consequence}")
+        return None

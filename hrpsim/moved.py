@@ -17,6 +17,7 @@ GO_WITH = "2.0"  # the version without the old names
 
 # Imports that the documents named.
 MOVED = {
+    "hrpsim.bridges.tsid_walk": "hrpsim.bridges.tsid",
     "hrpsim.control.control_loop": "hrpsim.control.framework.control_loop",
     "hrpsim.control.controller": "hrpsim.control.framework.controller",
     "hrpsim.control.crane": "hrpsim.crane.control",

@@ -217,7 +217,7 @@ def test_without_parts_that_are_not_public_numba_s_documented_cache_serves(tmp_p
     "room, kernel",
     [
         ("control", "hrpsim.control.balance.stabilizing.stabilize"),
-        ("world", "hrpsim.world.objects.link_states.read_link_poses"),
+        ("world", "hrpsim.world.objects.robot_reader.read_link_poses"),
         ("analysis", "hrpsim.analysis.samples.analyse_samples"),
     ],
 )

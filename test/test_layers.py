@@ -47,7 +47,6 @@ LAYERS = [
     {"step.continuous"},
     {"step.impacts"},
     {"step", "rays"},
-    {"world.actuation"},
     {"world.objects"},
     {"world.arrays"},
     {"world.linearization"},

@@ -17,8 +17,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from hrpsim.bag import BagError, messages, topic_types
 from hrpsim.bag import reader as bag_reader
-from hrpsim.bag.files import StoredBag
-from hrpsim.bag.reader import lost_messages, message_counts, points
+from hrpsim.bag.reader import StoredBag, lost_messages, message_counts, points
 from hrpsim.cli import main
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)

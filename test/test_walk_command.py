@@ -15,7 +15,7 @@ from control.walking import pattern
 
 import hrpsim
 from hrpsim import share_path
-from hrpsim.bag.foot_force_axes import swings
+from hrpsim.bag.foot_wrenches import swings
 from hrpsim.cli import main
 from hrpsim.commands import walk
 from hrpsim.control import read_sequence, write_sequence

@@ -14,8 +14,7 @@ from sensor_msgs.msg import JointState
 from hrpsim import load_model, share_path
 from hrpsim.control import controlled_joints
 from hrpsim.ros.base.polling import PolledSubscription
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 
 PERIOD_NS = 1_000_000
 

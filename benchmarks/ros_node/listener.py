@@ -16,8 +16,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 
 from hrpsim.ros.base.polling import PolledSubscription
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 
 TIME_STEP_NS = 1_000_000
 UNTIMED = ("/tf_static", "/robot_description", "/diagnostics")

@@ -10,8 +10,7 @@ import sys
 
 import numpy as np
 
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.simulation.simulation_node import SimulationNode
 from hrpsim.ros.simulation.world_setup import world_from_parameters
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from hrpsim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from hrpsim.bag.files import BagError as BagError
     from hrpsim.bag.foot_wrenches import Foot as Foot
     from hrpsim.bag.foot_wrenches import FootWrenches as FootWrenches
     from hrpsim.bag.foot_wrenches import read_foot_wrenches as read_foot_wrenches
+    from hrpsim.bag.reader import BagError as BagError
     from hrpsim.bag.reader import messages as messages
     from hrpsim.bag.reader import topic_types as topic_types
 else:

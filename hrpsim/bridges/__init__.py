@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hrpsim.bridges.onnx_policy import OnnxPolicy as OnnxPolicy
     from hrpsim.bridges.openhrp_motion import read_body_motion as read_body_motion
     from hrpsim.bridges.openhrp_motion import read_gains as read_gains
+    from hrpsim.bridges.tsid import SlowWalk as SlowWalk
     from hrpsim.bridges.tsid import TsidController as TsidController
-    from hrpsim.bridges.tsid_walk import SlowWalk as SlowWalk
 else:
     __all__, __getattr__, __dir__ = lazy_names(__name__)

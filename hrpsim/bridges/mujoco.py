@@ -34,25 +34,15 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.mujoco_contacts import ContactGeoms, Contacts
+from hrpsim.bridges import mujoco_contacts
 from hrpsim.bridges.mujoco_mapping import Mapping, map_world
-from hrpsim.bridges.mujoco_names import (
-    DYNAMICS,
-    FIELDS,
-    FUNCTIONS,
-    NEEDS,
-    OBJECTS,
-    POSES,
-    STATE,
-    VELOCITIES,
-    NamedObject,
-    fixed,
-    missing,
-    on_natives,
-)
 from hrpsim.errors import HrpsimError, ModelWarning
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.world import World
+
+_PICTURES = "viewer.launch_passive shows the robot; MuJoCo itself draws model.native, data.native"
+_OF_NATIVES = ("Renderer", "GLContext", "MjrContext", "MjvScene")
+_OWN = ("native", "path", "assets")  # of MjModel
 
 
 def _package():
@@ -74,21 +64,16 @@ def __getattr__(name: str) -> Any:
 
         return mujoco_viewer
     found = getattr(_package(), name)
-    if name in FUNCTIONS:
-        return on_natives(found)
+    if name in mujoco_contacts.FUNCTIONS:
+        return mujoco_contacts.on_natives(found)
     if name.startswith(("mj_", "set_mjcb_", "get_mjcb_")):
         ours = [known for known in globals() if known.startswith(("mj_", "set_mjcb_"))]
-        raise missing(name, f"there are {', '.join(sorted([*ours, *FUNCTIONS]))}")
+        raise mujoco_contacts.missing(
+            name, f"there are {', '.join(sorted([*ours, *mujoco_contacts.FUNCTIONS]))}"
+        )
     if name in _OF_NATIVES or isinstance(found, types.ModuleType):
-        raise missing(name, _PICTURES)
+        raise mujoco_contacts.missing(name, _PICTURES)
     return found
-
-
-_PICTURES = "viewer.launch_passive shows the robot; MuJoCo itself draws model.native, data.native"
-_OF_NATIVES = ("Renderer", "GLContext", "MjrContext", "MjvScene")
-
-
-_OWN = ("native", "path", "assets")  # of MjModel
 
 
 class MjModel:
@@ -132,12 +117,12 @@ class MjModel:
         """Return a field of mujoco.MjModel."""
         if name in _OWN or name.startswith("_"):
             raise AttributeError(name)
-        return fixed(getattr(self.native, name))
+        return mujoco_contacts.fixed(getattr(self.native, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Raise for writing a field of mujoco.MjModel."""
         if name not in _OWN and hasattr(self.native, name):
-            fixed(np.zeros(1))[:] = value
+            mujoco_contacts.fixed(np.zeros(1))[:] = value
         super().__setattr__(name, value)
 
 
@@ -161,13 +146,15 @@ class MjData:
         self._now = vars(self)  # to write to without __setattr__
         self._native = native = _package().MjData(model.native)
         self._options = model.native.opt
-        self._contact: Contacts | None = Contacts()
+        self._contact: mujoco_contacts.Contacts | None = mujoco_contacts.Contacts()
         self._lent: list[tuple[int, np.ndarray]] = []  # fields that were read, what they need
-        self._least = STATE  # computed in each step in any case
-        self._alone = _references([(POSES, native.xpos)])[0]  # to what the script does not have
-        self._current = STATE  # computed for the present state
-        for name in NEEDS:
-            if NEEDS[name] == STATE:
+        self._least = mujoco_contacts.STATE  # computed in each step in any case
+        self._alone = _references([(mujoco_contacts.POSES, native.xpos)])[
+            0
+        ]  # to what the script does not have
+        self._current = mujoco_contacts.STATE  # computed for the present state
+        for name in mujoco_contacts.NEEDS:
+            if mujoco_contacts.NEEDS[name] == mujoco_contacts.STATE:
                 self._now[name] = getattr(native, name)
         self._make_world()
         self._put()
@@ -176,19 +163,24 @@ class MjData:
         """Return a field of mujoco.MjData."""
         if name in ("model", "world") or name.startswith("_"):
             raise AttributeError(name)
-        if name in OBJECTS:
+        if name in mujoco_contacts.OBJECTS:
             find = getattr(self._native, name)
-            return lambda *which, **named: NamedObject(find(*which, **named), self._lend)
-        if name not in FIELDS and hasattr(self._native, name):
-            raise missing(f"MjData.{name}", f"there are contact, ncon, {', '.join(sorted(FIELDS))}")
-        value = self._lend(NEEDS[name], getattr(self._native, name))
+            return lambda *which, **named: mujoco_contacts.NamedObject(
+                find(*which, **named), self._lend
+            )
+        if name not in mujoco_contacts.FIELDS and hasattr(self._native, name):
+            raise mujoco_contacts.missing(
+                f"MjData.{name}",
+                f"there are contact, ncon, {', '.join(sorted(mujoco_contacts.FIELDS))}",
+            )
+        value = self._lend(mujoco_contacts.NEEDS[name], getattr(self._native, name))
         if name == "cfrc_ext":
             value[:] = self._geoms.external_wrenches(self.contact, self._native)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of mujoco.MjData where it has one: `data.ctrl = 0`."""
-        if name in FIELDS and hasattr(self._native, name):
+        if name in mujoco_contacts.FIELDS and hasattr(self._native, name):
             setattr(self._native, name, value)
             if name == "time":
                 self._now[name] = self._native.time
@@ -198,16 +190,16 @@ class MjData:
     @property
     def native(self) -> Any:
         """The mujoco.MjData; all its fields that this one has are up to date after each step."""
-        self._least = DYNAMICS
+        self._least = mujoco_contacts.DYNAMICS
         return self.for_mujoco()
 
     def for_mujoco(self) -> Any:
         """Return the mujoco.MjData for a function of it; its fields are those of the last step."""
-        self._compute(DYNAMICS)
+        self._compute(mujoco_contacts.DYNAMICS)
         return self._native
 
     @property
-    def contact(self) -> Contacts:
+    def contact(self) -> mujoco_contacts.Contacts:
         """Contacts of the last step; read from the world at first use."""
         if self._contact is None:
             self._contact = self._geoms.contacts(self.world)
@@ -229,7 +221,7 @@ class MjData:
         if unread := self._mapping.unread:
             why = f"{model.path}: NaN for sensors that hrpsim does not have: {', '.join(unread)}"
             warnings.warn(why, ModelWarning, stacklevel=4)
-        self._geoms = ContactGeoms(model.native, self.world)
+        self._geoms = mujoco_contacts.ContactGeoms(model.native, self.world)
         self._mapping.mark_unread()
 
     def _put(self) -> None:
@@ -241,7 +233,7 @@ class MjData:
     def _renew(self) -> None:
         """Compute the fields that the script has of the new state; others once they are read."""
         now, need = self._now, self._least
-        now["_current"] = STATE
+        now["_current"] = mujoco_contacts.STATE
         if self._lent:
             counts = _references(self._lent)
             now["_lent"] = [
@@ -373,25 +365,25 @@ def _restart(m: MjModel, d: MjData) -> None:
     d.time = d._native.time
     d._mapping.known[0][:] = np.nan
     d._mapping.mark_unread()
-    d._contact = Contacts()
+    d._contact = mujoco_contacts.Contacts()
     d._put()
 
 
 def _forward(model, data, current: int, need: int) -> None:
     """Compute by MuJoCo what is needed beyond what is current; no contacts, no forces."""
     mujoco = _package()
-    if current < POSES <= need:
+    if current < mujoco_contacts.POSES <= need:
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)
         mujoco.mj_tendon(model, data)
         mujoco.mj_transmission(model, data)
-    if current < VELOCITIES <= need:
+    if current < mujoco_contacts.VELOCITIES <= need:
         mujoco.mj_sensorPos(model, data)
         mujoco.mj_comVel(model, data)
         mujoco.mj_subtreeVel(model, data)
         mujoco.mj_sensorVel(model, data)
-    if current < DYNAMICS <= need:
+    if current < mujoco_contacts.DYNAMICS <= need:
         getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
         mujoco.mj_factorM(model, data)
         mujoco.mj_passive(model, data)

@@ -15,7 +15,7 @@ from hrpsim.spatial.rotation import rotated
 INVALID, CHANGED, PUSHED = 1, 2, 3  # results of `read_controls`
 
 COORDINATE = np.dtype([("qpos", "i8"), ("q", "i8"), ("qvel", "i8"), ("v", "i8")])
-# a body that moves freely: hrpsim/model/mjcf/free_motion.py
+# a body that moves freely: hrpsim/model/mjcf/sensors.py
 BASE = np.dtype(
     [
         *COORDINATE.descr,  # the first of each

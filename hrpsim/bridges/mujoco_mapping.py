@@ -3,7 +3,7 @@
 
 """Map MuJoCo's state, commands and readings to an hrpsim world loaded from the same MJCF.
 
-MuJoCo's coordinates of free bodies: hrpsim/model/mjcf/free_motion.py. hrpsim: quaternions are
+MuJoCo's coordinates of free bodies: hrpsim/model/mjcf/sensors.py. hrpsim: quaternions are
 x y z w, and both velocities are along the body's axes.
 """
 
@@ -15,29 +15,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.bridges import mujoco_exchange
 from hrpsim.bridges.mujoco_actuators import (
     COMMANDS,
     alone_on_joint,
     joint_actuators,
     tendon_actuators,
 )
-from hrpsim.bridges.mujoco_exchange import (
-    ACTUATOR,
-    BASE,
-    CHANGED,
-    COORDINATE,
-    DELIVERED,
-    INVALID,
-    PUSHED,
-    READING,
-    Exchange,
-    read_controls,
-    write_results,
-)
 from hrpsim.errors import HrpsimError, StateError
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
-from hrpsim.model.mjcf.free_motion import FreeMotion
+from hrpsim.model.mjcf.sensors import FreeMotion
 from hrpsim.model.mjcf.tree import rotation_of
 from hrpsim.model.system import FREE
 from hrpsim.step.arrays import Scene
@@ -97,13 +85,13 @@ class RobotMapping:
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         self._maps = {
             "joint_qvel": joint_qvel,
-            "coordinates": np.array(coordinates, dtype=COORDINATE),
-            "bases": np.array([base.record() for base in self._bases], dtype=BASE),
-            "actuators": np.array(joint_actuators(m, robot), dtype=ACTUATOR),
+            "coordinates": np.array(coordinates, dtype=mujoco_exchange.COORDINATE),
+            "bases": np.array([base.record() for base in self._bases], dtype=mujoco_exchange.BASE),
+            "actuators": np.array(joint_actuators(m, robot), dtype=mujoco_exchange.ACTUATOR),
             "bodies": np.array([number for number, *_ in self._bodies], dtype=int),
-            "readings": np.array(readings, dtype=READING),
-            "actuator_forces": np.array(actuator_forces, dtype=DELIVERED),
-            "force_sensors": np.array(force_sensors, dtype=DELIVERED),
+            "readings": np.array(readings, dtype=mujoco_exchange.READING),
+            "actuator_forces": np.array(actuator_forces, dtype=mujoco_exchange.DELIVERED),
+            "force_sensors": np.array(force_sensors, dtype=mujoco_exchange.DELIVERED),
             "commands": np.empty((3, len(names))),
         }
 
@@ -112,7 +100,7 @@ class RobotMapping:
         robot, actuators = self.robot, self.robot.access.actuators.whole
         first, v = robot.world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
         exchange = Reference(
-            Exchange(
+            mujoco_exchange.Exchange(
                 settings=scene.settings,
                 velocity=scene.velocity[v],
                 sensors=scene.sensors[first : first + len(robot.model.sensors)],
@@ -126,7 +114,10 @@ class RobotMapping:
                 **shared,
             )
         )
-        kernels = (entry_point(kernel, exchange) for kernel in (read_controls, write_results))
+        kernels = (
+            entry_point(kernel, exchange)
+            for kernel in (mujoco_exchange.read_controls, mujoco_exchange.write_results)
+        )
         read, write = (partial(kernel, exchange) for kernel in kernels)
         return read, write
 
@@ -225,15 +216,15 @@ class Mapping:
 
     def _meet(self, found: int, k: int) -> None:
         """React to what `read_controls` found: a changed state, invalid numbers, a push."""
-        if found == CHANGED:
+        if found == mujoco_exchange.CHANGED:
             self._world.gravity = self._gravity
             if self.is_changed():
                 self.put_state()
             self._refer()
             found = self._kernels[k][0]()
-        if found == INVALID:
+        if found == mujoco_exchange.INVALID:
             self._refuse()
-        elif found == PUSHED:
+        elif found == mujoco_exchange.PUSHED:
             self._robots[k].push()
 
     def _refuse(self) -> None:

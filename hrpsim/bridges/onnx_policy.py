@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.policy_description import PolicyDescription, read_policy
-from hrpsim.bridges.policy_terms import ObservingNetwork, Readings
+from hrpsim.bridges.policy_terms import ObservingNetwork, PolicyDescription, Readings, read_policy
 from hrpsim.control.framework.controller import (
     EFFORT,
     POSITION,

@@ -16,8 +16,7 @@ import numpy as np
 
 from hrpsim.bridges.onnx_network import Network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
-from hrpsim.bridges.policy_description import PolicyDescription, read_policy
-from hrpsim.bridges.policy_terms import Readings
+from hrpsim.bridges.policy_terms import PolicyDescription, Readings, read_policy
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError, controlled_joints
 from hrpsim.control.framework.controller_host import steps_in_period
@@ -28,6 +27,18 @@ from hrpsim.world.objects.robot import Robot
 _ALIKE = 0.9  # correlation of columns that are the same quantity
 _SAME = 1.5  # ratio up to which motions in two simulators depart from each other
 _STILL = 0.02  # standard deviation, relative to the size, of a column that says nothing by it
+_CLOSE = 0.01  # relative difference of gains and scales, which exporters round
+_POSTURE = 0.02  # [rad]
+_ANSWER = 1e-3  # difference of actions from the same network
+# What exporters call the description's entries, in a network's metadata.
+_METADATA = {
+    "kp": ("kp", "joint_stiffness", "stiffness"),
+    "kd": ("kd", "joint_damping", "damping"),
+    "default": ("default_joint_pos", "default_dof_pos"),
+    "action_scale": ("action_scale",),
+}
+_NAMES = ("joint_names", "dof_names")
+_DAMAGED = (ValueError, LookupError, EOFError, TypeError, AttributeError, BadZipFile, zlib.error)
 
 
 def differing_columns(
@@ -96,23 +107,6 @@ def _related(here, there, size) -> tuple[np.ndarray, np.ndarray]:
         slope = products / squares
     moves &= products != 0.0
     return np.where(moves, correlation, 0.0), np.where(moves, slope, 1.0)
-
-
-_CLOSE = 0.01  # relative difference of gains and scales, which exporters round
-_POSTURE = 0.02  # [rad]
-_ANSWER = 1e-3  # difference of actions from the same network
-
-# What exporters call the description's entries, in a network's metadata.
-_METADATA = {
-    "kp": ("kp", "joint_stiffness", "stiffness"),
-    "kd": ("kd", "joint_damping", "damping"),
-    "default": ("default_joint_pos", "default_dof_pos"),
-    "action_scale": ("action_scale",),
-}
-_NAMES = ("joint_names", "dof_names")
-
-
-_DAMAGED = (ValueError, LookupError, EOFError, TypeError, AttributeError, BadZipFile, zlib.error)
 
 
 class Recording(NamedTuple):

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The terms of a policy's observation: their table, their histories, and the network they feed."""
+"""Policies as YAML files describe them: terms of the observation, histories, the network."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,12 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim import schema
 from hrpsim.bridges.onnx_network import Network
 from hrpsim.control.framework.controller import BaseReading, ControllerError, ImuReading
+from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
+from hrpsim.control.framework.plugins import PERIOD
 from hrpsim.model.formats.urdf_writer import rpy_of
 from hrpsim.model.shapes.placement import rotation_matrix
+from hrpsim.values import NOT_NEGATIVE, POSITIVE
+from hrpsim.yaml_text import read_yaml
 
 _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
+_MOST = 1000  # joints, steps of history
 
 
 @dataclass(frozen=True)
@@ -167,3 +174,142 @@ class ObservingNetwork:
         """Evaluate the network at the present readings."""
         action, *self._memory = self.network.evaluate(self.observe(readings), self._memory)
         return action
+
+
+def _numbers(kind):
+    return schema.either("a number, or a list of them", kind, schema.listing(kind, 1, _MOST))
+
+
+_ANY = _numbers(schema.numeric())
+_TERM = schema.mapping(
+    {
+        "scale": _ANY,
+        "clip": schema.numeric(POSITIVE),
+        "history": schema.integer(1, _MOST),
+        "components": schema.listing(schema.integer(0, _MOST), 1, _MOST),
+    },
+    {"term": schema.one_of("term", TERMS)},
+)
+_TERMS = schema.listing(_TERM, 1, _MOST)
+_DESCRIPTION = schema.mapping(
+    {
+        "decimation": schema.integer(1, 10_000),
+        "kd": _numbers(schema.numeric(NOT_NEGATIVE)),
+        "action": schema.mapping({"scale": _ANY, "clip": schema.numeric(POSITIVE)}),
+        "history_by_step": schema.flag,
+        "history_from_zero": schema.flag,
+        "encoder": schema.mapping({}, {"network": schema.name, "observations": _TERMS}),
+        "imu": schema.name,
+        "base": schema.one_of("base", (TRUE, ESTIMATED)),
+        "frequency": schema.numeric(POSITIVE),
+        "standing_below": schema.numeric(NOT_NEGATIVE),
+    },
+    {
+        "policy": schema.name,
+        "period": schema.numeric(PERIOD),
+        "joints": schema.listing(schema.name, 1, _MOST),
+        "default": _ANY,
+        "kp": _numbers(schema.numeric(NOT_NEGATIVE)),
+        "observations": _TERMS,
+    },
+)
+
+
+@dataclass(frozen=True)
+class PolicyDescription:
+    """A policy's description; arrays have an entry for each of its n joints."""
+
+    source: str
+    period: float  # of the PD control [s]
+    decimation: int  # periods between two evaluations
+    joints: tuple[str, ...]
+    default: np.ndarray  # posture (n,) [rad]
+    kp: np.ndarray  # (n,) [Nm/rad]
+    kd: np.ndarray  # (n,) [Nms/rad]
+    action_scale: np.ndarray  # (n,) [rad]
+    action_clip: float
+    observation: Observation
+    encoder: Observation | None  # of the network that answers the term `encoding`
+    imu: str  # "": the first one
+    base: str  # TRUE or ESTIMATED, where the base is observed
+    frequency: float  # of the gait, for `phase` and `clock` [Hz]
+    standing_below: float  # norm of the command under which the gait's phases are pi
+
+    def has(self, *terms: str) -> bool:
+        """Return whether policy or encoder observe one of these terms."""
+        encoded = self.encoder is not None and self.encoder.has(*terms)
+        return encoded or self.observation.has(*terms)
+
+
+def read_policy(path: Path) -> PolicyDescription:
+    """Return a policy's description; ControllerError, with file and line, for a mistake."""
+    text = read_yaml(path, ControllerError, "policy description")
+    values, keys, mistake = schema.first_mistake(_DESCRIPTION, text.data)
+    if mistake:
+        where = f"{'.'.join(map(str, keys))}: " if keys else ""
+        raise ControllerError(f"{text.location(keys)}: {where}{mistake}")
+    joints = tuple(values["joints"])
+    if len(set(joints)) != len(joints):
+        twice = next(joint for joint in joints if joints.count(joint) > 1)
+        raise ControllerError(f"{text.location(['joints'])}: joint {twice!r} is named twice")
+
+    def vector(keys: list, given) -> np.ndarray:
+        if not isinstance(given, list):
+            return np.full(len(joints), float(given))
+        if len(given) != len(joints):
+            raise ControllerError(
+                f"{text.location(keys)}: {'.'.join(keys)}: {len(given)} numbers for "
+                f"{len(joints)} joints"
+            )
+        return np.array(given, dtype=float)
+
+    action, encoder = values.get("action", {}), values.get("encoder")
+    by_step = values.get("history_by_step", False)
+
+    def observation(file: str, observed: list[dict], keys: list) -> Observation:
+        terms = tuple(_term(one) for one in observed)
+        if by_step and len({term.history for term in terms}) > 1:
+            raise ControllerError(
+                f"{text.location(keys)}: history_by_step needs one history for all terms"
+            )
+        network = path.parent / Path(file).expanduser()
+        return Observation(network, terms, by_step, values.get("history_from_zero", False))
+
+    if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
+        raise ControllerError(
+            f"{text.location(['encoder'])}: an encoder does not observe its output"
+        )
+    actor = observation(values["policy"], values["observations"], ["observations"])
+    if actor.has("encoding") != (encoder is not None):
+        raise ControllerError(
+            f"{text.location(['observations'])}: an encoder and the term `encoding` need each other"
+        )
+    return PolicyDescription(
+        source=str(path),
+        period=values["period"],
+        decimation=values.get("decimation", 1),
+        joints=joints,
+        default=vector(["default"], values["default"]),
+        kp=vector(["kp"], values["kp"]),
+        kd=vector(["kd"], values.get("kd", 0.0)),
+        action_scale=vector(["action", "scale"], action.get("scale", 1.0)),
+        action_clip=float(action.get("clip", math.inf)),
+        observation=actor,
+        encoder=encoder
+        and observation(encoder["network"], encoder["observations"], ["encoder", "observations"]),
+        imu=values.get("imu", ""),
+        base=values.get("base", TRUE),
+        frequency=values.get("frequency", 1.0),
+        standing_below=values.get("standing_below", 0.0),
+    )
+
+
+def _term(given: dict) -> Term:
+    components = given.get("components")
+    return Term(
+        given["term"],
+        np.array(given.get("scale", 1.0), dtype=float),
+        float(given.get("clip", math.inf)),
+        given.get("history", 1),
+        None if components is None else tuple(components),
+    )

@@ -147,7 +147,7 @@ def _check_combination(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace, study, store: Path) -> int:
     from hrpsim.commands.warm_up import compile_for_walks
     from hrpsim.sweeps.executors import dask_executor, named_executor
-    from hrpsim.sweeps.framework.errors import needed_package
+    from hrpsim.sweeps.framework.scenario import needed_package
     from hrpsim.sweeps.local_dask import local_dask
     from hrpsim.sweeps.sweep import sweep as run_sweep
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario

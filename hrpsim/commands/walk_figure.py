@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.bag.foot_force_axes import SUM, draw_foot_forces, style
+from hrpsim.bag.foot_wrenches import SUM, draw_foot_forces, style
 from hrpsim.commands.walk_report import zmps_in_plan
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hrpsim.ros.base.child_process import Processes
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal
 
 _PERIOD = 0.1  # between checks of the processes [s, wall]
 

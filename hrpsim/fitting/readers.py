@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim import limits
-from hrpsim.bag.files import BagError
-from hrpsim.bag.reader import full_name, seconds, timed_messages, topic_types
+from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
 from hrpsim.errors import unknown_name
 from hrpsim.fitting.errors import FitError, FitWarning
 from hrpsim.fitting.measured_motion import Recording

@@ -14,8 +14,7 @@ import numpy as np
 
 from hrpsim.errors import shown_value
 from hrpsim.fitting.errors import FitError
-from hrpsim.sweeps.framework.errors import unknown_parameter
-from hrpsim.sweeps.framework.scenario import Parameter
+from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
 from hrpsim.values import is_number
 
 DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's

@@ -23,8 +23,8 @@ from hrpsim.geometry.coal_shapes import coal_geometry, coal_package
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape, Model, adjacent_bodies
+from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.shapes.geometry import Plane
-from hrpsim.model.shapes.support import farthest_against
 from hrpsim.model.urdf.srdf import Pair, pair_of
 from hrpsim.values import finite_vector
 

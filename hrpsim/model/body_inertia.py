@@ -26,6 +26,11 @@ _SINGULAR = 1e-13
 # Below these a moment of inertia is zero: part of the largest one, and a radius of gyration [m].
 _ROUNDING = 1e-12
 _POINT_RADIUS = 1e-7
+# Least of a solid's principal moments, as part of the largest.
+_THINNEST = 1e-13
+_ASYMMETRY = 1e-9  # of an inertia, as a part of its largest entry: rounding
+_FLATTEST = 1e-9  # least part of its bounding box that a solid fills
+_ABSENT = ("rotor_inertia", "stiffness", "rest", "damping", "friction", "mimic_offset")
 
 
 class BodyInertia(NamedTuple):
@@ -143,13 +148,6 @@ def _cross(v: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-# Least of a solid's principal moments, as part of the largest.
-_THINNEST = 1e-13
-
-_ASYMMETRY = 1e-9  # of an inertia, as a part of its largest entry: rounding
-_FLATTEST = 1e-9  # least part of its bounding box that a solid fills
-
-
 def check_mass(mass) -> float:
     """Return a mass; ModelError unless it is a positive finite number."""
     if not is_number(mass) or not POSITIVE.holds(float(mass)):
@@ -244,9 +242,6 @@ def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float)
     across = m_c * (3.0 * r * r + length * length) / 12.0
     across += m_b * (0.4 * r * r + 0.25 * length * length + 0.375 * r * length)
     return np.diag([across, across, 0.5 * m_c * r * r + 0.4 * m_b * r * r])
-
-
-_ABSENT = ("rotor_inertia", "stiffness", "rest", "damping", "friction", "mimic_offset")
 
 
 def solid_system(mass: float, moments: ArrayLike) -> System:

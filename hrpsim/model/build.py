@@ -8,13 +8,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from hrpsim.errors import ModelError
-from hrpsim.model.body_inertia import (
-    BodyInertia,
-    lacks_inertia,
-    total,
-    unresisted_bodies,
-    why_nonphysical,
-)
+from hrpsim.model import body_inertia
 from hrpsim.model.described import Extension
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Model, Sensor
@@ -45,7 +39,7 @@ def build_model(
     else:
         tree.grow(root, WORLD)
     tree.link_mimics()
-    inertias = [total(body.parts) for body in tree.bodies]
+    inertias = [body_inertia.total(body.parts) for body in tree.bodies]
     system = _arrays(tree, inertias)
     if not accept_nonphysical_inertia:
         notes = _check_physical(tree, inertias)
@@ -96,12 +90,12 @@ def _free_joint_name(description: Description) -> str:
     return name
 
 
-def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
+def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) -> list[str]:
     """Check each body together with the FIXED ones on it, for only the whole has to be physical.
 
     Returns a note on those that have mass or an <inertial>, but no moments of inertia.
     """
-    members: dict[int, list[BodyInertia]] = {i: [] for i in range(len(inertias))}
+    members: dict[int, list[body_inertia.BodyInertia]] = {i: [] for i in range(len(inertias))}
     carrier: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
         carrier[i] = (i, IDENTITY)
@@ -113,7 +107,7 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
             members[owner].append(inertias[i].seen_from(placement))
     points = []
     for i, parts in members.items():
-        cause = why_nonphysical(total(parts)) if parts else None
+        cause = body_inertia.why_nonphysical(body_inertia.total(parts)) if parts else None
         link = tree.bodies[i].link
         if cause is not None:
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
@@ -124,7 +118,7 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
                 f"non-physical inertia{together}: {cause}"
                 " (accept_nonphysical_inertia=True loads it as it is)",
             )
-        if parts and lacks_inertia(total(parts)):
+        if parts and body_inertia.lacks_inertia(body_inertia.total(parts)):
             points.append(link)
     if not points:
         return []
@@ -148,7 +142,7 @@ def _joint_of(tree: LinkTree, body: int) -> str | None:
 
 
 def _check_resisted(tree: LinkTree, system: System) -> None:
-    unresisted = unresisted_bodies(system)
+    unresisted = body_inertia.unresisted_bodies(system)
     if not unresisted:
         return
     link, name = tree.bodies[unresisted[0]].link, _joint_of(tree, unresisted[0])
@@ -175,7 +169,7 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
 
 def _unresisted_joints(tree: LinkTree, system: System) -> list[str]:
     """Return a note on joints that no inertia resists, though they are accepted."""
-    unresisted = unresisted_bodies(system)
+    unresisted = body_inertia.unresisted_bodies(system)
     if not unresisted:
         return []
     names = [_joint_of(tree, i) or tree.bodies[i].link for i in unresisted]
@@ -223,7 +217,7 @@ def _connections(tree: LinkTree):
         yield connection
 
 
-def _arrays(tree: LinkTree, inertias: list[BodyInertia]) -> System:
+def _arrays(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) -> System:
     bodies = tree.bodies
     root: list[int] = []
     for i, body in enumerate(bodies):

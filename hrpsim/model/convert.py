@@ -15,13 +15,12 @@ from urllib.parse import quote
 from lxml import etree
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats.mesh_store import file_names, stl_of
-from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, MeshFile, RobotData
+from hrpsim.model.formats import robot_data
 from hrpsim.model.formats.urdf_writer import write_urdf
 from hrpsim.model.load import expand_xacro, load_model, read_foreign, refuse_unread
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources, declared_name
-from hrpsim.model.urdf.source import read_source
+from hrpsim.model.urdf.xacro_text import read_source
 from hrpsim.stored_files import write_at_once
 
 
@@ -82,13 +81,13 @@ def convert(
 
 def _check(
     urdf: str,
-    robot: RobotData | None,
+    robot: robot_data.RobotData | None,
     source: Path,
     package_paths: PackagePaths | None,
     accept_nonphysical_inertia: bool,
 ) -> None:
     """Raise the ModelError of invalid URDF text as one of the source."""
-    base = "fixed" if robot is not None and robot.root == WORLD_LINK else "free"
+    base = "fixed" if robot is not None and robot.root == robot_data.WORLD_LINK else "free"
     try:
         load_model(
             urdf,
@@ -102,21 +101,21 @@ def _check(
         raise ModelError(re.sub(label, lambda _: str(source), str(cause))) from cause
 
 
-def _with_meshes(robot: RobotData, target: Path) -> tuple[str, dict[Path, bytes]]:
+def _with_meshes(robot: robot_data.RobotData, target: Path) -> tuple[str, dict[Path, bytes]]:
     """Return URDF text that names meshes in the folder of `target`, and the files' contents."""
     folder = target.with_name(f"{target.stem}_meshes")
-    stored: dict[bytes, MeshData] = {}  # one file for equal meshes
+    stored: dict[bytes, robot_data.MeshData] = {}  # one file for equal meshes
     for link in robot.links.values():
         for shape in (*link.visuals, *link.collisions):
-            if isinstance(shape.mesh, MeshData):
-                stored.setdefault(stl_of(shape.mesh), shape.mesh)
-    names = file_names(list(stored.values()))
+            if isinstance(shape.mesh, robot_data.MeshData):
+                stored.setdefault(robot_data.stl_of(shape.mesh), shape.mesh)
+    names = robot_data.file_names(list(stored.values()))
     paths = {data: folder / name for data, name in zip(stored, names, strict=True)}
 
-    def uri(mesh: MeshData | MeshFile) -> str:
-        if isinstance(mesh, MeshFile):
+    def uri(mesh: robot_data.MeshData | robot_data.MeshFile) -> str:
+        if isinstance(mesh, robot_data.MeshFile):
             return _uri(mesh.path.absolute(), target)
-        return _uri(paths[stl_of(mesh)], target)
+        return _uri(paths[robot_data.stl_of(mesh)], target)
 
     text = write_urdf(robot, uri)
     return text, {file: data for data, file in paths.items()}

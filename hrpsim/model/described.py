@@ -1,18 +1,66 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What <hrpsim> elements of a URDF say, by joint or link name."""
+"""What <hrpsim> elements of a URDF say, by joint or link name; kinds of connections."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from hrpsim.errors import require_name
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.connection_kinds import DescribedConnection
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.transmission import Tendon, Transmission
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.srdf import Pair, pair_of
+
+AXES = ("x", "y", "z", "rx", "ry", "rz")  # along and about the axes of frame a
+
+CONNECTION_SOLVERS = ("iterative", "direct")
+
+# what a connection of each kind holds; `distance` holds the line between the points as axis "x"
+KINDS = {
+    "fixed": AXES,
+    "ball": ("x", "y", "z"),
+    "hinge": ("x", "y", "z", "rx", "ry"),
+    "slider": ("x", "y", "rx", "ry", "rz"),
+    "cylindrical": ("x", "y", "rx", "ry"),
+    "universal": ("x", "y", "z", "rz"),
+    "distance": ("x",),
+}
+
+
+@dataclass(frozen=True)
+class DescribedConnection:
+    """A <connection> of the robot description: two links, and a frame in each of them."""
+
+    name: str
+    kind: str | None
+    axes: tuple[str, ...] | None
+    links: tuple[str, str]
+    frames: tuple[Placement, Placement]  # in the links' frames
+    length: float | None
+    settings: dict[str, float | str | bool]  # compliance, damping_time, force_limit, solver, ...
+
+
+def held_axes(kind: str | None, axes: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the axes that a kind, or else `axes`, holds; ValueError names what exists.
+
+    Without either it is "fixed".
+    """
+    if axes is None:
+        kind = "fixed" if kind is None else kind
+        require_name("kind of connection", kind, KINDS, ValueError)
+        return KINDS[kind]
+    if kind is not None:
+        raise ValueError(f"give a kind ({kind!r}) or axes ({axes!r}), not both")
+    axes = tuple(axes)
+    for axis in axes:
+        require_name("axis", axis, AXES, ValueError)
+    if not axes or len(set(axes)) != len(axes):
+        raise ValueError(f"axes must name each axis that is held once, got {axes!r}")
+    return axes
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,15 @@ from typing import Any
 
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
-from hrpsim.model.connection_kinds import CONNECTION_SOLVERS, DescribedConnection, held_axes
 from hrpsim.model.described import (
+    CONNECTION_SOLVERS,
+    DescribedConnection,
     DescribedKeyframe,
     DescribedSampled,
     DescribedSensor,
     Extension,
     Spring,
+    held_axes,
 )
 from hrpsim.model.formats.robot_data import LONGEST_DELAY
 from hrpsim.model.gazebo_sensors import gazebo_sensors
@@ -33,6 +35,11 @@ from hrpsim.model.transmission import Tendon, read_transmissions
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
 
 SENSOR_TYPES = ("force_torque", "imu", *SAMPLED_KINDS)
+_CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")
+_CONNECTION_ATTRIBUTES = (
+    *("to", "kind", "axes", "name", "xyz", "rpy", "to_xyz", "to_rpy", "length"),
+    *(*_CONNECTION_NUMBERS, "solver", "collide"),
+)
 
 
 def read_extension(description: Description) -> Extension:
@@ -233,13 +240,6 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
     extension.sensors[name] = DescribedSensor(
         name, kind, link, placement, tare == "true", rate, tag, latency
     )
-
-
-_CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")
-_CONNECTION_ATTRIBUTES = (
-    *("to", "kind", "axes", "name", "xyz", "rpy", "to_xyz", "to_rpy", "length"),
-    *(*_CONNECTION_NUMBERS, "solver", "collide"),
-)
 
 
 def _read_connection(description: Description, extension: Extension, link: str, tag) -> None:

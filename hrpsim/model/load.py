@@ -30,8 +30,7 @@ from hrpsim.errors import ModelError, ModelWarning, require_name, unknown_name
 from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
-from hrpsim.model.urdf.source import UrdfText, read_source
-from hrpsim.model.urdf.xacro_text import expand, is_xacro
+from hrpsim.model.urdf.xacro_text import UrdfText, expand, is_xacro, read_source
 from hrpsim.stored_files import read_whole, remove_oldest, write_whole
 
 if TYPE_CHECKING:
@@ -193,8 +192,7 @@ def _urdf_text(
 
 def _urdf_of(robot: RobotData) -> str:
     """Return the URDF text of a robot, its meshes in files of the cache folder."""
-    from hrpsim.model.formats.mesh_store import cached_mesh
-    from hrpsim.model.formats.robot_data import MeshFile
+    from hrpsim.model.formats.robot_data import MeshFile, cached_mesh
     from hrpsim.model.formats.urdf_writer import write_urdf
 
     def uri(mesh: MeshData | MeshFile) -> str:

@@ -13,8 +13,8 @@ from hrpsim.lazy_names import lazy_names
 if TYPE_CHECKING:
     from hrpsim.sweeps.framework.design import Design as Design
     from hrpsim.sweeps.framework.design import product as product
-    from hrpsim.sweeps.framework.errors import SweepError as SweepError
     from hrpsim.sweeps.framework.scenario import Scenario as Scenario
+    from hrpsim.sweeps.framework.scenario import SweepError as SweepError
     from hrpsim.sweeps.sweep import replay as replay
 else:
     __all__, __getattr__, __dir__ = lazy_names(__name__)

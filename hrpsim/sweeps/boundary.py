@@ -15,8 +15,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from hrpsim.errors import shown_value, unknown_name
-from hrpsim.sweeps.framework.errors import SweepError, unknown_parameter
-from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.framework.scenario import (
+    Outcome,
+    Parameter,
+    Scenario,
+    SweepError,
+    unknown_parameter,
+)
 from hrpsim.values import is_number
 
 

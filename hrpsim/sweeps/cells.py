@@ -1,27 +1,44 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Do runs, here or in another process: their values and results."""
+"""Do runs, here or in another process: their values, results, fingerprints, and all as arrays."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import os
 import pickle
+import platform
+import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.errors import HrpsimError, shown_value
-from hrpsim.sweeps.fingerprint import differences, fingerprint, where
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import Scenario
+from hrpsim.sweeps.framework.scenario import (
+    Outcome,
+    Parameter,
+    Scenario,
+    SweepError,
+    needed_package,
+)
 
 DONE, FAILED, REFUSED = 1, 2, 3
 ERROR_LENGTH = 240  # characters of an error's text that are stored
 _REFUSAL_PAUSE = 0.5  # [s]: other processes take the runs that this one refuses
+_PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
+_ABOVE = ("bag", "commands", "crane", "experiments", "ros", "viewer")  # no result needs
+STATUS = {0: "not run", DONE: "done", FAILED: "failed"}
+_STATUS_FLAGS = {"flag_values": list(STATUS), "flag_meanings": "not_run done failed"}
+_RESERVED = ("cell", "seed", "status", "error")
 
 
 class Cell(NamedTuple):
@@ -144,3 +161,173 @@ def same_outcomes(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
+
+
+def fingerprint(scenario: Scenario) -> dict[str, str]:
+    """Return what must be equal in all processes of a sweep, by name."""
+    return {**versions(), "arithmetic": _arithmetic(), "kernels": scenario.probe()}
+
+
+@lru_cache
+def versions() -> dict[str, str]:
+    """Return the versions of all packages that compute; hrpsim's is a hash of its sources."""
+    found = {"hrpsim": _sources(), "python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "absent"
+    return found
+
+
+def where() -> str:
+    """Return the machine and process, for messages."""
+    return f"process {os.getpid()} on {platform.node()}"
+
+
+def differences(here: dict[str, str], there: dict[str, str]) -> str:
+    """Return "name: this, not that" of all that differs, "" for nothing."""
+    names = [*there, *(name for name in here if name not in there)]
+    return "; ".join(
+        f"{name}: {_short(here.get(name, 'none'))}, not {_short(there.get(name, 'none'))}"
+        for name in names
+        if here.get(name) != there.get(name)
+    )
+
+
+def _short(text: str) -> str:
+    return text[:12]
+
+
+@lru_cache
+def _sources() -> str:
+    package = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package)
+        if name.parts[0] not in _ABOVE:
+            digest.update(str(name).encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+@lru_cache
+def _arithmetic() -> str:
+    """Return a hash of functions of NumPy, BLAS and the C library at fixed arguments."""
+    x = np.linspace(-3.0, 3.0, 1001)
+    square = np.sin(np.add.outer(np.arange(24.0), np.arange(24.0) ** 2)) + 24.0 * np.eye(24)
+    results = [np.sin(x), np.cos(x), np.exp(x), np.tanh(x), np.arctan2(x, 1.7), np.sqrt(x + 4.0)]
+    results += [square @ square, np.linalg.solve(square, square[0]), np.linalg.norm(square, axis=0)]
+    results += [np.einsum("ij,kj->ik", square, square), np.cumsum(x), np.array(x.sum())]
+    results += [np.array([f(v) for v in x[::50]]) for f in (math.sin, math.exp, math.atan)]
+    digest = hashlib.sha256(sys.byteorder.encode())
+    for result in results:
+        digest.update(np.ascontiguousarray(result).tobytes())
+    return digest.hexdigest()
+
+
+class Table:
+    """Values, seeds and results of all runs.
+
+    columns: the values of the parameters. Outcomes of runs that are not done are NaN. Names of
+    arrays are those of parameters and outcomes, which must differ.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Sequence[Any]],
+        seeds: np.ndarray,
+        parameters: Mapping[str, Parameter],
+        outcomes: Mapping[str, Outcome],
+    ):
+        self.count = len(seeds)
+        self.seeds = seeds
+        self.columns = {name: _column(name, values) for name, values in columns.items()}
+        self._units = {name: parameters[name].unit for name in columns}
+        self._outcomes = outcomes
+        for name in (*outcomes, *columns):
+            if name in ("", *_RESERVED) or "/" in name or (name in outcomes and name in columns):
+                raise SweepError(f"{name!r} cannot be the name of an outcome or parameter here")
+        self.status = np.zeros(self.count, dtype=np.int8)
+        self.errors: dict[int, str] = {}
+        self.results = {
+            name: np.full((self.count, *outcome.shape), np.nan)
+            for name, outcome in outcomes.items()
+        }
+
+    def add(self, result: Result) -> None:
+        """Store the result of a run."""
+        self.status[result.number] = result.status
+        if result.error:
+            self.errors[result.number] = result.error
+        for name, value in result.outcomes.items():
+            self.results[name][result.number] = value
+
+    def values(self, cell: int) -> dict[str, Any]:
+        """Return the values of a run's parameters."""
+        return {name: column[cell].item() for name, column in self.columns.items()}
+
+    def result(self, cell: int) -> Result:
+        """Return the result of a finished run."""
+        status, found = int(self.status[cell]), {}
+        if status == DONE:
+            found = {name: array[cell].tolist() for name, array in self.results.items()}
+        return Result(cell, status, found, self.errors.get(cell, ""))
+
+    @property
+    def finished(self) -> int:
+        """Number of runs that are done or failed."""
+        return int(np.count_nonzero(self.status))
+
+    def dataset(self, attributes: Mapping[str, Any]) -> Any:
+        """Return an xarray.Dataset of all runs, with units; dimension `cell`."""
+        xarray = needed_package("xarray", "a dataset")
+        numbers = np.arange(self.count)
+        errors = np.array([self.errors.get(int(k), "") for k in numbers], dtype=f"U{ERROR_LENGTH}")
+        coordinates = {"cell": numbers, "seed": ("cell", self.seeds)}
+        for name, column in self.columns.items():
+            coordinates[name] = ("cell", column, _attributes(self._units[name], ""))
+        variables: dict[str, Any] = {
+            "status": ("cell", self.status, _STATUS_FLAGS),
+            "error": ("cell", errors),
+        }
+        for name, array in self.results.items():
+            outcome = self._outcomes[name]
+            axes = [f"{name}_{k}" for k in range(array.ndim - 1)]
+            about = _attributes(outcome.unit, outcome.about)
+            variables[name] = (["cell", *axes], array, about)
+        texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in attributes.items()}
+        return xarray.Dataset(variables, coordinates, texts)
+
+
+def _column(name: str, values: Sequence[Any]) -> np.ndarray:
+    """Return the values of a parameter; SweepError for those that an array cannot store."""
+    try:
+        column = column_array(values)
+    except OverflowError:
+        raise SweepError(f"parameter {name!r}: whole numbers end at 2^63 - 1 here") from None
+    for k in range(len(values) if column.dtype.kind == "U" else 0):
+        if values[k].endswith("\0"):
+            raise SweepError(
+                f"parameter {name!r}: cell {k}: a text cannot end with a null character"
+            )
+    return column
+
+
+def column_array(values: Sequence[Any]) -> np.ndarray:
+    """Return values of one parameter as an array of numbers, truth values or texts."""
+    kinds = {type(value) for value in values}
+    if kinds <= {bool}:
+        return np.array(values, dtype=bool)
+    if kinds <= {int}:
+        return np.array(values, dtype=np.int64)
+    if kinds <= {int, float}:
+        return np.array(values, dtype=np.float64)
+    if kinds <= {str}:
+        return np.array(values, dtype=str)
+    shown = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise SweepError(f"values of one parameter are of several types: {shown}")
+
+
+def _attributes(unit: str, about: str) -> dict[str, str]:
+    given = {"units": unit, "long_name": about}
+    return {name: text for name, text in given.items() if text}

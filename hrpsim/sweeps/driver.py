@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from hrpsim.errors import HrpsimError
 from hrpsim.sweeps.cells import FAILED, REFUSED, Cell, Result, cut, problem_of_scenario, run_cells
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import Scenario
+from hrpsim.sweeps.framework.scenario import Scenario, SweepError
 
 _LOOK = 0.5  # [s]: interval of progress reports and of handling signals
 _MOST_REFUSALS = 50  # of a run, by processes that compute otherwise, or cannot run it

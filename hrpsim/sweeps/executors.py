@@ -17,8 +17,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 
 from hrpsim.orphans import signal_at_parent_end
-from hrpsim.sweeps.framework.errors import SweepError, needed_package
-from hrpsim.sweeps.framework.scenario import function_called
+from hrpsim.sweeps.framework.scenario import SweepError, function_called, needed_package
 
 # One thread per process: runs are parallel, and BLAS threads would compete with them.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -78,11 +77,11 @@ def _begin_worker(driver: int) -> None:
 
 
 @contextmanager
-def dask_executor(address: str, patience: float = 30.0) -> Iterator[Callable[[], Executor]]:
+def dask_executor(address: str, timeout: float = 30.0) -> Iterator[Callable[[], Executor]]:
     """Yield a function that makes an executor of the Dask scheduler at tcp://host:port."""
     distributed = needed_package("distributed", "--scheduler")
     try:
-        client = distributed.Client(address, timeout=patience, set_as_default=False)
+        client = distributed.Client(address, timeout=timeout, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise SweepError(f"no Dask scheduler answers at {address!r}: {error}") from error
     try:

@@ -19,7 +19,7 @@ from typing import Any
 
 from hrpsim.errors import shown_value
 from hrpsim.sweeps.cells import Result
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import SweepError
 
 
 class Journal:

@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 
 from hrpsim.sweeps.executors import ONE_THREAD, dask_executor, processors
-from hrpsim.sweeps.framework.errors import needed_package
+from hrpsim.sweeps.framework.scenario import needed_package
 
 # Dask monitors its processes, which takes time from walks. Here it samples no stacks,
 # and seldom checks its loops, its memory and the machine.

@@ -15,7 +15,7 @@ import numpy as np
 from hrpsim.errors import unknown_name
 from hrpsim.figures import fill_between, new_figure
 from hrpsim.sweeps.cells import DONE
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import SweepError
 
 CONFIDENCE = 0.95
 _MOST_LEVELS = 8  # of a parameter; more values are put into bins

@@ -25,11 +25,9 @@ import numpy as np
 
 from hrpsim.errors import shown_value
 from hrpsim.limits import STORE_SIZE, YAML_SIZE
-from hrpsim.sweeps.cells import Result
-from hrpsim.sweeps.fingerprint import differences
-from hrpsim.sweeps.framework.errors import SweepError, needed_package
+from hrpsim.sweeps.cells import Result, Table, differences
+from hrpsim.sweeps.framework.scenario import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal
-from hrpsim.sweeps.table import Table
 
 _CHUNK = 1024  # runs
 _FORMAT = 2  # of zarr: texts of fixed width have a place in its specification

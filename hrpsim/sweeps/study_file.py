@@ -17,8 +17,7 @@ from hrpsim.errors import shown_value
 from hrpsim.resources import share_path
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import METHODS, MOST_CELLS, Design, Product, product, read_table
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario
+from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario, SweepError
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.values import POSITIVE
 from hrpsim.world.file.file_reader import checked_content, dotted

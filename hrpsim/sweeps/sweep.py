@@ -17,16 +17,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.errors import shown_value, unknown_name
-from hrpsim.sweeps.cells import DONE, FAILED, Cell, Result, run_cell, same_outcomes
+from hrpsim.sweeps.cells import (
+    DONE,
+    FAILED,
+    Cell,
+    Result,
+    Table,
+    differences,
+    fingerprint,
+    run_cell,
+    same_outcomes,
+)
 from hrpsim.sweeps.driver import Driver
 from hrpsim.sweeps.executors import process_pool, processors
-from hrpsim.sweeps.fingerprint import differences, fingerprint
 from hrpsim.sweeps.framework.design import Design, Product, seed_of
-from hrpsim.sweeps.framework.errors import SweepError, needed_package, unknown_parameter
-from hrpsim.sweeps.framework.scenario import Scenario, as_scenario
+from hrpsim.sweeps.framework.scenario import (
+    Scenario,
+    SweepError,
+    as_scenario,
+    needed_package,
+    unknown_parameter,
+)
 from hrpsim.sweeps.statistics import outcome_names
 from hrpsim.sweeps.store import Store, first_difference, open_store
-from hrpsim.sweeps.table import Table
 
 IN_FLIGHT = 512  # tasks that an engine of unknown size is given at a time
 _AHEAD = 4  # tasks for each process of our own pool

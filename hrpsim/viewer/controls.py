@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hrpsim.viewer.drawing import Drawing
-from hrpsim.viewer.page_faults import page_faults
+from hrpsim.viewer.gate import page_faults
 from hrpsim.viewer.session import Session
 from hrpsim.viewer.signals import History, moves_freely, signals_of
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draw a world into a viser scene once, then update the poses."""
+"""Draw a world into a viser scene once, then update the poses; forces as arrows."""
 
 from __future__ import annotations
 
@@ -9,24 +9,74 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.model import visuals
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_files import capsule_mesh
 from hrpsim.model.shapes.placement import Placement, quaternion_of
-from hrpsim.model.visuals import (
-    BODY_COLORS,
-    STATIC_COLOR,
-    MeshFile,
-    Visual,
-    load_mesh,
-    visuals_of_model,
-)
-from hrpsim.viewer.arrows import contact_arrows_by_link, force_scale, wrench_arrows
 from hrpsim.world.objects.body import rotation_matrix
+from hrpsim.world.objects.sensor_view import SensorView
+from hrpsim.world.parts.results import Contact
 
 SCENE = "/scene"  # the frame of all that is drawn, which moves past the cameras that follow
 _ARROWS = {"contacts": (230, 60, 40), "forces": (40, 110, 220), "torques": (120, 60, 190)}
 _SEEN_THROUGH = 0.35  # opacity
 _STILL = 1e-6  # poses that change by less are not sent again
+LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
+_LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
+
+
+def force_scale(world) -> float:
+    """Return the length of arrows [m/N] with which the heaviest entity's weight is 1 m long."""
+    weights = [entity.system.mass.sum() for entity in world.entities.values()]
+    return _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))
+
+
+def contact_arrows(contacts: list[Contact], scale: float) -> np.ndarray:
+    """Return start and tip (k, 2, 3) [m] of the arrows of `contact_arrows_by_link`."""
+    by_link = contact_arrows_by_link(contacts, scale)
+    return np.concatenate([np.empty((0, 2, 3)), *by_link.values()])
+
+
+def contact_arrows_by_link(
+    contacts: list[Contact], scale: float
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return start and tip (k, 2, 3) [m] of the forces' arrows, `scale` [m/N] long, in the world.
+
+    The keys are the links that they act on, as (entity name, link name): the first of the two
+    bodies, or the other where the first is the world.
+    """
+    arrows: dict[tuple[str, str], list] = {}
+    for contact in contacts:
+        if np.linalg.norm(contact.force) >= LEAST_FORCE:
+            link, force = contact.a, contact.force
+            if link[0] == "world":
+                link, force = contact.b, -force
+            arrow = [contact.point, contact.point + scale * force]
+            arrows.setdefault(link, []).append(arrow)
+    return {link: np.array(points) for link, points in arrows.items()}
+
+
+def wrench_arrows(sensors: list[SensorView], scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the arrows (k, 2, 3) [m] of forces and of torques that sensors read.
+
+    They start at the sensors; a force is `scale` [m/N] long, a torque ten times that [m/Nm].
+    """
+    forces, torques = [], []
+    for sensor in sensors:
+        origin, R = sensor_pose(sensor)
+        force, torque = R @ sensor.force, R @ sensor.torque
+        if np.linalg.norm(force) >= LEAST_FORCE:
+            forces.append([origin, origin + scale * force])
+        if np.linalg.norm(torque) >= LEAST_FORCE:
+            torques.append([origin, origin + 10.0 * scale * torque])
+    return np.array(forces).reshape(-1, 2, 3), np.array(torques).reshape(-1, 2, 3)
+
+
+def sensor_pose(sensor: SensorView) -> tuple[np.ndarray, np.ndarray]:
+    """Return origin (3,) [m] and rotation (3, 3) of a sensor's frame in the world."""
+    described = sensor.description
+    origin, orientation = sensor.robot.frame_pose(described.body, described.R, described.p)
+    return origin, rotation_matrix(orientation)
 
 
 class Drawing:
@@ -58,7 +108,7 @@ class Drawing:
         for robot in world.robots.values():
             self._add_robot(robot)
         for number, body in enumerate(world.bodies.values()):
-            self._add_body(body, BODY_COLORS[number % len(BODY_COLORS)])
+            self._add_body(body, visuals.BODY_COLORS[number % len(visuals.BODY_COLORS)])
         for number, shape in enumerate(world.fixed_shapes):
             self._add_fixed(shape, number)
         self._force_scale = force_scale(world)
@@ -99,7 +149,7 @@ class Drawing:
                 node.opacity = _SEEN_THROUGH if wanted else None
 
     def _add_robot(self, robot) -> None:
-        for number, visual in enumerate(visuals_of_model(robot.model)):
+        for number, visual in enumerate(visuals.visuals_of_model(robot.model)):
             name = f"{self._link(robot.name, visual.link).name}/{number}"
             node = self._add_visual(name, visual, robot.model)
             if node is not None and robot.model.frame(visual.link).body >= 0:
@@ -115,15 +165,15 @@ class Drawing:
     def _add_fixed(self, shape, number: int) -> None:
         placement = Placement(shape.R, shape.p)
         name = f"{SCENE}/world/{shape.name}_{number}"
-        node = self._add_geometry(name, shape.geometry, placement, STATIC_COLOR)
+        node = self._add_geometry(name, shape.geometry, placement, visuals.STATIC_COLOR)
         self._roots.append(node)
         self._fixed.append((shape.name, node))
 
-    def _add_visual(self, name: str, visual: Visual, model):
-        if not isinstance(visual.geometry, MeshFile):
+    def _add_visual(self, name: str, visual: visuals.Visual, model):
+        if not isinstance(visual.geometry, visuals.MeshFile):
             return self._add_geometry(name, visual.geometry, visual.placement, visual.color)
         try:
-            mesh = load_mesh(model, visual.geometry, visual.color)
+            mesh = visuals.load_mesh(model, visual.geometry, visual.color)
         except Exception as cause:  # readers of mesh formats raise any exception
             self.left_out.append(f"{model.name}/{visual.link}: {visual.geometry.uri}: {cause}")
             return None

@@ -19,12 +19,16 @@ from hrpsim.errors import HrpsimError, require_packages
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.moved import old_names
 from hrpsim.rendering.renderer import Drawn
-from hrpsim.viewer.arrows import contact_arrows, force_scale
+from hrpsim.viewer.drawing import contact_arrows, force_scale
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.signals import middle_of, signals_of
 
 SUFFIX = ".rrd"
 _RATE = 50.0  # of samples, simulated time [Hz]
+FRAME_RATE = {".mp4": 25.0, ".gif": 10.0}  # of films, simulated time [Hz]
+SIZE = {".mp4": (960, 544), ".gif": (480, 272), ".png": (960, 544)}  # multiples of 16 [pixels]
+_FROM = np.array([1.9, 2.1, 0.6])  # from the middle, for things within 1 m of it [m]
+_WIDE = 1.0  # horizontal [rad]
 
 
 def require_rerun() -> None:
@@ -112,11 +116,6 @@ def _shape(rerun: Any, drawn: Drawn):
 
 
 __getattr__ = old_names(__name__)
-
-FRAME_RATE = {".mp4": 25.0, ".gif": 10.0}  # of films, simulated time [Hz]
-SIZE = {".mp4": (960, 544), ".gif": (480, 272), ".png": (960, 544)}  # multiples of 16 [pixels]
-_FROM = np.array([1.9, 2.1, 0.6])  # from the middle, for things within 1 m of it [m]
-_WIDE = 1.0  # horizontal [rad]
 
 
 class Film:

@@ -16,7 +16,6 @@ from hrpsim.jit.compiled import prepared
 from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import joined_system
 from hrpsim.world.linearization.parameters import KD, Entry, changes_by_paths, entries_by_path
-from hrpsim.world.linearization.result import ConstraintEdge, Linearization
 from hrpsim.world.linearization.room import TakenStep
 from hrpsim.world.linearization.sides import (
     CUT,
@@ -31,7 +30,13 @@ from hrpsim.world.linearization.sides import (
     find_refused_step,
     find_refused_world,
 )
-from hrpsim.world.linearization.step_derivatives import INPUTS, Differentiator, StepDerivatives
+from hrpsim.world.linearization.step_derivatives import (
+    INPUTS,
+    ConstraintEdge,
+    Differentiator,
+    Linearization,
+    StepDerivatives,
+)
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping

@@ -24,8 +24,8 @@ from hrpsim.errors import ModelWarning
 from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.model.model import CollisionShape
+from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.shapes.geometry import Plane
-from hrpsim.model.shapes.support import farthest_against
 from hrpsim.model.system import FREE, JOINT_NV
 from hrpsim.world.objects.entity import Entity, WorldState
 from hrpsim.world.objects.fall import FallWatch, clearance

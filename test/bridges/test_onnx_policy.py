@@ -14,8 +14,7 @@ import pytest
 
 import hrpsim
 from hrpsim import share_path
-from hrpsim.bridges.policy_description import read_policy
-from hrpsim.bridges.policy_terms import TERMS, Readings
+from hrpsim.bridges.policy_terms import TERMS, Readings, read_policy
 from hrpsim.control import ControllerError, ControlLoop
 from hrpsim.control.framework.controller import ImuReading
 

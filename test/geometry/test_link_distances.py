@@ -8,7 +8,7 @@ import pytest
 
 import hrpsim
 from hrpsim import HrpsimError, ModelError, share_path
-from hrpsim.model.shapes.support import farthest_against
+from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.world.self_collisions import SelfContacts, random_posture
 
 pytest.importorskip("coal")

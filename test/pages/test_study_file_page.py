@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from hrpsim.schema import first_mistake
+from hrpsim.sweeps.cells import STATUS
 from hrpsim.sweeps.framework.design import KINDS, METHODS
 from hrpsim.sweeps.study_file import OF_FUNCTIONS, OF_WORLDS, STUDY_FILE
-from hrpsim.sweeps.table import STATUS
-from hrpsim.sweeps.worlds.measures import (
+from hrpsim.sweeps.worlds.world_paths import FRICTION, ROBOT_FACTORS
+from hrpsim.sweeps.worlds.world_run import (
     ENTITY_OUTCOMES,
     ROBOT_OUTCOMES,
     WALK_OUTCOMES,
     WORLD_OUTCOMES,
 )
-from hrpsim.sweeps.worlds.world_paths import FRICTION, ROBOT_FACTORS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "study_file.md"
 TEXT = PAGE.read_text(encoding="utf-8")

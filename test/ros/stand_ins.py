@@ -8,11 +8,9 @@ from types import SimpleNamespace
 from hrpsim import World, load_model
 from hrpsim.ros.base.entities import Entities
 from hrpsim.ros.base.faults import Faults, Rejections
-from hrpsim.ros.base.interpolation import IntervalInterpolation
-from hrpsim.ros.base.stamped_queue import StampedQueue
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.stamps import SimulationClock, StampedQueue
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.ros.robot.joint_commands import JointCommands
+from hrpsim.ros.robot.joint_commands import IntervalInterpolation, JointCommands
 from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
 
 ARM = """<robot name="arm"><link name="world"/><link name="b"><inertial><mass value="1"/>

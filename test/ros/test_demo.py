@@ -15,7 +15,7 @@ from ros.conftest import LIMIT
 
 import hrpsim
 from hrpsim.bag import read_foot_wrenches
-from hrpsim.bag.foot_force_axes import swings
+from hrpsim.bag.foot_wrenches import swings
 from hrpsim.bag.reader import message_counts
 from hrpsim.cli import main
 from hrpsim.control import Footsteps, walking_pattern, write_sequence

@@ -80,7 +80,7 @@ def test_a_contact_sensor_publishes_its_contacts(monkeypatch):
     }
     contacts = made["r/foot_contact"]
     for heard in (0, 1):
-        contacts.listeners = heard
+        contacts.listeners = made["r/sole"].listeners = heard
         for _ in range(20):
             world.step(10)
             for one in publishers:

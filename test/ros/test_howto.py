@@ -14,7 +14,7 @@ from pages.commands import launch_text
 from hrpsim import World, load_model
 from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
-from hrpsim.ros.core.entity_bounds import bounding_box
+from hrpsim.ros.simulation.entity_services import bounding_box
 from robots import HRP2_LIKE
 
 ROOT = Path(__file__).resolve().parents[2]

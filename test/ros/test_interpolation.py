@@ -11,8 +11,8 @@ from ros.stand_ins import ARM, Rig
 
 import hrpsim
 from hrpsim.errors import StateError
-from hrpsim.ros.base.interpolation import IntervalInterpolation
 from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.robot.joint_commands import IntervalInterpolation
 
 STEP = 1e-3
 

@@ -13,15 +13,21 @@ from ros.stand_ins import ARM, Rig
 from hrpsim import World, WorldError, load_model, share_path
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.core.entity_bounds import meets_hull
 from hrpsim.ros.core.simulation_contents import (
     LoadedWorld,
     find_spawnables,
     find_worlds,
     load_source,
 )
-from hrpsim.world.file.about import EntityNotes, WorldNotes, read_notes
-from hrpsim.world.file.load_world import build_world, open_world, open_world_text
+from hrpsim.ros.simulation.entity_services import meets_hull
+from hrpsim.world.file.load_world import (
+    EntityNotes,
+    WorldNotes,
+    build_world,
+    open_world,
+    open_world_text,
+    read_notes,
+)
 
 
 def world_of_arm(time_step=2e-3):

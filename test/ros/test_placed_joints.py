@@ -11,7 +11,7 @@ from ros.stand_ins import Log, Rig, Topic
 
 from hrpsim import WorldError
 from hrpsim.ros.base.faults import Faults, Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue
+from hrpsim.ros.base.stamps import MessageQueue
 from hrpsim.ros.core.simulation_contents import SavedStates
 from hrpsim.ros.robot.placed_joints import PlacedJoints
 

@@ -20,7 +20,7 @@ from hrpsim.model.shapes.placement import IDENTITY
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.robot.joint_commands import LimitWatch
 from hrpsim.ros.robot.lockstep import CommandMissed
-from hrpsim.ros.simulation.simulation_node import Heartbeat
+from hrpsim.ros.simulation.simulation_node import heartbeat
 
 PACKAGE = Path(hrpsim.__file__).parent
 
@@ -259,7 +259,7 @@ def test_commands_beyond_limits_are_counted_and_named_once_a_second():
 def test_a_heartbeat_ends_with_its_block():
     beats = []
     end = time.monotonic() + LIMIT
-    with Heartbeat(0.01, beats.append):
+    with heartbeat(0.01, beats.append):
         while len(beats) < 2 and time.monotonic() < end:
             time.sleep(0.01)
     count = len(beats)

@@ -23,8 +23,7 @@ from ros.processes import command_line, descendants, have_ended
 from hrpsim import share_path, sweep
 from hrpsim.ros import domains, over_ros
 from hrpsim.ros.base.child_process import Processes
-from hrpsim.ros.sweeps.cell_folder import CONTROLLER, NODE
-from hrpsim.ros.sweeps.cell_processes import CellPairs
+from hrpsim.ros.sweeps.cell_processes import CONTROLLER, NODE, CellPairs
 from hrpsim.ros.sweeps.ros_scenario import RosScenario
 from hrpsim.sweeps import Design, SweepError, replay
 from hrpsim.sweeps.boundary import BoundaryScenario

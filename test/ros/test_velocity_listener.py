@@ -10,7 +10,7 @@ from geometry_msgs.msg import Twist, TwistStamped
 
 from hrpsim.control import Velocity
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.controller.velocity_listener import VelocityListener
+from hrpsim.ros.controller.controller_topics import VelocityListener
 
 NOW = Stamp(20, 0)
 

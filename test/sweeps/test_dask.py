@@ -122,7 +122,7 @@ def test_the_end_of_the_scheduler_is_an_error_and_nothing_is_lost(cluster, tmp_p
 
 def test_no_scheduler_is_an_error():
     with pytest.raises(SweepError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
-        with dask_executor("tcp://127.0.0.1:9", patience=1.0):
+        with dask_executor("tcp://127.0.0.1:9", timeout=1.0):
             pass
 
 

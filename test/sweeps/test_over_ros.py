@@ -14,11 +14,11 @@ from hrpsim import Box, WorldError, share_path
 from hrpsim.cli import main
 from hrpsim.control import Command, Controller, ControlLoop
 from hrpsim.ros import over_ros
-from hrpsim.ros.sweeps.cell_controller import CellController
-from hrpsim.ros.sweeps.cell_folder import (
+from hrpsim.ros.sweeps.cell_processes import (
     ABSENT,
     CONTROLLER,
     FINISHED,
+    CellController,
     CellFolder,
     CellRequest,
     cell_folder,
@@ -27,8 +27,7 @@ from hrpsim.ros.sweeps.cell_program import CellWatch
 from hrpsim.ros.sweeps.ros_scenario import RosScenario
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario
-from hrpsim.sweeps.worlds.measures import Measures, walk_outcomes
-from hrpsim.sweeps.worlds.world_run import Push
+from hrpsim.sweeps.worlds.world_run import Measures, Push, walk_outcomes
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 STAND = share_path("config/stand.yaml")

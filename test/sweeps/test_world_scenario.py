@@ -23,8 +23,7 @@ from hrpsim.control.framework.controller_host import ControllerHost
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.worlds.controllers import DisturbedController
-from hrpsim.sweeps.worlds.measures import Measures
-from hrpsim.sweeps.worlds.world_run import Push
+from hrpsim.sweeps.worlds.world_run import Measures, Push
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from robots import HRP2_LIKE
 

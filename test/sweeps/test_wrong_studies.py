@@ -20,8 +20,7 @@ from hrpsim.sweeps import Design, SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, Cell, run_cell
 from hrpsim.sweeps.executors import named_executor
-from hrpsim.sweeps.framework.errors import unknown_parameter
-from hrpsim.sweeps.framework.scenario import FunctionScenario
+from hrpsim.sweeps.framework.scenario import FunctionScenario, unknown_parameter
 from hrpsim.sweeps.store import open_store
 from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import planned

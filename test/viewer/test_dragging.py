@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, World, WorldError, load_model
-from hrpsim.viewer.dragging import Grip
+from hrpsim.viewer.session import Grip
 from robots import HRP2_LIKE
 
 STEP = 1e-3

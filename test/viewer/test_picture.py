@@ -12,8 +12,7 @@ from meshes import angle_bracket, write_dae, write_obj, write_stl
 from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, load_world, share_path
 from hrpsim.model.shapes.placement import IDENTITY
 from hrpsim.model.visuals import MeshFile, Visual, colored_meshes, load_mesh, visuals_of_model
-from hrpsim.viewer.arrows import contact_arrows, sensor_pose, wrench_arrows
-from hrpsim.viewer.drawing import Drawing
+from hrpsim.viewer.drawing import Drawing, contact_arrows, sensor_pose, wrench_arrows
 from hrpsim.viewer.signals import History, signals_of
 
 URDF = """<robot name="r">

@@ -12,8 +12,7 @@ from meshes import angle_bracket
 
 from hrpsim import Box, Capsule, Compound, HeightField, HrpsimError, Mesh, Sphere, World, load_model
 from hrpsim.viewer import Viewer
-from hrpsim.viewer.arrows import contact_arrows
-from hrpsim.viewer.drawing import SCENE
+from hrpsim.viewer.drawing import SCENE, contact_arrows
 from hrpsim.world.objects.body import rotation_matrix
 from robots import HRP2_LIKE
 

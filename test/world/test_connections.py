@@ -14,7 +14,7 @@ from world.joined import random_turn
 from world.scenes import GRAVITY, INTEGRATORS, momenta, one_joint, show, weightless
 
 from hrpsim import Box, Sphere, World, WorldError
-from hrpsim.model.connection_kinds import AXES, KINDS
+from hrpsim.model.described import AXES, KINDS
 
 STEP = 1e-3
 

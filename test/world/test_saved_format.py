@@ -10,9 +10,9 @@ import pytest
 from world.scenes import weightless
 
 from hrpsim import Sphere, WorldError
-from hrpsim.world.parts import saved_format
-from hrpsim.world.parts.saved_format import SavedFormat
+from hrpsim.world.parts import snapshots
 from hrpsim.world.parts.scenes import Scenes
+from hrpsim.world.parts.snapshots import SavedFormat
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def elsewhere(monkeypatch):
     """From the call on, this is another version of hrpsim, or another revision of this one."""
 
     def go(version="7.0", fields="other"):
-        monkeypatch.setattr(saved_format, "saved_format", lambda: SavedFormat(version, fields))
+        monkeypatch.setattr(snapshots, "saved_format", lambda: SavedFormat(version, fields))
 
     return go
 
@@ -56,7 +56,7 @@ def test_a_snapshot_that_does_not_say_its_version_is_refused(world, missing):
 
 def test_a_snapshot_of_other_fields_is_refused(world):
     snapshot = world.snapshot()
-    ours = saved_format.saved_format()
+    ours = snapshots.saved_format()
     for other, told in (
         (SavedFormat(ours.version, "other"), f"another revision of version {ours.version}"),
         (SavedFormat("7.0", ours.fields), f"version 7.0 of hrpsim.* version {ours.version}"),

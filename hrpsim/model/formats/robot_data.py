@@ -1,23 +1,35 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot independent of the format, and notes on what of its description is not simulated."""
+"""A robot independent of the format, its meshes as files, and what of it is not simulated."""
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import math
+import re
+import shutil
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from hrpsim.errors import ModelError
+from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.placement import IDENTITY, Placement
+from hrpsim.stored_files import cache_home, write_at_once
 
 WORLD_LINK = "world"  # the root link of a robot that does not float
 
 
 LONGEST_DELAY = 1.0  # of commands and of sensors [s]
+_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+_HEAD = b"hrpsim, metres".ljust(80, b" ")
+_SHOWN = 4  # names listed at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +186,6 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
     return name
 
 
-_SHOWN = 4  # names listed at most
-
-
 class Notes:
     """Notes by element, in the order in which they came up."""
 
@@ -196,3 +205,65 @@ class Notes:
             count = str(len(names)) + (f": {shown}" if shown else "")
             found.append(f"{element} ({count}): {why}")
         return found
+
+
+def cached_mesh(mesh: MeshData) -> Path:
+    """Return a file with this mesh: one below the cache folder, named by its content.
+
+    Where that cannot be written, one in a folder that is deleted with this process. ModelError if
+    neither can be written.
+    """
+    data = stl_of(mesh)
+    name = f"{_safe(mesh.name)}-{hashlib.sha256(data).hexdigest()[:20]}.stl"
+    failure: OSError | None = None
+    for folder in (_kept, _temporary):
+        try:
+            path = folder() / name
+            if not path.is_file() or path.stat().st_size != len(data):
+                write_at_once(path, data)
+            return path
+        except OSError as cause:
+            failure = cause
+    raise ModelError(f"mesh {mesh.name!r}: cannot be written: {failure}")
+
+
+def stl_of(mesh: MeshData) -> bytes:
+    """Return the mesh as a binary STL, single precision."""
+    corners = np.asarray(mesh.vertices, dtype=np.float64)[np.asarray(mesh.triangles)]
+    normals = doubled_areas(corners)
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    table = np.zeros(len(corners), dtype=_TRIANGLE)
+    table["normal"] = normals / np.where(lengths > 0.0, lengths, 1.0)
+    table["corners"] = corners
+    return _HEAD + np.uint32(len(table)).tobytes() + table.tobytes()
+
+
+def file_names(meshes: list[MeshData]) -> list[str]:
+    """Return a file name for each mesh, no two alike."""
+    names: list[str] = []
+    taken: set[str] = set()
+    for mesh in meshes:
+        stem, name, number = _safe(mesh.name), "", 1
+        while not name or name.lower() in taken:
+            name = f"{stem}.stl" if number == 1 else f"{stem}_{number}.stl"
+            number += 1
+        taken.add(name.lower())
+        names.append(name)
+    return names
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w.-]", "_", Path(name).name, flags=re.ASCII)[:60].strip(".") or "mesh"
+
+
+def _kept() -> Path:
+    """Return the folder of meshes that outlive the process."""
+    return cache_home() / "meshes"
+
+
+@lru_cache(maxsize=1)
+def _temporary() -> Path:
+    """Return a new folder, which is deleted with the process."""
+    folder = tempfile.mkdtemp(prefix="hrpsim-meshes-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)

@@ -17,25 +17,18 @@ import numpy as np
 from lxml import etree
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats.robot_data import (
-    JointData,
-    LinkData,
-    MeshData,
-    MeshFile,
-    RobotData,
-    ShapeData,
-    TendonData,
-)
+from hrpsim.model.formats import robot_data
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.urdf.document import Document
 
 # In place of the missing limit of a joint with one position limit: out of reach.
 _NO_LIMIT = 1e12
 
-MeshUri = Callable[[MeshData | MeshFile], str]
+MeshUri = Callable[[robot_data.MeshData | robot_data.MeshFile], str]
+VERSIONS = ("1.0", "1.1", "1.2")
 
 
-def write_urdf(robot: RobotData, mesh_uri: MeshUri) -> str:
+def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> str:
     """Return URDF text; `mesh_uri` says by which URI each mesh is named.
 
     ModelError for a name that XML cannot hold.
@@ -59,7 +52,7 @@ def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
     return roll, pitch, yaw
 
 
-def _robot(robot: RobotData, mesh_uri: MeshUri):
+def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
     root = etree.Element("robot", name=robot.name)
     for link in robot.links.values():
         _link(root, link, mesh_uri)
@@ -97,7 +90,7 @@ def _robot(robot: RobotData, mesh_uri: MeshUri):
     return root
 
 
-def _link(root, link: LinkData, mesh_uri: MeshUri) -> None:
+def _link(root, link: robot_data.LinkData, mesh_uri: MeshUri) -> None:
     element = etree.SubElement(root, "link", name=link.name)
     if link.inertial is not None:
         mass, com, inertia = link.inertial
@@ -119,18 +112,18 @@ def _link(root, link: LinkData, mesh_uri: MeshUri) -> None:
         _shape(element, "collision", _collision_name(link, index), shape, mesh_uri)
 
 
-def _collision_name(link: LinkData, index: int) -> str:
+def _collision_name(link: robot_data.LinkData, index: int) -> str:
     return f"{link.name}_{index}"
 
 
-def _shape(link, tag: str, name: str, shape: ShapeData, mesh_uri: MeshUri):
+def _shape(link, tag: str, name: str, shape: robot_data.ShapeData, mesh_uri: MeshUri):
     element = etree.SubElement(link, tag, name=name)
     _origin(element, shape.placement)
     geometry = etree.SubElement(element, "geometry")
     if shape.kind == "mesh":
         assert shape.mesh is not None
         mesh = etree.SubElement(geometry, "mesh", filename=mesh_uri(shape.mesh))
-        if isinstance(shape.mesh, MeshFile) and shape.mesh.scale != (1.0, 1.0, 1.0):
+        if isinstance(shape.mesh, robot_data.MeshFile) and shape.mesh.scale != (1.0, 1.0, 1.0):
             mesh.set("scale", exact_text(shape.mesh.scale))
     elif shape.kind == "box":
         etree.SubElement(geometry, "box", size=exact_text(shape.size))
@@ -146,7 +139,7 @@ def _shape(link, tag: str, name: str, shape: ShapeData, mesh_uri: MeshUri):
     return element
 
 
-def _joint(root, joint: JointData) -> None:
+def _joint(root, joint: robot_data.JointData) -> None:
     unlimited = joint.lower == -math.inf and joint.upper == math.inf
     kind = joint.type
     if kind == "revolute" and unlimited:
@@ -178,7 +171,7 @@ def _joint(root, joint: JointData) -> None:
         etree.SubElement(element, "mimic", joint=leader, **settings)
 
 
-def _joint_extension(root, joint: JointData) -> None:
+def _joint_extension(root, joint: robot_data.JointData) -> None:
     if joint.stiffness:
         stiffness, rest = exact_text([joint.stiffness]), exact_text([joint.rest])
         _extension(root, joint.name, "spring", stiffness=stiffness, damping="0", rest=rest)
@@ -192,7 +185,7 @@ def _joint_extension(root, joint: JointData) -> None:
         _extension(root, joint.name, "actuator", **texts)
 
 
-def _tendon(root, tendon: TendonData) -> None:
+def _tendon(root, tendon: robot_data.TendonData) -> None:
     (first, second), (a, b) = tendon.joints, tendon.coefficients
     numbers = {"coefficient": a, "joint_coefficient": b}
     if tendon.gains is not None:
@@ -203,7 +196,7 @@ def _tendon(root, tendon: TendonData) -> None:
     _extension(root, first, "tendon", name=tendon.name, joint=second, **attributes)
 
 
-def _link_extension(root, link: LinkData) -> None:
+def _link_extension(root, link: robot_data.LinkData) -> None:
     if link.material is not None:
         _extension(root, link.name, "material", name=link.material)
     for index, shape in enumerate(link.collisions):
@@ -234,9 +227,6 @@ def _pose(placement: Placement) -> tuple[str, str]:
 def exact_text(numbers: Iterable[float]) -> str:
     """Return numbers as text that gives them back exactly."""
     return " ".join(repr(float(number)) for number in numbers)
-
-
-VERSIONS = ("1.0", "1.1", "1.2")
 
 
 def read_urdf(text: str, label: str, has_lines: bool = True) -> Document:

@@ -1,23 +1,124 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Convert the actuators of a compiled MJCF."""
+"""Convert the actuators, motors and driven tendons of a compiled MJCF."""
 
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hrpsim.model.formats.robot_data import LONGEST_DELAY, JointData, Notes, RobotData, TendonData
-from hrpsim.model.mjcf.motors import KINDS, motor_properties, servo_of, why_not_servo
 from hrpsim.model.mjcf.read import MjcfModel
-from hrpsim.model.mjcf.tendons import joints_of_tendon
 from hrpsim.model.mjcf.tree import BodyTree
 
 _SCALAR_JOINTS = ("HINGE", "SLIDE")
 Commanded: TypeAlias = dict[str, tuple[str, ...]]
+_INPUTS = {1: "position", 2: "velocity", 4: "effort"}  # bits of actuator_ctrlspec
+_NO_INPUT = 16
+KINDS = ("PID", "DCMOTOR")
+_OWN = ("stiffness", "damping", "frictionloss", "limited", "armature", "actfrclimited")
+
+
+def joints_of_tendon(m: MjcfModel, tendon: int) -> list[tuple[int, float]]:
+    """Return (joint, coefficient) of a fixed tendon; nothing of a spatial one."""
+    first = int(m.tendon_adr[tendon])
+    wraps = range(first, first + int(m.tendon_num[tendon]))
+    if any(m.kind("mjtWrap", m.wrap_type[k]) != "JOINT" for k in wraps):
+        return []
+    return [(int(m.wrap_objid[k]), float(m.wrap_prm[k])) for k in wraps if m.wrap_prm[k]]
+
+
+def note_tendons(m: MjcfModel, notes: Notes) -> None:
+    """Note spatial tendons, and what fixed ones do besides joining joints to an actuator."""
+    for tendon, name in enumerate(m.names.get("tendon", [])):
+        if not joints_of_tendon(m, tendon):
+            notes.add("tendon", "not simulated", name)
+            continue
+        for what in _OWN:
+            values = getattr(m, f"tendon_{what}")
+            if values is not None and np.any(values[tendon]):
+                notes.add(f"tendon {what}", "not simulated", name)
+
+
+def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...], float, float]:
+    """Return the inputs, kp and kd of a PID servo or a DC motor with a controller.
+
+    Its force is kp (position - length) + kd (velocity - rate) + effort, an input that it has not
+    being 0. Other actuators, and a DC motor that takes a voltage, have no such inputs.
+
+    Args:
+        kind: name of the gain's type.
+        spec: actuator_ctrlspec.
+        gain: actuator_gainprm.
+        bias: actuator_biasprm.
+    """
+    if kind not in KINDS:
+        return (), 0.0, 0.0
+    inputs = tuple(name for bit, name in _INPUTS.items() if spec & bit)
+    kp, kd = (-bias[1], -bias[2]) if kind == "PID" else (gain[4], gain[6])
+    return inputs, float(kp), float(kd)
+
+
+def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
+    """Return the gain of the integral, its bound [rad s] and the slew rate of a servo; 0: none."""
+    gain, dynamics = m.actuator_gainprm[k], m.actuator_dynprm[k]
+    if m.kind("mjtGain", m.actuator_gaintype[k]) == "PID":
+        return float(gain[0]), float(dynamics[0]), float(dynamics[1])
+    return float(gain[5]), float(dynamics[8]), float(dynamics[7])
+
+
+def why_not_servo(m: MjcfModel, k: int) -> str:
+    """Return what a PID servo or a DC motor has that is not simulated, or ""."""
+    kind, spec = m.kind("mjtGain", m.actuator_gaintype[k]), int(m.actuator_ctrlspec[k])
+    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    inputs, kp, kd = servo_of(kind, spec, gain, bias)
+    integral, _, slew = _servo_states(m, k)
+    states = {"an integral or a slew rate without kp": kp == 0.0 and (integral or slew)}
+    if kind != "PID":
+        states |= {
+            "a dcmotor with inductance": dynamics[0],
+            "a dcmotor with cogging": bias[0],
+            "a dcmotor without input": spec & _NO_INPUT,
+            "a dcmotor whose resistance changes with its heat": dynamics[2] and gain[2],
+        }
+    if inputs and ((kp > 0.0 and "position" not in inputs) or (kd > 0.0 and inputs == ("effort",))):
+        return "with gains but without their input"
+    if kp < 0.0 or kd < 0.0:
+        return "that pushes away from its target"
+    return next((what for what, value in states.items() if value), "")
+
+
+def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
+    """Return the properties of `hrpsim.Actuator` that a servo or DC motor has, behind a gear.
+
+    LuGre friction is dry friction with Stribeck's curve: the same in steady sliding, without the
+    deflection of the bristles.
+    """
+    kind = m.kind("mjtGain", m.actuator_gaintype[k])
+    found: dict[str, float] = {}
+    if kind not in KINDS:
+        return found
+    integral, bound, slew = _servo_states(m, k)
+    if integral:
+        found["integral_gain"] = integral * gear * gear
+        if bound:
+            found["integral_limit"] = integral * bound * gear
+    if slew:
+        found["slew_rate"] = slew / gear
+    if kind == "PID":
+        return found
+    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    if gain[7] > 0.0:
+        found |= {"voltage": gain[7], "resistance": gain[0], "torque_constant": gain[1]}
+        found["gear_ratio"] = gear
+    if dynamics[5] > 0.0:
+        found |= {"coulomb_friction": bias[3] * gear, "static_friction": bias[4] * gear}
+        if bias[5] > 0.0:
+            found["stribeck_velocity"] = bias[5] / gear
+    return {name: float(value) for name, value in found.items()}
 
 
 def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:

@@ -41,6 +41,10 @@ _NO_NUMBERS = {
     *("assetdir", "meshdir", "texturedir", "content_type", "user", "data", "value"),
 }
 _FILES = 1000  # that include each other
+_CHILD = Path(__file__).with_name("compile_child.py")
+_NOT_INSTALLED, _REFUSED = 3, 4
+_UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
+_LINE = re.compile(r"\s*\n\s*")
 
 
 class MjcfSource:
@@ -115,12 +119,6 @@ class MjcfSource:
             for above in (folder, self._top):
                 if name and above is not None:
                     self._open(above / name, is_part and element.tag == "include")
-
-
-_CHILD = Path(__file__).with_name("compile_child.py")
-_NOT_INSTALLED, _REFUSED = 3, 4
-_UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
-_LINE = re.compile(r"\s*\n\s*")
 
 
 class MjcfModel:

@@ -13,20 +13,22 @@ import numpy as np
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import Notes, ShapeData
-from hrpsim.model.openhrp.assembly import Part, placed_mass, placement_of
-from hrpsim.model.openhrp.body_values import Values
-from hrpsim.model.openhrp.link_geometry import (
+from hrpsim.model.openhrp.assembly import (
     MESH_SUFFIXES,
     Color,
+    Part,
     affine,
     hull_shape,
     mesh_file_shape,
     mesh_shape,
+    placed_mass,
+    placement_of,
     primitive,
     swept,
     triangles_of,
 )
-from hrpsim.model.openhrp.vrml_shapes import named_vrml_shapes, read_vrml_file
+from hrpsim.model.openhrp.body_values import Values
+from hrpsim.model.openhrp.wrl import named_vrml_shapes, read_vrml_file
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.text_file import read_text
 from hrpsim.yaml_text import YamlText, parse_yaml

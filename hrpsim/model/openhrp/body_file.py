@@ -15,10 +15,9 @@ import numpy as np
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value, unknown_name
 from hrpsim.model.formats.robot_data import LoopData, Notes, RobotData
-from hrpsim.model.openhrp.assembly import Part, assembled, copied
+from hrpsim.model.openhrp.assembly import Part, affine, assembled, copied
 from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.openhrp.body_values import Values
-from hrpsim.model.openhrp.link_geometry import affine
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.text_file import read_text

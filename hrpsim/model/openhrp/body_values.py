@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from hrpsim.errors import shown_value
-from hrpsim.model.openhrp.link_geometry import axis_angle
+from hrpsim.model.openhrp.assembly import axis_angle
 
 _LARGE = 1e12
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value
-from hrpsim.model.openhrp.link_geometry import axis_angle
+from hrpsim.model.openhrp.assembly import axis_angle
 
 _PASSED = re.compile(r"(?:[\s,]+|#[^\r\n]*)*")  # on its own: it never fails, so never goes back
 _TOKEN = re.compile(

@@ -12,15 +12,8 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError
+from hrpsim.model.shapes import mesh_topology
 from hrpsim.model.shapes.mesh_integrals import areas, signed_volumes
-from hrpsim.model.shapes.mesh_topology import (
-    closed_parts,
-    directed_edges,
-    edge_neighbours,
-    joined_sides,
-    parts_of,
-    shared_edges,
-)
 
 WELD = 1e-7  # vertices nearer than about this part of the mesh's extent are one
 FLAT = 1e-7  # a triangle lower than this part of its longest side has no area
@@ -51,8 +44,8 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
         triangles, turned = _outward(vertices, triangles)
         if turned:
             notes.append(f"{turned} triangles of closed parts faced inwards: turned")
-        alone = joined_sides(vertices, triangles) == np.arange(3 * len(triangles))
-        number, uses = shared_edges(triangles)
+        alone = mesh_topology.joined_sides(vertices, triangles) == np.arange(3 * len(triangles))
+        number, uses = mesh_topology.shared_edges(triangles)
         if torn := len(np.unique(number[alone & (uses > 1)[number]])):
             notes.append(
                 f"at {torn} edges of several triangles the surface does not continue: it is open"
@@ -90,7 +83,7 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         flat = np.flatnonzero(_heights(vertices, triangles) < FLAT)
         if len(flat) == 0:
             return triangles
-        number, _ = shared_edges(triangles)
+        number, _ = mesh_topology.shared_edges(triangles)
         holders: dict[int, list[int]] = {}
         wanted = set(number.reshape(-1, 3)[flat].ravel().tolist())
         for edge in np.flatnonzero(np.isin(number, list(wanted))):
@@ -132,8 +125,8 @@ def _heights(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
     """Wind the triangles of each part in one direction; return them and how many were turned."""
-    pairs = edge_neighbours(triangles)
-    edges = directed_edges(triangles)
+    pairs = mesh_topology.edge_neighbours(triangles)
+    edges = mesh_topology.directed_edges(triangles)
     clash = edges[pairs[:, 0], 0] == edges[pairs[:, 1], 0]
     if not clash.any():
         return triangles, 0
@@ -164,12 +157,12 @@ def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
 def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, int]:
     """Turn closed parts that face inwards and bound no cavity; return how many triangles turned."""
     volumes = signed_volumes(vertices, triangles)
-    count, part = parts_of(triangles)
+    count, part = mesh_topology.parts_of(triangles)
     of_part = np.bincount(part, weights=volumes, minlength=count)
     if (of_part >= 0.0).all():
         return triangles, 0
     turn = np.zeros(count, dtype=bool)
-    closed = closed_parts(triangles, count, part)
+    closed = mesh_topology.closed_parts(triangles, count, part)
     order = np.argsort(part, kind="stable")
     ends = np.cumsum(np.bincount(part, minlength=count))
     starts = np.concatenate([[0], ends[:-1]])

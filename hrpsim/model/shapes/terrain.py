@@ -21,6 +21,10 @@ from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Mesh, _positive
 from hrpsim.model.shapes.mesh_files import TRIANGLE_LIMIT
 
+_SMALLEST_STONE = 0.5  # part of the size of a stone
+_LOWEST_STONE = 0.25  # part of the height of rubble
+_WAVES = 12
+
 
 class HeightField(Mesh):
     """A surface z = heights[i, j] [m] over a rectangular grid, solid beneath; for static shapes.
@@ -96,11 +100,6 @@ def _two(name: str, given) -> np.ndarray:
     if not (np.isfinite(values).all() and (values > 0.0).all()):
         raise ModelError(f"HeightField: {name} must be positive and finite, got {given!r}")
     return values
-
-
-_SMALLEST_STONE = 0.5  # part of the size of a stone
-_LOWEST_STONE = 0.25  # part of the height of rubble
-_WAVES = 12
 
 
 def stairs(count: int, rise: float, run: float, width: float, landing: float = 0.0) -> Compound:

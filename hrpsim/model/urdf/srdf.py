@@ -18,7 +18,7 @@ from lxml import etree
 
 from hrpsim.errors import ModelError
 from hrpsim.model.urdf.document import Document
-from hrpsim.model.urdf.source import read_source
+from hrpsim.model.urdf.xacro_text import read_source
 
 Pair = tuple[str, str]
 

@@ -23,9 +23,8 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.model.urdf.xacro_text import is_xacro
 from hrpsim.resources import share_path
-from hrpsim.world.file.about import EntityNotes
 from hrpsim.world.file.load_shapes import read_shape
-from hrpsim.world.file.load_world import read_body
+from hrpsim.world.file.load_world import EntityNotes, read_body
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot

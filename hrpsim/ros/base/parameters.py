@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-    SetParametersResult,
-)
+from rcl_interfaces import msg
 from rclpy.exceptions import InvalidParameterTypeException, ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -41,18 +36,18 @@ class Specification:
     choices: tuple[str, ...] = ()
     read_only: bool = True
 
-    def descriptor(self) -> ParameterDescriptor:
+    def descriptor(self) -> msg.ParameterDescriptor:
         """Return the descriptor that `ros2 param describe` shows."""
-        descriptor = ParameterDescriptor(description=self.description, read_only=self.read_only)
+        descriptor = msg.ParameterDescriptor(description=self.description, read_only=self.read_only)
         if self.choices:
             descriptor.additional_constraints = self._allowed
         if self.lowest is not None and isinstance(self.default, float):
             descriptor.floating_point_range = [
-                FloatingPointRange(from_value=self.lowest, to_value=self.highest)
+                msg.FloatingPointRange(from_value=self.lowest, to_value=self.highest)
             ]
         elif self.lowest is not None:
             descriptor.integer_range = [
-                IntegerRange(from_value=self.lowest, to_value=self.highest, step=1)
+                msg.IntegerRange(from_value=self.lowest, to_value=self.highest, step=1)
             ]
         return descriptor
 
@@ -361,7 +356,7 @@ def on_change(
     ""; the whole request is then refused with this reason.
     """
 
-    def checked(parameters: list[Parameter]) -> SetParametersResult:
+    def checked(parameters: list[Parameter]) -> msg.SetParametersResult:
         for parameter in parameters:
             name, value = parameter.name, parameter.value
             declared = SPECIFICATIONS.get(name)
@@ -372,8 +367,8 @@ def on_change(
                 problem = declared.problem(name, value) if declared else ""
                 problem = problem or check(name, value)
             if problem:
-                return SetParametersResult(successful=False, reason=problem)
-        return SetParametersResult(successful=True)
+                return msg.SetParametersResult(successful=False, reason=problem)
+        return msg.SetParametersResult(successful=True)
 
     def changed(parameters: list[Parameter]) -> None:
         for parameter in parameters:

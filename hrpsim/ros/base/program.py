@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable
 
 from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import ends_while_computing
 from hrpsim.orphans import end_with_parent
-from hrpsim.ros.base.child_process import own_shared_memory
-from hrpsim.ros.base.domain import profiles_variable
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.child_process import own_shared_memory, profiles_variable
 
 # The remedy for an error of rcl that has these words.
 _REMEDIES = {
@@ -24,6 +23,77 @@ _REMEDIES = {
     "ros__parameters": "it takes 'hrpsim: {ros__parameters: {real_time_factor: 2.0}}', each level "
     "further in than the one above",
 }
+_LONGEST_SILENCE = 1.0  # of a signal with code that does not poll [s, wall]
+
+
+class StopSignal:
+    """Sets `requested` at these signals; use it around the life of a process.
+
+    Until `loop_started` is called there is nothing to shut down and the first signal raises
+    KeyboardInterrupt; from then on signals only set `requested`, so that a second Ctrl-C (a
+    terminal and a launcher often send one each) cannot interrupt the shutdown. A terminal that is
+    closed sends SIGHUP; under `nohup` it stays ignored.
+    Code of users may never return: after `user_code_started` a signal raises KeyboardInterrupt in
+    it if `requested` is not polled within 1 s, and a further one then ends the process.
+    """
+
+    def __init__(self):
+        self.requested = False
+        self._looping = False
+        self._polled = False
+        self._interrupted = False
+
+    def __enter__(self) -> StopSignal:
+        self._previous = {
+            number: signal.signal(number, self._handle)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+        }
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._polled = True
+        for number, handler in self._previous.items():
+            # After a request the process ignores further signals until it has ended.
+            signal.signal(number, signal.SIG_IGN if self.requested else handler)
+
+    def loop_started(self) -> None:
+        """Declare that `requested` is polled regularly from now on.
+
+        Raise KeyboardInterrupt if an earlier one was lost: Python only prints an exception that is
+        raised in a destructor or a callback of the interpreter.
+        """
+        self._looping = True
+        if self.requested:
+            raise KeyboardInterrupt
+
+    def user_code_started(self) -> None:
+        """As `loop_started`, where the loop calls the code of users."""
+        if signal.SIGALRM not in self._previous:
+            self._previous[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._interrupt)
+        self.loop_started()
+
+    def __call__(self) -> bool:
+        """Return whether an end was requested."""
+        self._polled = self._polled or self.requested
+        return self.requested
+
+    def _handle(self, number, frame) -> None:
+        first = not self.requested
+        self.requested = True
+        if first and not self._looping:
+            raise KeyboardInterrupt
+        waits = signal.SIGALRM in self._previous and not self._polled
+        if waits and not signal.getitimer(signal.ITIMER_REAL)[0]:
+            signal.setitimer(signal.ITIMER_REAL, _LONGEST_SILENCE)
+
+    def _interrupt(self, number, frame) -> None:
+        if self._polled:
+            return
+        if self._interrupted:
+            os._exit(128 + signal.SIGINT)
+        self._interrupted = True
+        raise KeyboardInterrupt
 
 
 def run_program(

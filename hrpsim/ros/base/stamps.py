@@ -1,12 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Simulated time in ROS: integer nanoseconds that never decrease. Needs no ROS."""
+"""Simulated time in ROS, integer nanoseconds that never decrease; when messages are due.
+
+Needs no ROS: the source of messages is a PolledSubscription, or an object with its methods.
+"""
 
 from __future__ import annotations
 
+import heapq
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hrpsim.constants import NANOSECONDS
 
@@ -14,6 +19,8 @@ if TYPE_CHECKING:
     from builtin_interfaces.msg import Time
 
 _ROUNDING = 1e-3  # of a step: stamps are whole nanoseconds
+_LONGEST_HOLD = 1.0  # [s]; a stamp further ahead is of another clock
+_MOST_HELD = 2000
 
 
 class Stamp(NamedTuple):
@@ -68,3 +75,77 @@ class SimulationClock:
     def stamp_at(self, steps: int) -> Stamp:
         """Return the stamp of the time after `steps` steps."""
         return Stamp(*divmod(round(steps * self.time_step * NANOSECONDS), NANOSECONDS))
+
+
+class MessageQueue:
+    """The messages of one topic; each is due when it arrives."""
+
+    def __init__(self, source):
+        self._source = source
+        self.topic, self.publisher_count = source.topic, source.publisher_count
+        self.lost_count = 0  # messages that were lost in transport, if these are counted
+
+    def take_due(self) -> Iterable[Any]:
+        """Return the messages that are due now, in order."""
+        return [message for message, _ in self._source.take_all()]
+
+    def accepted(self) -> None:
+        """Note that the last returned message has been accepted."""
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before a held message is due."""
+        return most
+
+    def discard(self) -> None:
+        """Drop all that has arrived or is held: it was meant for the time before a reset."""
+        for _ in self._source.take_all():
+            pass
+
+
+class StampedQueue(MessageQueue):
+    """Messages with a header; each is due when its stamp is reached.
+
+    A message with a stamp in the past, or more than 1 s of simulated time ahead, is due at once.
+    """
+
+    def __init__(self, source, clock: SimulationClock):
+        super().__init__(source)
+        self._clock = clock
+        self._held: list[tuple[int, int, Any]] = []  # heap of (step, order, message)
+        self._order = 0
+        self._last_number: int | None = None
+
+    def take_due(self) -> list[Any]:
+        """Return the messages that are due now: first new ones, then those that were held."""
+        due = []
+        for message, info in self._source.take_all():
+            self._count_lost(info.get("publication_sequence_number"))
+            step = self._clock.step_at(message.header.stamp)
+            ahead = (step - self._clock.steps) * self._clock.time_step
+            if 0 < ahead <= _LONGEST_HOLD and len(self._held) < _MOST_HELD:
+                self._order += 1
+                heapq.heappush(self._held, (step, self._order, message))
+            else:
+                due.append(message)
+        while self._held and self._held[0][0] <= self._clock.steps:
+            due.append(heapq.heappop(self._held)[2])
+        return due
+
+    def steps_to_next(self, most: int) -> int:
+        """Return how many steps, at most `most`, can be made before a held message is due."""
+        return min(most, self._held[0][0] - self._clock.steps) if self._held else most
+
+    def discard(self) -> None:
+        """Drop all that has arrived or is held: it was meant for the time before a reset."""
+        super().discard()
+        self._held.clear()
+        self._last_number = None
+
+    def _count_lost(self, number: int | None) -> None:
+        """Count gaps in the publisher's sequence numbers; unknown with several publishers."""
+        if number is None or self._source.publisher_count() != 1:
+            self._last_number = None
+            return
+        if self._last_number is not None and number > self._last_number + 1:
+            self.lost_count += number - self._last_number - 1
+        self._last_number = number

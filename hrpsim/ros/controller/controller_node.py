@@ -39,13 +39,13 @@ from hrpsim.ros.base.parameters import (
     named_values,
     warn_of_unknown,
 )
-from hrpsim.ros.base.program import run_program
+from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.base.stop_signal import StopSignal
 from hrpsim.ros.controller.controller_topics import (
     CommandPublisher,
     DescriptionListener,
     StateListener,
+    VelocityListener,
     WantedPeriod,
 )
 from hrpsim.ros.controller.manager_services import (
@@ -53,7 +53,6 @@ from hrpsim.ros.controller.manager_services import (
     ManagerServices,
     offer_manager_services,
 )
-from hrpsim.ros.controller.velocity_listener import VelocityListener
 from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]

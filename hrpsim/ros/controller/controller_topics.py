@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller's topics: the robot's description, states of one stamp, commands, their period."""
+"""A controller's topics: description, states of one stamp, commands, their period, cmd_vel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
@@ -22,6 +22,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import Imu, JointState, PointCloud2
 from std_msgs.msg import String
 
+from hrpsim.constants import NANOSECONDS
 from hrpsim.control.framework.contact_points import ContactSums
 from hrpsim.control.framework.controller import (
     BaseReading,
@@ -31,6 +32,7 @@ from hrpsim.control.framework.controller import (
     controlled_joints,
 )
 from hrpsim.control.framework.controller_host import TRUE, Needs, seconds_of
+from hrpsim.control.pattern.velocity_footsteps import Velocity
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -47,6 +49,7 @@ _DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s i
 _MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
 _PARAMETER = "control_period"
 _TIMEOUT = 20.0  # with nodes that do not answer [s, wall]; an answer ends the wait at once
+_LONGEST_LEAD = NANOSECONDS  # a stamp further ahead is of another clock
 
 
 @lru_cache(8)
@@ -308,3 +311,41 @@ class WantedPeriod:
         for name, client in self._clients.items():
             if name not in self._answers and client.service_is_ready():
                 self._answers[name] = client.call_async(GetParameters.Request(names=[_PARAMETER]))
+
+
+class VelocityListener:
+    """Hands the velocities of cmd_vel to a controller's `command_velocity`.
+
+    Of a Twist it takes linear.x, linear.y and angular.z. One counts from the time of its stamp on,
+    if that lies at most 1 s of simulated time ahead; any other, and one without a stamp, from now.
+
+    Args:
+        node: of the controller.
+        controller: that has `command_velocity(velocity, time)`.
+        stamped: whether the topic has TwistStamped in place of Twist.
+    """
+
+    def __init__(self, node: Node, controller: Any, stamped: bool):
+        kind = TwistStamped if stamped else Twist
+        self._subscription = PolledSubscription(node, kind, "cmd_vel", qos.COMMAND)
+        self._controller, self._stamped = controller, stamped
+        self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
+
+    def poll(self, now: Stamp) -> None:
+        """Take what has arrived; invalid messages are counted and logged."""
+        for message, _ in self._subscription.take_all():
+            try:
+                twist = message.twist if self._stamped else message
+                velocity = Velocity(twist.linear.x, twist.linear.y, twist.angular.z)
+                if not np.isfinite(velocity).all():
+                    raise HrpsimError("it has values that are not finite")
+                self._controller.command_velocity(velocity, seconds_of(self._time(message, now)))
+            except Exception as error:
+                self.rejections.note(error, self._subscription.topic, "the walk continues")
+
+    def _time(self, message, now: Stamp) -> int:
+        """Return the time from which a message counts [ns]."""
+        if not self._stamped:
+            return now.total
+        stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec).total
+        return stamp if 0 < stamp - now.total <= _LONGEST_LEAD else now.total

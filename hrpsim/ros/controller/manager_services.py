@@ -19,9 +19,8 @@ from std_srvs.srv import SetBool
 
 from hrpsim.control.controller_group import FINISHED, INACTIVE, UNLOADED, ControllerGroup, Member
 from hrpsim.control.framework.controller import ControllerError
-from hrpsim.errors import HrpsimError, require_name
+from hrpsim.errors import HrpsimError, optional_module, require_name
 from hrpsim.ros.base import qos
-from hrpsim.ros.base.optional_packages import optional_module
 
 PACKAGE = "controller_manager_msgs"
 BEST_EFFORT, STRICT, AUTO, FORCE_AUTO = 1, 2, 3, 4  # of SwitchController

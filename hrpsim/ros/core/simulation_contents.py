@@ -15,9 +15,8 @@ from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.resources import share_path
 from hrpsim.ros.base.entities import Entities, Refusal, located
-from hrpsim.world.file.about import WorldNotes, read_notes
+from hrpsim.world.file import load_world
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load_world import described_robots, open_world, open_world_text
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
@@ -36,7 +35,7 @@ _LONGEST_NAME = 200  # [letters]
 class LoadedWorld(NamedTuple):
     """Notes on a world, and its source: `uri`, or `text`."""
 
-    notes: WorldNotes = WorldNotes()
+    notes: load_world.WorldNotes = load_world.WorldNotes()
     uri: str = ""
     text: str = ""
     xacro_arguments: tuple[str, ...] = ()  # "name:=value", in addition to the file's
@@ -56,11 +55,11 @@ def load_source(
     entities.refuse_large(source)
     with _refusals():
         if isinstance(source, Path):
-            reader = open_world(source)
+            reader = load_world.open_world(source)
         else:
-            reader = open_world_text(source, "resource_string")
-        notes = read_notes(reader)
-        for path in described_robots(reader):
+            reader = load_world.open_world_text(source, "resource_string")
+        notes = load_world.read_notes(reader)
+        for path in load_world.described_robots(reader):
             entities.refuse_large(path)
             entities.refuse_xacro(path)
         world = build(reader)
@@ -98,7 +97,7 @@ class WorldEntry(NamedTuple):
     """A world that can be loaded from `uri`."""
 
     uri: str
-    notes: WorldNotes
+    notes: load_world.WorldNotes
 
 
 def find_worlds(sources: Iterable[str]) -> Found:
@@ -106,7 +105,7 @@ def find_worlds(sources: Iterable[str]) -> Found:
 
     def worlds_at(path: Path, prefix: str = "") -> list[WorldEntry]:
         if path.is_file():
-            return [WorldEntry(str(path), read_notes(open_world(path)))]
+            return [WorldEntry(str(path), load_world.read_notes(load_world.open_world(path)))]
         return [
             WorldEntry(prefix + file.name if prefix else str(file), notes)
             for file in _files(path, KINDS)
@@ -164,10 +163,10 @@ def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
     return iter(found[:_MOST_FILES])
 
 
-def _notes_of(path: Path) -> WorldNotes | None:
+def _notes_of(path: Path) -> load_world.WorldNotes | None:
     """Return the notes of a world file; None for another kind of file."""
     try:
-        return read_notes(open_world(path))
+        return load_world.read_notes(load_world.open_world(path))
     except HrpsimError:
         return None
 

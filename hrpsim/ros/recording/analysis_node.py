@@ -30,8 +30,7 @@ from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.base.parameters import Specification, declare, warn_of_unknown
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 
 _PARAMETERS = dict(
     cutoff=Specification(

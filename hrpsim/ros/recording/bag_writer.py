@@ -19,19 +19,11 @@ from io import SEEK_END, BytesIO
 from pathlib import Path
 
 from rclpy.qos import QoSProfile
-from rosbags.interfaces import (
-    Connection,
-    Qos,
-    QosDurability,
-    QosHistory,
-    QosLiveliness,
-    QosReliability,
-    QosTime,
-)
+from rosbags import interfaces
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from hrpsim.bag.files import LOST_MESSAGES
+from hrpsim.bag.reader import LOST_MESSAGES
 from hrpsim.errors import HrpsimError
 
 _LENGTH = struct.Struct("<I")
@@ -108,7 +100,7 @@ class BagWriter:
         plugin = StoragePlugin[storage.upper()]
         self._writer = Writer(path, version=9, storage_plugin=plugin)
         self._types = get_typestore(Stores.EMPTY)
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[str, interfaces.Connection] = {}
         self._not_kept = 0  # bytes
         self._next_keep = 0.0  # [s, wall]
 
@@ -196,16 +188,16 @@ def _types_within(definition) -> list[str]:
     return names
 
 
-def _offered(qos: QoSProfile) -> Qos:
-    forever = QosTime(9223372036, 854775807)
-    return Qos(
-        QosHistory[qos.history.name],
+def _offered(qos: QoSProfile) -> interfaces.Qos:
+    forever = interfaces.QosTime(9223372036, 854775807)
+    return interfaces.Qos(
+        interfaces.QosHistory[qos.history.name],
         qos.depth,
-        QosReliability[qos.reliability.name],
-        QosDurability[qos.durability.name],
+        interfaces.QosReliability[qos.reliability.name],
+        interfaces.QosDurability[qos.durability.name],
         forever,
         forever,
-        QosLiveliness.AUTOMATIC,
+        interfaces.QosLiveliness.AUTOMATIC,
         forever,
         False,
     )

@@ -14,8 +14,7 @@ import time
 from pathlib import Path
 
 from hrpsim.arguments import not_negative
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 
 _POLL_PERIOD = 0.005  # [s, wall]
 _DISCOVERY_PERIOD = 0.5  # [s, wall]

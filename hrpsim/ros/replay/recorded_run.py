@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import voluptuous as vol
 
-from hrpsim.bag.files import BagError
-from hrpsim.bag.reader import full_name, messages, timed_messages, topic_types
+from hrpsim.bag.reader import BagError, full_name, messages, timed_messages, topic_types
 from hrpsim.ros.core.simulation_contents import DESCRIPTION_VERSION
 from hrpsim.ros.robot.robot_inputs import COMMANDS
 from hrpsim.schema import flag, numeric, vector

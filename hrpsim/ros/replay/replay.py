@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bag.files import BagError
+from hrpsim.bag.reader import BagError
 from hrpsim.errors import require_name
 from hrpsim.ros.base.faults import Faults, Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.replay.recorded_run import INPUTS, Arrival, Recording, State, nanoseconds
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.part_parameters import follow_gains

@@ -18,17 +18,84 @@ import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Rejections, RepeatFilter
-from hrpsim.ros.base.interpolation import Interpolation
-from hrpsim.ros.base.stamped_queue import MessageQueue
+from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.robot_input import RobotInput
 
 if TYPE_CHECKING:
     from control_msgs.msg import DynamicJointState
     from sensor_msgs.msg import JointState
 
-
 _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"}
 _ROUNDING = 1e-9  # relative and absolute
+# Commands that come less often are single ones, not a stream [s].
+LONGEST_INTERVAL = 0.05
+_MEMORY = 50.0  # commands within which a long interval is forgotten
+# The arguments of `Robot.command` by the names that ros2_control has for interfaces
+# (hardware_interface/types/hardware_interface_type_values.hpp).
+_ARGUMENTS = {
+    "position": "positions",
+    "velocity": "velocities",
+    "effort": "efforts",
+    "proportional": "kp",
+    "derivative": "kd",
+}
+
+
+class Interpolation:
+    """The same time for every command [s], 0 for none: in lockstep the control period."""
+
+    def __init__(self, time: float = 0.0):
+        self._time = time
+
+    def time_for(self, names: Sequence[str]) -> float:
+        """Return the time for a command to joints at this step [s]; StateError if unknown."""
+        return self._time
+
+    def note(self, names: Sequence[str]) -> None:
+        """Note that joints are commanded at this step."""
+
+    def forget(self) -> None:
+        """Forget the commands, after a reset."""
+
+
+class IntervalInterpolation(Interpolation):
+    """The time between commands to the same joints, for streams without lockstep.
+
+    Targets move continuously and arrive late by this time, as the next command is not known. It is
+    the interval of a regular stream. A longer one counts at once, up to LONGEST_INTERVAL, and is
+    forgotten slowly: a lag that varies would itself shake the robot. Targets jump at commands that
+    have come further apart from the first one on.
+    """
+
+    def __init__(self, robot, clock: SimulationClock):
+        super().__init__()
+        self._joints, self._clock = robot.joint_index, clock
+        self._last = np.full(len(self._joints), -np.inf)  # step of the last command
+        self._interval = np.zeros(len(self._joints))  # [steps]; 0: no stream yet
+
+    def time_for(self, names: Sequence[str]) -> float:
+        """Return the time for a command to joints at this step [s]; StateError if unknown."""
+        intervals = self._intervals(self._joints.indices(names))
+        return float(intervals.max(initial=0.0) * self._clock.time_step)
+
+    def note(self, names: Sequence[str]) -> None:
+        """Note that joints are commanded at this step."""
+        joints = self._joints.indices(names)
+        self._interval[joints] = self._intervals(joints)
+        self._last[joints] = self._clock.steps
+
+    def forget(self) -> None:
+        """Forget the commands, after a reset."""
+        self._last[:], self._interval[:] = -np.inf, 0.0
+
+    def _intervals(self, joints: np.ndarray) -> np.ndarray:
+        """Return the intervals of joints with a command at this step (k,) [steps]."""
+        known, since = self._interval[joints], self._clock.steps - self._last[joints]
+        longest = LONGEST_INTERVAL / self._clock.time_step
+        since = np.where(known > 0.0, np.minimum(since, longest), since)
+        since[since > longest] = 0.0
+        longer = np.maximum(since, known + (since - known) / _MEMORY)
+        return np.where(since > 0.0, longer, known)
 
 
 class LimitWatch:
@@ -81,17 +148,6 @@ class LimitWatch:
             f"{_UNITS[argument]} {numbers[k]:.6g} of {self._names[k]!r} is not within "
             f"{lower:.6g} to {upper:.6g}"
         )
-
-
-# The arguments of `Robot.command` by the names that ros2_control has for interfaces
-# (hardware_interface/types/hardware_interface_type_values.hpp).
-_ARGUMENTS = {
-    "position": "positions",
-    "velocity": "velocities",
-    "effort": "efforts",
-    "proportional": "kp",
-    "derivative": "kd",
-}
 
 
 class JointCommand(NamedTuple):

@@ -18,13 +18,14 @@ from hrpsim.control.motion.motion_sequence import Channel
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.part_parameters import joints_with_gains
 from hrpsim.ros.robot.robot_input import RobotInput
 
 if TYPE_CHECKING:
     from trajectory_msgs.msg import JointTrajectory
+
+_LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
 
 
 class JointMotion:
@@ -102,9 +103,6 @@ def motion_through(names, times, positions, velocities, start, start_velocity) -
         if velocities is not None:
             velocities = np.vstack([start_velocity, velocities])
     return JointMotion(names, times, positions, velocities)
-
-
-_LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
 
 
 class Run(NamedTuple):

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.errors import WorldError
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue
-from hrpsim.ros.base.stamps import SimulationClock, Stamp
+from hrpsim.ros.base.stamps import MessageQueue, SimulationClock, Stamp
 
 _MOST_ROUND_TRIPS = 10_000
 

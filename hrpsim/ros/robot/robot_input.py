@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue
+from hrpsim.ros.base.stamps import MessageQueue
 
 
 class RobotInput(ABC):

@@ -12,10 +12,10 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from hrpsim.errors import optional_module
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.guarded_node import NodePart
-from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames

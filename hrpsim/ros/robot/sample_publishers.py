@@ -24,14 +24,12 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, Point
 
 from hrpsim.model.sampled_sensors import Lidar
 from hrpsim.ros.base import qos
-from hrpsim.ros.base.geometry_values import fill
+from hrpsim.ros.base.geometry_values import contact_types, contacts_message, fill
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
-from hrpsim.world.objects.sampled_view import Sample
-from hrpsim.world.objects.scan_view import ScanView
+from hrpsim.world.objects.scan_view import CameraView, ScanView
+from hrpsim.world.objects.sensor_view import Sample
 
 # Topic of each image, below the sensor's name and below the topic of several images that it
 # declares for Gazebo.
@@ -44,6 +42,8 @@ _BYTES = {"rgb8": 3, "32FC1": 4, "16UC1": 2, "32SC1": 4}  # of a pixel
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4")])
 # The bytes of rgb are blue, green, red and 0: as PCL and RViz read it.
 COLORED_POINT = np.dtype([*POINT.descr, ("rgb", "<f4")])
+# Of a point: its time after the stamp, and its ring, as drivers of lidars have them.
+SCAN_POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("time", "<f4"), ("ring", "<u2")])
 _QUALITY = 95  # of JPEG, as image_transport has it
 _DATATYPES = {"f4": PointField.FLOAT32, "u2": PointField.UINT16}
 
@@ -72,8 +72,39 @@ class PointCloud:
         self.message.data = array("B", self.points.tobytes())
 
 
-class CameraPublisher:
-    """Publishes what a camera sees; it looks only while a topic of it is heard.
+class _SamplePublisher:
+    """Publishes the samples of one sensor, which measures only while a topic of it is heard."""
+
+    def __init__(self, node: Node, view, clock: SimulationClock):
+        self._node, self._view, self._clock = node, view, clock
+        # Each topic with the function that returns the message of a sample, None for no message.
+        self._topics: list[tuple[Publisher, Callable[[Sample], Any]]] = []
+        self._published: Sample | None = None
+        view.enabled = False
+
+    def _add(self, kind: type, topic: str, message_of: Callable[[Sample], Any]) -> Publisher:
+        publisher = self._node.create_publisher(kind, topic, qos.SCAN)
+        self._topics.append((publisher, message_of))
+        return publisher
+
+    def publish(self) -> None:
+        """Publish the newest sample unless it was published already."""
+        heard = [topic for topic in self._topics if topic[0].get_subscription_count() > 0]
+        self._view.enabled = bool(heard)
+        sample = self._view.latest() if heard else None
+        if sample is None or sample is self._published:
+            return
+        self._published = sample
+        stamp = stamp_of(self._view, sample, self._clock)
+        for publisher, message_of in heard:
+            message = message_of(sample)
+            if message is not None:
+                message.header.stamp = stamp
+                publisher.publish(message)
+
+
+class CameraPublisher(_SamplePublisher):
+    """Publishes what a camera sees.
 
     Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is; or 16UC1),
     NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points of the depth, with
@@ -84,26 +115,26 @@ class CameraPublisher:
     """
 
     def __init__(self, node: Node, view: CameraView, frames: RobotFrames, prefix: str, clock):
-        self._view, self._clock = view, clock
+        super().__init__(node, view, clock)
         lens, at = view.pattern, view.description
         frame = frames.of_optics(at.name)
-        self._info = CameraInfo(width=lens.width, height=lens.height, distortion_model="plumb_bob")
+        info = CameraInfo(width=lens.width, height=lens.height, distortion_model="plumb_bob")
         K, f = view.matrix, view.matrix[0, 0]
-        self._info.d, self._info.k = [0.0] * 5, K.ravel().tolist()
-        self._info.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
-        self._info.p = [f, 0.0, K[0, 2], 0.0, 0.0, f, K[1, 2], 0.0, 0.0, 0.0, 1.0, 0.0]
-        self._info.header.frame_id = frame
+        info.d, info.k = [0.0] * 5, K.ravel().tolist()
+        info.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+        info.p = [f, 0.0, K[0, 2], 0.0, 0.0, f, K[1, 2], 0.0, 0.0, 0.0, 1.0, 0.0]
         own, alone = at.topic, lens.wanted in (("color",), ("depth",))
         within = own.rpartition("/")[0] if own and alone else own or at.name
-        # Each with the function that writes the newest sample into the message.
-        self._topics: list[tuple[Publisher, Any, Callable[[Any], None]]] = []
 
         def add(message, topic: str, fill: Callable[[Any], None]) -> None:
-            message.header.frame_id = frame
-            publisher = node.create_publisher(type(message), prefix + topic.lstrip("/"), qos.SCAN)
-            self._topics.append((publisher, message, fill))
+            def filled(sample: Sample):
+                fill(message)
+                return message
 
-        add(self._info, f"{within}/camera_info", lambda info: None)
+            message.header.frame_id = frame
+            self._add(type(message), prefix + topic.lstrip("/"), filled)
+
+        add(info, f"{within}/camera_info", lambda info: None)
         encodings = {"color": "rgb8", "depth": lens.depth_encoding, "segmentation": "32SC1"}
         for name in lens.wanted:
             encoding, (below, gazebo) = encodings[name], _TOPICS[name]
@@ -119,22 +150,6 @@ class CameraPublisher:
             self._cloud = PointCloud(kind, lens.height, lens.width, frame)
             self._axes = frames.optical_axes(at.name)
             add(self._cloud.message, f"{own or at.name}/points", self._fill_points)
-        self._published: Sample | None = None
-        view.enabled = False
-
-    def publish(self) -> None:
-        """Publish the newest images unless they were published already."""
-        heard = [topic for topic in self._topics if topic[0].get_subscription_count() > 0]
-        self._view.enabled = bool(heard)
-        sample = self._view.latest() if heard else None
-        if sample is None or sample is self._published:
-            return
-        self._published = sample
-        stamp = stamp_of(self._view, sample, self._clock)
-        for publisher, message, write in heard:
-            message.header.stamp = stamp
-            write(message)
-            publisher.publish(message)
 
     def _fill_image(self, name: str, image: Image) -> None:
         pixels = getattr(self._view, name)
@@ -173,74 +188,42 @@ def stamp_of(view, sample: Sample, clock: SimulationClock):
     return clock.stamp_at(clock.steps - age).to_message()
 
 
-# Of a point: its time after the stamp, and its ring, as drivers of lidars have them.
-SCAN_POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("time", "<f4"), ("ring", "<u2")])
-
-
-class _SamplePublisher:
-    """Publishes the samples of one sensor, which measures only while its topic is heard."""
-
-    def __init__(self, node: Node, view, message, topic: str, clock: SimulationClock):
-        self._view, self._message, self._clock = view, message, clock
-        self._publisher = node.create_publisher(type(message), topic, qos.SCAN)
-        self._published: Sample | None = None
-        view.enabled = False
-
-    def publish(self) -> None:
-        """Publish the newest sample unless it was published already."""
-        self._view.enabled = self._is_heard()
-        sample = self._view.latest() if self._view.enabled else None
-        if sample is None or sample is self._published:
-            return
-        self._published = sample
-        self._message.header.stamp = stamp_of(self._view, sample, self._clock)
-        self._send(sample)
-
-    def _is_heard(self) -> bool:
-        return self._publisher.get_subscription_count() > 0
-
-    def _send(self, sample: Sample) -> None:
-        """Publish a sample; the message has its time."""
-        self._fill(sample)
-        self._publisher.publish(self._message)
-
-    def _fill(self, sample: Sample) -> None:
-        """Write the sample into the message."""
-        raise NotImplementedError
-
-
 class LaserScanPublisher(_SamplePublisher):
     """A lidar with one ring: sensor_msgs/LaserScan."""
 
     def __init__(self, node: Node, view: ScanView, frame: str, topic: str, clock):
+        super().__init__(node, view, clock)
         lidar, rate = view.pattern, view.description.rate
         low, high = lidar.azimuth
-        message = LaserScan(angle_min=low, angle_max=high, range_max=lidar.max_range)
-        message.range_min = lidar.min_range
-        message.angle_increment = (high - low) / max(lidar.columns - 1, 1)
-        message.scan_time = 1.0 / rate if rate > 0.0 else 0.0
+        self._scan = scan = LaserScan(angle_min=low, angle_max=high, range_max=lidar.max_range)
+        scan.range_min = lidar.min_range
+        scan.angle_increment = (high - low) / max(lidar.columns - 1, 1)
+        scan.scan_time = 1.0 / rate if rate > 0.0 else 0.0
         if lidar.sweep:
-            message.time_increment = message.scan_time / lidar.columns
-        message.header.frame_id = frame
-        super().__init__(node, view, message, topic, clock)
+            scan.time_increment = scan.scan_time / lidar.columns
+        scan.header.frame_id = frame
+        self._add(LaserScan, topic, self._filled)
 
-    def _fill(self, sample: Sample) -> None:
-        self._message.ranges = array("f", sample.values.ranges.astype(np.float32).tobytes())
+    def _filled(self, sample: Sample) -> LaserScan:
+        self._scan.ranges = array("f", sample.values.ranges.astype(np.float32).tobytes())
+        return self._scan
 
 
 class PointCloudPublisher(_SamplePublisher):
     """A lidar with rings, or a rosette, in its frame; a height scan, in the odom frame."""
 
     def __init__(self, node: Node, view: ScanView, frame: str, topic: str, clock):
+        super().__init__(node, view, clock)
         rings, columns = view.pattern.shape
         self._cloud = PointCloud(SCAN_POINT, rings, columns, frame)
         self._cloud.points["time"] = view.times.ravel()
         self._cloud.points["ring"] = np.repeat(np.arange(rings), columns)
         self._in_world = not isinstance(view.pattern, Lidar)
-        super().__init__(node, view, self._cloud.message, topic, clock)
+        self._add(PointCloud2, topic, self._filled)
 
-    def _fill(self, sample: Sample) -> None:
+    def _filled(self, sample: Sample) -> PointCloud2:
         self._cloud.fill(self._view.points_in_world if self._in_world else self._view.points)
+        return self._cloud.message
 
 
 class ContactSensorPublisher(_SamplePublisher):
@@ -253,41 +236,44 @@ class ContactSensorPublisher(_SamplePublisher):
     def __init__(
         self, node: Node, view: ContactView, frames: RobotFrames, prefix: str, clock, types
     ):
-        at, message = view.description, WrenchStamped()
-        message.header.frame_id = frames.of_sensor(at.name)
-        super().__init__(node, view, message, prefix + at.name, clock)
-        topic, self._odom = prefix + (at.topic or f"{at.name}/contacts"), frames.odom
-        self._types = types
-        self._contacts = types and node.create_publisher(types.Contacts, topic, qos.SCAN)
+        super().__init__(node, view, clock)
+        at, self._types, self._odom = view.description, types, frames.odom
+        self._wrench = WrenchStamped()
+        self._wrench.header.frame_id = frames.of_sensor(at.name)
+        self._add(WrenchStamped, prefix + at.name, self._filled)
+        if types is not None:
+            topic = prefix + (at.topic or f"{at.name}/contacts")
+            self._contacts = self._add(types.Contacts, topic, self._contacts_of)
 
-    def _is_heard(self) -> bool:
-        there = self._contacts is not None and self._contacts.get_subscription_count() > 0
-        self._view.keeps_contacts = there
-        return there or super()._is_heard()
+    def publish(self) -> None:
+        """Publish the newest sample; contacts are kept only while their topic is heard."""
+        if self._types is not None:
+            self._view.keeps_contacts = self._contacts.get_subscription_count() > 0
+        super().publish()
 
-    def _send(self, sample: Sample) -> None:
-        super()._send(sample)
-        if self._contacts is not None and sample.values.contacts is not None:
-            names = self._view.robot.world.link_names
-            message = contacts_message(self._types, sample.values.contacts, names)
-            message.header.stamp = self._message.header.stamp
-            message.header.frame_id = self._odom
-            self._contacts.publish(message)
+    def _filled(self, sample: Sample) -> WrenchStamped:
+        fill(self._wrench.wrench.force, sample.values.wrench[:3])
+        fill(self._wrench.wrench.torque, sample.values.wrench[3:])
+        return self._wrench
 
-    def _fill(self, sample: Sample) -> None:
-        fill(self._message.wrench.force, sample.values.wrench[:3])
-        fill(self._message.wrench.torque, sample.values.wrench[3:])
+    def _contacts_of(self, sample: Sample):
+        if sample.values.contacts is None:
+            return None
+        names = self._view.robot.world.link_names
+        message = contacts_message(self._types, sample.values.contacts, names)
+        message.header.frame_id = self._odom
+        return message
 
 
 def sample_publishers(
     node: Node, robot, frames: RobotFrames, clock: SimulationClock, prefix: str
-) -> list[_SamplePublisher | CameraPublisher]:
+) -> list[_SamplePublisher]:
     """Return a publisher for each sensor with a rate of its own.
 
     Topics are the sensors' names, or those that they declare for Gazebo, where the points of a
     lidar with rings are on TOPIC/points.
     """
-    made: list[_SamplePublisher | CameraPublisher] = []
+    made: list[_SamplePublisher] = []
     types = None
     if any(isinstance(view, ContactView) for view in robot.samplers):
         types = contact_types(node, "contact sensors publish wrenches alone")

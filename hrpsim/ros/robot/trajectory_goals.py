@@ -16,8 +16,7 @@ import numpy as np
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import Rejections
-from hrpsim.ros.base.stamped_queue import MessageQueue
-from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories, Run
 
 STOPPED_VELOCITY = 0.01  # default tolerance at the end [rad/s or m/s]

@@ -9,39 +9,95 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-import simulation_interfaces.msg
-import simulation_interfaces.srv
 from geometry_msgs.msg import PoseStamped
 from rclpy.exceptions import InvalidNamespaceException
 from rclpy.node import Node
 from rclpy.validate_namespace import validate_namespace
-from simulation_interfaces.msg import (
-    Bounds,
-    EntityCategory,
-    EntityFilters,
-    EntityInfo,
-    EntityState,
-    TagsFilter,
-)
+from simulation_interfaces import msg, srv
 
+from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, MESH, SPHERE
+from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, EntityMotion, Refusal
 from hrpsim.ros.base.faults import fill_result, resource_of, service_name
 from hrpsim.ros.base.geometry_values import fill, fill_pose, numbers_of, placement_of, vector_of
-from hrpsim.ros.core.entity_bounds import bounding_box, meets_box, meets_hull, meets_sphere
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.world.file.about import EntityNotes
+from hrpsim.world.file.load_world import EntityNotes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
 _MOST_POINTS = 1000  # of a convex hull
 _PART_OF_A_NAME = re.compile(r"[\w/-]*")
 CATEGORIES = {
-    getattr(EntityCategory, f"CATEGORY_{name.upper()}"): name
+    getattr(msg.EntityCategory, f"CATEGORY_{name.upper()}"): name
     for name in ("object", "robot", "human", "dynamic_object", "static_object")
 }
 _NUMBERS = {name: number for number, name in CATEGORIES.items()}
 _FASTEST = 1e4  # [m/s], [rad/s]; no step is short enough for more
+
+
+def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners (3,) [m] of a box along `frame` around all shapes, or else its origin."""
+    poses = new_kinematics(len(entity.system.parent))
+    update_poses(entity.forest, entity.q.copy(), poses)
+    lower, upper = [], []
+    for shape in entity.shapes:
+        placed = Placement(shape.R, shape.p)
+        if shape.body >= 0:
+            here, root = poses[shape.body], poses[entity.system.root[shape.body]]
+            placed = Placement(here["R"], root["origin"] + here["p"]).then(placed)
+        centre = frame.R.T @ (placed.p - frame.p)
+        reach = np.abs(frame.R.T @ placed.R) @ half_lengths(shape.geometry)
+        lower.append(centre - reach)
+        upper.append(centre + reach)
+    if not lower:
+        here = poses[0]["origin"] + poses[0]["p"] if len(poses) else np.zeros(3)
+        here = frame.R.T @ (here - frame.p)
+        return here, here
+    return np.min(lower, axis=0), np.max(upper, axis=0)
+
+
+def half_lengths(geometry) -> np.ndarray:
+    """Return the half edges (3,) [m] of a shape's bounding box, along its own axes."""
+    if geometry.kind == MESH:
+        return np.abs(geometry.vertices).max(axis=0)
+    a, b, c = geometry.size
+    return np.array(
+        {BOX: (a, b, c), SPHERE: (a, a, a), CYLINDER: (a, a, b), CAPSULE: (a, a, a + b)}[
+            geometry.kind
+        ]
+    )
+
+
+def meets_box(box: tuple[np.ndarray, np.ndarray], lower: np.ndarray, upper: np.ndarray) -> bool:
+    """Return whether two boxes along the same axes overlap."""
+    return bool((box[0] <= upper).all() and (box[1] >= lower).all())
+
+
+def meets_sphere(box: tuple[np.ndarray, np.ndarray], centre: np.ndarray, radius: float) -> bool:
+    """Return whether a box and a sphere overlap."""
+    nearest = np.clip(centre, *box)
+    return float(np.linalg.norm(nearest - centre)) <= radius
+
+
+def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
+    """Return whether a box and the convex hull of points (n, 3) overlap.
+
+    A linear programme: do weights >= 0 of sum 1 exist with which the points' mean is in the box?
+    """
+    from scipy.optimize import linprog  # slow to import and rarely used
+
+    if not meets_box(box, points.min(axis=0), points.max(axis=0)):
+        return False
+    found = linprog(
+        np.zeros(len(points)),
+        A_ub=np.vstack([points.T, -points.T]),
+        b_ub=np.concatenate([box[1], -box[0]]),
+        A_eq=np.ones((1, len(points))),
+        b_eq=[1.0],
+    )
+    return found.status == 0
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
@@ -50,10 +106,10 @@ def category_of(entities: Entities, entity: Entity) -> int:
     if noted:
         return _NUMBERS[noted]
     robot = isinstance(entity, Robot) and entity.joint_names
-    return EntityCategory.CATEGORY_ROBOT if robot else EntityCategory.CATEGORY_OBJECT
+    return msg.EntityCategory.CATEGORY_ROBOT if robot else msg.EntityCategory.CATEGORY_OBJECT
 
 
-def chosen_entities(node: Node, entities: Entities, filters: EntityFilters) -> list[Entity]:
+def chosen_entities(node: Node, entities: Entities, filters: msg.EntityFilters) -> list[Entity]:
     """Return the entities that pass all filters, in the order in which they were added."""
     is_named = name_filter(filters.filter, parameters.value_of(node, "filter_limit"))
     categories = {category.category for category in filters.categories}
@@ -68,9 +124,9 @@ def chosen_entities(node: Node, entities: Entities, filters: EntityFilters) -> l
     ]
 
 
-def tag_filter(wanted: TagsFilter) -> Callable[[Iterable[str]], bool]:
+def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
     """Return a predicate: whether tags include any, or all, of the wanted ones."""
-    modes = {TagsFilter.FILTER_MODE_ANY: any, TagsFilter.FILTER_MODE_ALL: all}
+    modes = {msg.TagsFilter.FILTER_MODE_ANY: any, msg.TagsFilter.FILTER_MODE_ALL: all}
     if wanted.filter_mode not in modes:
         raise Refusal("FEATURE_UNSUPPORTED", "filter_mode can be any (0) or all (1)")
     enough, tags = modes[wanted.filter_mode], set(wanted.tags)
@@ -106,17 +162,17 @@ def name_filter(text: str, longest: int) -> Callable[[str], bool]:
     return lambda name: expression.search(name) is not None
 
 
-def _region(bounds: Bounds) -> Callable[[Entity], bool]:
+def _region(bounds: msg.Bounds) -> Callable[[Entity], bool]:
     """Return a predicate: whether an entity overlaps the bounds."""
-    if bounds.type == Bounds.TYPE_EMPTY:
+    if bounds.type == msg.Bounds.TYPE_EMPTY:
         return lambda entity: True
-    if bounds.type == Bounds.TYPE_CONVEX_HULL:
+    if bounds.type == msg.Bounds.TYPE_CONVEX_HULL:
         hull = _points(bounds, range(3, _MOST_POINTS + 1), f"3 to {_MOST_POINTS}")
         return lambda entity: meets_hull(bounding_box(entity), hull)
-    if bounds.type == Bounds.TYPE_SPHERE:
+    if bounds.type == msg.Bounds.TYPE_SPHERE:
         centre, (radius, *_) = _points(bounds, (2,), "two")
         return lambda entity: meets_sphere(bounding_box(entity), centre, radius)
-    if bounds.type == Bounds.TYPE_BOX:
+    if bounds.type == msg.Bounds.TYPE_BOX:
         points = _points(bounds, (2,), "two")
         lower, upper = points.min(axis=0), points.max(axis=0)
         return lambda entity: meets_box(bounding_box(entity), lower, upper)
@@ -125,7 +181,7 @@ def _region(bounds: Bounds) -> Callable[[Entity], bool]:
     )
 
 
-def _points(bounds: Bounds, counts: Sequence[int], allowed: str) -> np.ndarray:
+def _points(bounds: msg.Bounds, counts: Sequence[int], allowed: str) -> np.ndarray:
     """Return the points (n, 3) [m] of bounds; Refusal for another number than `counts`."""
     points = np.array([numbers_of(point) for point in bounds.points]).reshape(-1, 3)
     if len(points) not in counts or not np.isfinite(points).all():
@@ -182,7 +238,7 @@ class EntityServices:
         """Spawn one entity after another; continue after a refusal."""
         failed = 0
         for asked in request.spawn_requests:
-            one = simulation_interfaces.msg.SpawnResult()
+            one = msg.SpawnResult()
             try:
                 one.result.error_message = self._spawn(asked, one)
                 one.result.result = one.result.RESULT_OK
@@ -233,8 +289,8 @@ class EntityServices:
     def _get_info(self, request, response) -> None:
         entity = self._entities.named(request.entity)
         notes = self._entities.notes(entity)
-        response.info = EntityInfo(
-            category=EntityCategory(category=category_of(self._entities, entity)),
+        response.info = msg.EntityInfo(
+            category=msg.EntityCategory(category=category_of(self._entities, entity)),
             description=notes.description or _described(entity),
             tags=list(notes.tags),
         )
@@ -253,14 +309,14 @@ class EntityServices:
         entity = self._entities.named(request.entity)
         lower, upper = bounding_box(entity, self._entities.motion(entity).pose)
         corners = [vector_of(upper), vector_of(lower)]
-        response.bounds = Bounds(type=Bounds.TYPE_BOX, points=corners)
+        response.bounds = msg.Bounds(type=msg.Bounds.TYPE_BOX, points=corners)
 
     def _chosen(self, request) -> list[Entity]:
         return chosen_entities(self._node, self._entities, request.filters)
 
-    def _state_of(self, entity: Entity) -> EntityState:
+    def _state_of(self, entity: Entity) -> msg.EntityState:
         motion = self._entities.motion(entity)
-        state = EntityState()
+        state = msg.EntityState()
         state.header.frame_id = "world"
         state.header.stamp = self._simulation.clock.stamp.to_message()
         fill_pose(state.pose, motion.pose)
@@ -271,11 +327,10 @@ class EntityServices:
 
 def offer(node: Node, actions: dict) -> list:
     """Make the services that the installed standard has: SpawnEntity as ~/spawn_entity."""
-    kinds = simulation_interfaces.srv
     return [
-        node.create_service(getattr(kinds, kind), f"~/{service_name(kind)}", action)
+        node.create_service(getattr(srv, kind), f"~/{service_name(kind)}", action)
         for kind, action in actions.items()
-        if hasattr(kinds, kind)
+        if hasattr(srv, kind)
     ]
 
 

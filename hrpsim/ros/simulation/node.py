@@ -13,8 +13,7 @@ from __future__ import annotations
 import sys
 import time
 
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 
 
 def main(arguments: list[str] | None = None) -> int:

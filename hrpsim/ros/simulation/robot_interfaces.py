@@ -11,11 +11,10 @@ from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
 
 from hrpsim.control.framework.controller_host import steps_in_period
-from hrpsim.errors import WorldError
+from hrpsim.errors import WorldError, optional_module
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.guarded_node import NodePart
-from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames

@@ -7,26 +7,28 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from std_srvs.srv import Trigger
 
+from hrpsim.errors import WorldError, optional_module
 from hrpsim.jit.compiler_beside import CompilerBeside, use_compiler_beside
 from hrpsim.orphans import signal_at_parent_end
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
-from hrpsim.ros.base.optional_packages import optional_module
 from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.core.simulation import Simulation, compile_step
 from hrpsim.ros.core.simulation_contents import LoadedWorld
+from hrpsim.ros.core.turns import make_steps
 from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
-from hrpsim.ros.simulation.run_services import TriggerServices
 from hrpsim.ros.simulation.state_publisher import StatePublisher
 from hrpsim.sensors.noise import NoiseLevels
 
@@ -55,27 +57,79 @@ _NOISE = {
 }
 
 
-class Heartbeat:
-    """In a `with`, a thread that calls `beat(seconds since its start)` every `period` [s, wall]."""
+class TriggerServices:
+    """Offers ~/pause, ~/resume, ~/reset, ~/save_state, ~/load_state and ~/step on the node.
 
-    def __init__(self, period: float, beat: Callable[[float], None]):
-        self._period = period
-        self._beat = beat
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+    They run between two steps of its loop. While ~/step makes many steps, or waits for kernels, the
+    others are answered. The parameter `state_name` names the state to save or to load.
+    """
 
-    def __enter__(self) -> Heartbeat:
-        self._thread.start()
-        return self
+    def __init__(self, node: Node, simulation: Simulation):
+        self._node = node
+        self._simulation = simulation
+        actions = {
+            "pause": self._pause,
+            "resume": self._resume,
+            "reset": self._reset,
+            "save_state": self._save_state,
+            "load_state": self._load_state,
+            "step": self._step,
+        }
+        self._services = [
+            node.create_service(Trigger, f"~/{name}", action) for name, action in actions.items()
+        ]
 
-    def __exit__(self, *exception) -> None:
-        self._ended.set()
-        self._thread.join()
+    def _at(self, what: str) -> str:
+        return f"{what}; time {self._simulation.clock.seconds:.9g} s"
 
-    def _run(self) -> None:
-        begun = time.monotonic()
-        while not self._ended.wait(self._period):
-            self._beat(time.monotonic() - begun)
+    def _pause(self, request, response) -> str:
+        already = self._simulation.paused
+        self._simulation.pause()
+        return self._at("already paused" if already else "paused")
+
+    def _resume(self, request, response) -> str:
+        already = not self._simulation.paused
+        self._simulation.resume()
+        return self._at("already running" if already else "running")
+
+    def _reset(self, request, response) -> str:
+        self._simulation.reset()
+        return self._at("the world is back in its first state")
+
+    def _save_state(self, request, response) -> str:
+        name = parameters.value_of(self._node, "state_name")
+        self._simulation.save_state(name)
+        return self._at(f"saved {name!r}")
+
+    def _load_state(self, request, response) -> str:
+        name = parameters.value_of(self._node, "state_name")
+        self._simulation.load_state(name)
+        return self._at(f"the world is in the state {name!r}")
+
+    async def _step(self, request, response) -> str:
+        if not self._simulation.paused:
+            raise WorldError("the simulation is running: call ~/pause before ~/step")
+        steps = parameters.value_of(self._node, "step_count")
+        await make_steps(self._simulation, steps)
+        return self._at(f"made {steps} steps")
+
+
+@contextmanager
+def heartbeat(period: float, beat: Callable[[float], None]) -> Iterator[None]:
+    """In a `with`, have a thread call `beat(seconds since its start)` every `period` [s, wall]."""
+    ended, begun = threading.Event(), time.monotonic()
+
+    def run() -> None:
+        while not ended.wait(period):
+            beat(time.monotonic() - begun)
+
+    thread = threading.Thread(target=run, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 class SimulationNode:
@@ -103,7 +157,7 @@ class SimulationNode:
             paused=parameters.value_of(node, "start_paused"),
             loaded=loaded,
         )
-        self.simulation.compiling = lambda: Heartbeat(_BEAT, self._report_start)
+        self.simulation.compiling = lambda: heartbeat(_BEAT, self._report_start)
         self._diagnostics = Diagnostics(node, self.simulation)
         self._services = [
             TriggerServices(node, self.simulation),
@@ -209,8 +263,11 @@ def offer_standard_services(node: Node, simulation: Simulation) -> list:
     if not optional_module("simulation_interfaces", consequence, node.get_logger().info):
         return []
     from hrpsim.ros.simulation.entity_services import EntityServices
-    from hrpsim.ros.simulation.simulation_services import SimulateStepsAction, SimulationServices
-    from hrpsim.ros.simulation.world_services import WorldServices
+    from hrpsim.ros.simulation.simulation_services import (
+        SimulateStepsAction,
+        SimulationServices,
+        WorldServices,
+    )
 
     return [
         SimulationServices(node, simulation),

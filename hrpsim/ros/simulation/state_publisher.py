@@ -1,25 +1,179 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Publication of the state: clock and robots at one rate, transforms and markers at others."""
+"""Publication of the state: clock and robots at one rate, transforms and contacts at others.
+
+Contacts are sent as Gazebo's bridge sends them, and as arrows and cones for RViz.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from geometry_msgs.msg import Point
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
 
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Faults
+from hrpsim.ros.base.geometry_values import contact_types, contacts_message
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
-from hrpsim.ros.simulation.contact_publisher import ContactMarkers, offer_contacts
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 
 _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
+TOPIC = "contacts"
+_CONE_SLANT = 0.06  # length of a cone's side [m]
+_CONE_FACETS = 12
+_ARROW = (0.008, 0.016, 0.0)  # diameters of shaft and head; the head's length is RViz's choice [m]
+_ARROW_COLOR = ColorRGBA(r=1.0, g=0.3, b=0.1, a=1.0)
+_CONE_COLOR = ColorRGBA(r=0.2, g=0.6, b=1.0, a=0.35)
+_LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
+
+
+class ContactPublisher:
+    """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
+
+    `messages` is the module of the types.
+    """
+
+    def __init__(self, node, world, frame: str, messages):
+        self._world, self._frame, self._types = world, frame, messages
+        self._publisher = node.create_publisher(messages.Contacts, TOPIC, qos.STATE)
+
+    def hold(self, world) -> None:
+        """Switch to the contacts of another world."""
+        self._world = world
+
+    def publish(self, stamp: Stamp) -> None:
+        """Publish the present contacts; an empty list without contact."""
+        if self._publisher.get_subscription_count():
+            self._publisher.publish(self.message(stamp))
+
+    def message(self, stamp: Stamp):
+        """Return the message of the present contacts."""
+        world = self._world
+        message = contacts_message(self._types, world.contact_arrays(), world.link_names)
+        message.header.stamp, message.header.frame_id = stamp.to_message(), self._frame
+        return message
+
+
+def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
+    """Return the publisher, or None after a log entry if its types are not installed."""
+    messages = contact_types(node, f"no topic {TOPIC}")
+    return messages and ContactPublisher(node, world, frame, messages)
+
+
+class ContactMarkers:
+    """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
+
+    Namespace "force": an arrow for each contact point, from the point on, with `force_scale` [m/N].
+    Namespace "friction": one marker with the cone of static friction about each normal. Both show
+    what acts on the first of the two bodies, or on the second if the first is the world.
+    """
+
+    def __init__(self, node: Node, world, frame: str, force_scale: float):
+        self._world = world
+        self._frame = frame
+        self._force_scale = force_scale
+        self._shown = 0  # arrows in the last message
+        self._layout: tuple | None = None  # of the last message
+        self._template: SerializedTemplate | None = None
+        self._publisher = node.create_publisher(MarkerArray, "contact_markers", qos.STATE)
+
+    def hold(self, world) -> None:
+        """Switch to the contacts of another world."""
+        self._world = world
+
+    def publish(self, stamp: Stamp) -> None:
+        """Publish the markers of the present contacts, and delete those of former points."""
+        if self._publisher.get_subscription_count() == 0:
+            return
+        contacts = self._world.contact_arrays()
+        moving_count = len(self._world.link_names) - len(self._world.fixed_shapes)
+        sign = np.where(contacts.links < moving_count, 1.0, -1.0)[:, None]
+        points, normals, forces = contacts.points, sign * contacts.normals, sign * contacts.forces
+        has_arrow = np.linalg.norm(forces, axis=1) >= _LEAST_FORCE
+        has_arrow = has_arrow.tolist() + [False] * (self._shown - len(contacts))
+        self._shown = len(contacts)
+        arrows = np.stack([points, points + self._force_scale * forces], axis=1)
+        cones = _cones(points, normals, self._frictions())
+        numbers = np.concatenate([arrows[has_arrow[: len(contacts)]].ravel(), cones.ravel()])
+        self._send(stamp, (*has_arrow, len(contacts)), numbers)
+
+    def _send(self, stamp: Stamp, layout: tuple, numbers: np.ndarray) -> None:
+        """Publish coordinates in a layout; make a template if the layout repeats."""
+        if layout != self._layout:
+            self._layout, self._template = layout, None
+            message = self._message(*layout)
+            _fill(message, stamp.to_message(), numbers.tolist())
+            self._publisher.publish(message)
+            return
+        if self._template is None:
+            message = self._message(*layout)
+            self._template = SerializedTemplate(self._publisher, message, _fill, len(numbers))
+        self._template.numbers[:] = numbers
+        self._template.publish(stamp)
+
+    def _message(self, *layout) -> MarkerArray:
+        """Return a message with these arrows, and with this number of cones at its end."""
+        *has_arrow, cone_count = layout
+        arrows = [
+            self._marker("force", number, Marker.ARROW, _ARROW_COLOR, 2 * there)
+            for number, there in enumerate(has_arrow)
+        ]
+        for arrow in arrows:
+            arrow.scale.x, arrow.scale.y, arrow.scale.z = _ARROW
+        corners = 3 * _CONE_FACETS * cone_count
+        cones = self._marker("friction", 0, Marker.TRIANGLE_LIST, _CONE_COLOR, corners)
+        cones.scale.x = cones.scale.y = cones.scale.z = 1.0
+        return MarkerArray(markers=[*arrows, cones])
+
+    def _marker(self, name: str, number: int, kind: int, color: ColorRGBA, points: int) -> Marker:
+        """Return a marker for a number of points; without points it deletes the marker."""
+        action = Marker.ADD if points else Marker.DELETE
+        marker = Marker(ns=name, id=number, type=kind, action=action, color=color)
+        marker.header.frame_id = self._frame
+        marker.pose.orientation.w = 1.0
+        marker.points = [Point() for _ in range(points)]
+        return marker
+
+    def _frictions(self) -> np.ndarray:
+        """Return the coefficient of static friction of each contact."""
+        scene = self._world.scene
+        records = self._world.contact_records()
+        material = scene.collision.shapes["material"]
+        pairs = material[records["shape_a"]], material[records["shape_b"]]
+        return scene.materials["static"][pairs]
+
+
+def _fill(message: MarkerArray, stamp, numbers) -> None:
+    rest = iter(numbers)
+    for marker in message.markers:
+        marker.header.stamp = stamp
+        for point in marker.points:
+            point.x, point.y, point.z = next(rest), next(rest), next(rest)
+
+
+def _cones(apexes, normals, frictions) -> np.ndarray:
+    """Return the corners (n, facets, 3, 3) [m] of friction cones about normals (n, 3)."""
+    axes = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
+    x = np.cross(normals, axes)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    y = np.cross(normals, x)
+    angles = np.linspace(0.0, 2.0 * math.pi, _CONE_FACETS, endpoint=False)[:, None]
+    half = np.arctan(frictions)[:, None, None]
+    outward = np.cos(angles) * x[:, None] + np.sin(angles) * y[:, None]
+    rim = np.cos(half) * normals[:, None] + np.sin(half) * outward
+    rim = apexes[:, None] + _CONE_SLANT * rim
+    apex = np.broadcast_to(apexes[:, None], rim.shape)
+    return np.stack([apex, rim, np.roll(rim, 1, axis=1)], axis=2)
 
 
 @dataclass

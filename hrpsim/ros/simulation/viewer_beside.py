@@ -18,9 +18,8 @@ from hrpsim.ros.base import parameters
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.simulation.diagnostics import Diagnostics
-from hrpsim.viewer.dragging import Grabbing, Grip
-from hrpsim.viewer.page_faults import page_faults
-from hrpsim.viewer.session import Motion
+from hrpsim.viewer.gate import page_faults
+from hrpsim.viewer.session import Grabbing, Grip, Motion
 from hrpsim.viewer.viewer import Viewer
 
 _PERIOD = 1.0  # between updates [s, wall]

@@ -13,9 +13,8 @@ from rclpy.node import Node
 from hrpsim.resources import share_path
 from hrpsim.ros.base import parameters
 from hrpsim.ros.core.simulation_contents import LoadedWorld
-from hrpsim.world.file.about import WorldNotes, read_notes
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load_world import build_world, load_world, open_world
+from hrpsim.world.file.load_world import WorldNotes, build_world, load_world, open_world, read_notes
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:

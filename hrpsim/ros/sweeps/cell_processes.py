@@ -9,36 +9,111 @@ reused; each cell still has its own world, controller and ROS nodes. Needs no RO
 
 from __future__ import annotations
 
+import json
+import math
 import os
+import pickle
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from hrpsim.ros.base.child_process import ChildProcess, Processes
-from hrpsim.ros.base.domain import PrivateDomain
-from hrpsim.ros.sweeps.cell_folder import (
-    ABSENT,
-    CONTROLLER,
-    NODE,
-    OVER,
-    CellFolder,
-    CellRequest,
-    cell_folder,
-)
+from hrpsim.control.framework.controller import Command, Controller, State
+from hrpsim.model.model import Model
+from hrpsim.orphans import signal_at_parent_end
+from hrpsim.ros.base.child_process import ChildProcess, PrivateDomain, Processes
 from hrpsim.sweeps.executors import ONE_THREAD
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.worlds.measures import walk_outcomes
+from hrpsim.sweeps.framework.scenario import SweepError
+from hrpsim.sweeps.worlds.world_run import larger_dcm_error, planned_steps, walk_outcomes
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 START_LIMIT = 300.0  # [s, wall] for a process to start, kernels to be compiled
 _LOOK = 0.01  # [s]
 _END, _END_OF_STUCK = 60.0, 5.0  # for a controller, and for a process, to end [s, wall]
 _LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
+NODE, CONTROLLER = "node", "controller"
+REQUEST, FINISHED, ABSENT, OVER = "request", "finished", "absent", "over"
+_NEXT_LOOK = 0.005  # between two checks for the next cell [s, wall]
+
+
+class CellRequest(NamedTuple):
+    """The cell to run."""
+
+    scenario: WorldScenario
+    values: Mapping[str, Any]
+    seed: int
+    base: str  # of the robot, "free" or "fixed"
+    time_limit: float  # for a command, after the first [s, wall]
+
+
+class CellFolder:
+    """Messages about a cell, each in a file that is written atomically.
+
+    The program writes the request (REQUEST), and reports when the controller has ended (ABSENT) and
+    when the node has made its last step (OVER); the controller reports after how many commands it
+    has finished (FINISHED); node and controller write their results (NODE, CONTROLLER).
+    """
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+
+    def ask(self, request: CellRequest) -> None:
+        """Make the folder and write the request."""
+        self.path.mkdir()
+        self._write(REQUEST, pickle.dumps(request))
+
+    @property
+    def request(self) -> CellRequest:
+        """The cell to run."""
+        return pickle.loads((self.path / REQUEST).read_bytes())
+
+    @property
+    def namespace(self) -> str:
+        """The cell's own namespace, in which no message of earlier cells arrives."""
+        return f"cell_{self.path.name}"
+
+    def say(self, what: str, value: Any = True) -> None:
+        """Write a value as JSON; numbers keep their bits."""
+        self._write(what, json.dumps(value).encode())
+
+    def said(self, what: str) -> Any:
+        """Return the written value, None before."""
+        try:
+            return json.loads((self.path / what).read_text())
+        except FileNotFoundError:
+            return None
+
+    def has(self, what: str) -> bool:
+        """Return whether a value was written."""
+        return (self.path / what).exists()
+
+    def _write(self, name: str, data: bytes) -> None:
+        temporary = self.path / f"{name}.new"
+        temporary.write_bytes(data)
+        temporary.replace(self.path / name)
+
+
+def cell_folder(pair: str | Path, number: int) -> CellFolder:
+    """Return the folder of a cell of a pair of processes, counted from 0."""
+    return CellFolder(Path(pair, str(number)))
+
+
+def cells_of(pair: str | Path, stopping: Callable[[], bool]) -> Iterator[CellFolder]:
+    """Yield the cells of a pair one after another, as they are requested, until `stopping()`."""
+    for number in count():
+        folder = cell_folder(pair, number)
+        while not folder.has(REQUEST):
+            if stopping():
+                return
+            time.sleep(_NEXT_LOOK)
+        yield folder
 
 
 class CellPairs:
@@ -106,21 +181,21 @@ class _Pair:
         folder = cell_folder(self._folder, self._cells)
         self._cells += 1
         folder.ask(request)
-        self._follow_node(folder, request.patience, stopping)
+        self._follow_node(folder, request.time_limit, stopping)
         folder.say(OVER)
         self._follow_controller(folder, stopping)
         found = _outcomes(folder)
         shutil.rmtree(folder.path)
         return found
 
-    def stop(self, patience: float) -> None:
-        """End the processes, each within `patience` [s, wall]; remove their files."""
-        self._processes.stop(patience)
+    def stop(self, time_limit: float) -> None:
+        """End the processes, each within `time_limit` [s, wall]; remove their files."""
+        self._processes.stop(time_limit)
         self._domain.release()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _follow_node(
-        self, folder: CellFolder, patience: float, stopping: Callable[[], bool]
+        self, folder: CellFolder, time_limit: float, stopping: Callable[[], bool]
     ) -> None:
         """Wait until the node has written its results; SweepError if it does not."""
         said, heard = len(self._node.lines), time.monotonic()
@@ -133,7 +208,7 @@ class _Pair:
             if lines := self._node.lines[said:]:
                 said, heard, last = said + len(lines), now, lines[-1]
                 begun = begun or any(line.startswith("at ") for line in lines)
-            if now - heard > (limit := patience if begun else START_LIMIT):
+            if now - heard > (limit := time_limit if begun else START_LIMIT):
                 after = f", after {last!r}" if last else ""
                 raise SweepError(f"the node was silent for {limit:g} s{after}")
             if stopping():
@@ -168,3 +243,46 @@ def _described(child: ChildProcess) -> str:
     fatal = [line for line in lines if line.startswith("[FATAL]")]
     said = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()
     return f"the {child.name} ended with code {child.exit_code}" + (f": {said}" if said else "")
+
+
+class CellController(Controller):
+    """Forwards calls to the controller of the cell in `folder`, and records its results.
+
+    It never finishes by itself, or its last command might be lost with its process: it reports
+    after which command its controller has finished, and repeats that one until it is stopped.
+    """
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Configure the controller as the cell requests."""
+        signal_at_parent_end(signal.SIGKILL)  # it may hang in a user's code
+        self._folder = CellFolder(parameters["folder"])
+        request = self._folder.request
+        self._inner, given = request.scenario.controller_of(request.values, request.seed)
+        self._inner.configure(model, given)
+        self.period, self.needs = self._inner.period, self._inner.needs
+        self._errors = [larger_dcm_error(math.nan, self._inner)]  # the largest by tick
+        self._last: Command | None = None
+        self._note_finish()
+
+    def initialize(self, state: State) -> None:
+        """Initialize the controller of the cell."""
+        self._inner.initialize(state)
+
+    def control(self, state: State) -> Command:
+        """Return its command, the last one again once it has finished."""
+        if self._inner.finished:
+            return self._last or Command(positions=state.joint_positions)
+        self._last = self._inner.control(state)
+        self._errors.append(larger_dcm_error(self._errors[-1], self._inner))
+        self._note_finish()
+        return self._last
+
+    def stop(self) -> None:
+        """Stop it, and write its results."""
+        self._inner.stop()
+        results = {"largest_dcm_errors": self._errors, "ends": planned_steps(self._inner)}
+        self._folder.say(CONTROLLER, results)
+
+    def _note_finish(self) -> None:
+        if self._inner.finished:
+            self._folder.say(FINISHED, len(self._errors) - 1)

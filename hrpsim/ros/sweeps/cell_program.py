@@ -14,21 +14,19 @@ from rclpy.parameter import Parameter
 
 from hrpsim.control.framework.controller import period_of
 from hrpsim.errors import WorldError
-from hrpsim.ros.base.program import run_program
-from hrpsim.ros.base.stop_signal import StopSignal
+from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.ros.sweeps.cell_folder import ABSENT, FINISHED, NODE, OVER, CellFolder, cells_of
-from hrpsim.sweeps.worlds.measures import Measures
-from hrpsim.sweeps.worlds.world_run import Push, ticks_in
+from hrpsim.ros.sweeps.cell_processes import ABSENT, FINISHED, NODE, OVER, CellFolder, cells_of
+from hrpsim.sweeps.worlds.world_run import Measures, Push, ticks_in
 
 _LIFE = 0.5  # between two signs of life [s, wall]
-_PLUGIN = "hrpsim.ros.sweeps.cell_controller:CellController"
+_PLUGIN = "hrpsim.ros.sweeps.cell_processes:CellController"
 
 
 class CellWatch:
     """An input of the simulation that applies pushes, and measures at each tick of lockstep.
 
-    patience [s, wall]: for each command after the first; that one includes the controller's start.
+    time_limit: for each command after the first, which includes the controller's start [s, wall].
     """
 
     def __init__(
@@ -38,11 +36,11 @@ class CellWatch:
         measures: Measures,
         pushes: Sequence[Push],
         period: float,
-        patience: float,
+        time_limit: float,
     ):
         self.measures = measures
         self._simulation, self._folder, self._pushes = simulation, folder, pushes
-        self._period, self._patience = period, patience
+        self._period, self._time_limit = period, time_limit
         (self._lockstep,) = simulation.robots.locksteps
         self._next_life = 0.0
         simulation.other_inputs.append(self)
@@ -74,7 +72,7 @@ class CellWatch:
         ticks = round(self._simulation.clock.seconds / self._period)
         if ticks > self.measures.ticks:
             self.measures.tick()
-            self._lockstep.timeout = self._patience
+            self._lockstep.timeout = self._time_limit
         over = self.measures.fell
         if self._lockstep.is_waiting and not over and self._folder.has(ABSENT):
             raise WorldError("the controller has ended")
@@ -114,7 +112,7 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
     from hrpsim.ros.simulation.simulation_node import SimulationNode
     from hrpsim.ros.sweeps.cell_processes import START_LIMIT
 
-    scenario, values, seed, _, patience = folder.request
+    scenario, values, seed, _, time_limit = folder.request
     controller, given = scenario.controller_of(values, seed)
     world, model = scenario.world_of(values, seed)
     controller.configure(model, given)  # sets its period, which the node needs at construction
@@ -134,7 +132,7 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
     try:
         measures = Measures(world, scenario.robot, period)
         pushes = scenario.pushes_of(world, values)
-        watch = CellWatch(node.simulation, folder, measures, pushes, period, patience)
+        watch = CellWatch(node.simulation, folder, measures, pushes, period, time_limit)
         stop.loop_started()
         node.run(lambda: stop() or watch.over())
         found = {"ticks": measures.ticks, "outcomes": measures.outcomes()}

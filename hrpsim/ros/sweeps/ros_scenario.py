@@ -14,11 +14,9 @@ from typing import Any
 
 from hrpsim.errors import HrpsimError, require_packages
 from hrpsim.model.load import load_model
-from hrpsim.ros.sweeps.cell_folder import CellRequest
-from hrpsim.ros.sweeps.cell_processes import CellPairs
+from hrpsim.ros.sweeps.cell_processes import CellPairs, CellRequest
 from hrpsim.sweeps.boundary import BoundaryScenario
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario, SweepError
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 PATIENCE = 60.0  # [s, wall]

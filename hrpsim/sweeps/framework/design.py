@@ -37,7 +37,7 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import require_name, shown_value
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.text_file import read_text
 from hrpsim.values import LARGEST, is_number
 

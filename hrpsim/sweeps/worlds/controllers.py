@@ -15,7 +15,7 @@ from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk import Walk
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.model import Model
-from hrpsim.sweeps.framework.errors import SweepError
+from hrpsim.sweeps.framework.scenario import SweepError
 
 _OWN: dict[str, type[Controller]] = {"walk": Walk}
 _FORMS = ("module:Class", "path/to/file.py:Class")

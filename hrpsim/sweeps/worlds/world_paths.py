@@ -24,8 +24,7 @@ from hrpsim.errors import require_name
 from hrpsim.model.shapes.geometry import Box
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.schema import first_mistake, numeric
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import Parameter
+from hrpsim.sweeps.framework.scenario import Parameter, SweepError
 from hrpsim.values import NOT_NEGATIVE, RANGES, Range
 from hrpsim.world.file.file_reader import dotted
 from hrpsim.world.file.world_schema import WORLD_FILE

@@ -19,25 +19,9 @@ from hrpsim.control.framework.controller import Controller
 from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 from hrpsim.schema import integer, numeric, scalar
-from hrpsim.sweeps.framework.errors import SweepError
-from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario, SweepError
+from hrpsim.sweeps.worlds import world_paths, world_run
 from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
-from hrpsim.sweeps.worlds.measures import (
-    ENTITY_OUTCOMES,
-    ROBOT_OUTCOMES,
-    WALK_OUTCOMES,
-    WORLD_OUTCOMES,
-)
-from hrpsim.sweeps.worlds.world_paths import (
-    change_world,
-    changed,
-    check_friction,
-    live_parameters,
-    parts_parameters,
-    paths_of,
-    slope_normal,
-)
-from hrpsim.sweeps.worlds.world_run import PUSH, PUSH_DEFAULTS, BaseWorld, Push, WorldRun
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_world import build_world, described_robots, open_world
@@ -56,7 +40,7 @@ _NOISE = {
 _PROBE_STEPS = 40
 
 
-_bases: OrderedDict[str, BaseWorld] = OrderedDict()
+_bases: OrderedDict[str, world_run.BaseWorld] = OrderedDict()
 
 
 class WorldScenario(Scenario):
@@ -128,12 +112,12 @@ class WorldScenario(Scenario):
     def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(given, Mapping):
             raise SweepError(f"pushes[{k}]: a mapping is needed, got {given!r}")
-        known = ("entity", "link", *PUSH)
+        known = ("entity", "link", *world_run.PUSH)
         for name in given:
             if name not in known:
                 raise SweepError(f"pushes[{k}]: {unknown_name('entry', str(name), known)}")
-        push = {"entity": self.robot, "link": None, **PUSH_DEFAULTS, **given}
-        for name, parameter in PUSH.items():
+        push = {"entity": self.robot, "link": None, **world_run.PUSH_DEFAULTS, **given}
+        for name, parameter in world_run.PUSH.items():
             mistake = parameter.mistake(push[name])
             if mistake:
                 raise SweepError(f"pushes[{k}].{name}: {mistake}")
@@ -157,12 +141,12 @@ class WorldScenario(Scenario):
 
     def parameters(self) -> dict[str, Parameter]:
         """Return all that may be varied, by path."""
-        return self._known | parts_parameters(self._base({}).world)
+        return self._known | world_paths.parts_parameters(self._base({}).world)
 
     @cached_property
     def _keys_of(self) -> dict[str, tuple[Any, ...]]:
         files = described_robots(self._reader)
-        return paths_of(self.data, dict(zip(self.robot_names, files)))
+        return world_paths.paths_of(self.data, dict(zip(self.robot_names, files)))
 
     @cached_property
     def _pairs(self) -> dict[str, Mapping[str, Any]]:
@@ -175,13 +159,15 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _live(self) -> dict[str, Parameter]:
-        return live_parameters(self.data, self._pairs, self.robot_names)
+        return world_paths.live_parameters(self.data, self._pairs, self.robot_names)
 
     @cached_property
     def _known(self) -> dict[str, Parameter]:
         known = {path: Parameter(scalar) for path in self._keys_of} | self._live
         for k in range(len(self.pushes)):
-            known.update({f"pushes.{k}.{name}": parameter for name, parameter in PUSH.items()})
+            known.update(
+                {f"pushes.{k}.{name}": parameter for name, parameter in world_run.PUSH.items()}
+            )
         known["duration"] = Parameter(numeric(POSITIVE), "s")
         if self.controller is not None:
             kinds = controller_class(self.controller).parameter_kinds
@@ -196,7 +182,7 @@ class WorldScenario(Scenario):
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Raise HrpsimError for values that the world file or the materials cannot have."""
-        check_friction(self._pairs, values)
+        world_paths.check_friction(self._pairs, values)
         if not self._sound:
             self._check_pushes()
             self._sound.add("")
@@ -226,14 +212,14 @@ class WorldScenario(Scenario):
         """Return those of the values that require building the world again."""
         settings = {**self._settings, **values}
         found = {k: v for k, v in values.items() if k in self._keys_of and k not in self._live}
-        normal = slope_normal(settings)
+        normal = world_paths.slope_normal(settings)
         if normal is not None:
             found["terrain.normal"] = normal
         return found
 
     def _changed_data(self, structural: Mapping[str, Any]) -> Any:
         values = {k: v for k, v in structural.items() if k != "terrain.normal"}
-        data = changed(self.data, self._keys_of, values)
+        data = world_paths.changed(self.data, self._keys_of, values)
         if "terrain.normal" in structural:
             ground = data["ground"] if isinstance(data["ground"], dict) else {}
             data["ground"] = {**ground, "normal": structural["terrain.normal"]}
@@ -247,14 +233,16 @@ class WorldScenario(Scenario):
         return self._measured
 
     def _chosen(self, names: Sequence[str] | None) -> dict[str, Outcome]:
-        possible = dict(WORLD_OUTCOMES)
+        possible = dict(world_run.WORLD_OUTCOMES)
         if self.robot is not None:
-            possible.update(ROBOT_OUTCOMES)
+            possible.update(world_run.ROBOT_OUTCOMES)
         if self.controller is not None:
-            possible.update(WALK_OUTCOMES)
+            possible.update(world_run.WALK_OUTCOMES)
         entities = [str(e["name"]) for e in (self.data.get("bodies") or ()) if "name" in e]
         for entity in entities:
-            possible.update({f"{entity}.{k}": outcome for k, outcome in ENTITY_OUTCOMES.items()})
+            possible.update(
+                {f"{entity}.{k}": outcome for k, outcome in world_run.ENTITY_OUTCOMES.items()}
+            )
         if names is None:
             return possible
         for name in names:
@@ -264,7 +252,7 @@ class WorldScenario(Scenario):
 
     # -- running ---------------------------------------------------------------------------------
 
-    def start(self, values: Mapping[str, Any], seed: int) -> WorldRun:
+    def start(self, values: Mapping[str, Any], seed: int) -> world_run.WorldRun:
         """Return a new run in a world of its own."""
         return self._start(*self.world_of(values, seed), values, seed)
 
@@ -272,14 +260,14 @@ class WorldScenario(Scenario):
         """Return the initial world of a run, and the robot model for its controller."""
         base = self._base(self._structural(values))
         world = base.world.copy()
-        change_world(world, self._pairs, {**self._settings, **values}, seed)
+        world_paths.change_world(world, self._pairs, {**self._settings, **values}, seed)
         return world, base.model
 
     def _start(
         self, world: World, model: Model | None, values: Mapping[str, Any], seed: int
-    ) -> WorldRun:
+    ) -> world_run.WorldRun:
         controller, parameters = self.controller_of(values, seed)
-        return WorldRun(
+        return world_run.WorldRun(
             world,
             duration=self.duration_of(values),
             pushes=self.pushes_of(world, values),
@@ -295,15 +283,15 @@ class WorldScenario(Scenario):
         """Return the planned duration of a run [s]."""
         return values.get("duration", self.duration)
 
-    def pushes_of(self, world: World, values: Mapping[str, Any]) -> list[Push]:
+    def pushes_of(self, world: World, values: Mapping[str, Any]) -> list[world_run.Push]:
         """Return the pushes of a run."""
         pushes = []
         for k, push in enumerate(self.pushes):
-            own = {name: values.get(f"pushes.{k}.{name}", push[name]) for name in PUSH}
+            own = {name: values.get(f"pushes.{k}.{name}", push[name]) for name in world_run.PUSH}
             link = push["link"]
             if link is None and push["entity"] in world.robots:
                 link = world.robots[push["entity"]].model.base_link
-            pushes.append(Push(push["entity"], link, **own))
+            pushes.append(world_run.Push(push["entity"], link, **own))
         return pushes
 
     def controller_of(
@@ -331,11 +319,11 @@ class WorldScenario(Scenario):
         """Return the outcomes of one run."""
         base = self._base(self._structural(values))
         with base.lent() as world:
-            change_world(world, self._pairs, {**self._settings, **values}, seed)
+            world_paths.change_world(world, self._pairs, {**self._settings, **values}, seed)
             found = self._start(world, base.model, values, seed).run()
         return {name: found.get(name, float("nan")) for name in self._measured}
 
-    def _base(self, structural: Mapping[str, Any]) -> BaseWorld:
+    def _base(self, structural: Mapping[str, Any]) -> world_run.BaseWorld:
         key = json.dumps([str(self.path), self.data, self.robot, dict(structural)], sort_keys=True)
         if key in _bases:
             _bases.move_to_end(key)
@@ -344,7 +332,7 @@ class WorldScenario(Scenario):
         world = build_world(FileReader(self._reader.path, content))
         world.scene  # noqa: B018  made once, for all copies
         model = None if self.robot is None else world.robots[self.robot].model
-        _bases[key] = base = BaseWorld(world, model)
+        _bases[key] = base = world_run.BaseWorld(world, model)
         while len(_bases) > _WORLDS_KEPT:
             _bases.popitem(last=False)
         return base

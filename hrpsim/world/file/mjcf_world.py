@@ -19,16 +19,15 @@ from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, Notes, ShapeDa
 from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.mjcf.geoms import collides, friction_of, material_name, may_collide, shape_of
-from hrpsim.model.mjcf.notes import note_the_rest
 from hrpsim.model.mjcf.read import MjcfModel, read_mjcf
-from hrpsim.model.mjcf.robot import MjcfRobot, robot_of, tied_trees
+from hrpsim.model.mjcf.robot import MjcfRobot, note_the_rest, robot_of, tied_trees
 from hrpsim.model.mjcf.sensors import posture
 from hrpsim.model.mjcf.tree import rotation_of
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.shapes.terrain import HeightField
-from hrpsim.model.urdf.source import read_source
+from hrpsim.model.urdf.xacro_text import read_source
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.start import warn_of_start
 from hrpsim.world.world import World

@@ -16,8 +16,8 @@ import voluptuous as vol
 from hrpsim import limits
 from hrpsim.constraints.solver_table import solvers_of
 from hrpsim.errors import unknown_name
-from hrpsim.model.connection_kinds import AXES
-from hrpsim.model.connection_kinds import KINDS as CONNECTION_KINDS
+from hrpsim.model.described import AXES
+from hrpsim.model.described import KINDS as CONNECTION_KINDS
 from hrpsim.model.model import BASES, MESH_USES
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, SAMPLED_SETTINGS
 from hrpsim.schema import (
@@ -38,7 +38,7 @@ from hrpsim.schema import (
 )
 from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, NAMES
-from hrpsim.world.parts.materials import IMPACT_LAWS
+from hrpsim.world.parts.world_contents import IMPACT_LAWS
 from hrpsim.world.settings import ACCURACIES, FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
 
 CATEGORIES = ("object", "robot", "human", "dynamic_object", "static_object")

@@ -83,7 +83,7 @@ def write_balance(s, w, columns):
     """Write M, and the derivatives of M v' - F' l but for the turns of contacts.
 
     Velocities and accelerations of free bodies that turn by the midpoint rule are those of
-    hrpsim.world.linearization.spin.
+    hrpsim.world.linearization.body_motions.
     """
     h, nv = s.settings[0].time_step, w.velocity.shape[0]
     write_wrenches(s, w, 1.0 / h)

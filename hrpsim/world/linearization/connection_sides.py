@@ -28,6 +28,8 @@ from hrpsim.world.linearization.room import TakenStep
 
 ERROR, CURVATURE, RATES = range(3)  # columns of values; RATES is the first of those
 STEP = 1e-5  # of the differences [m, rad, m/s or rad/s]
+_ALMOST = 0.999  # share of a bound from which on it acts
+PATTERN = np.dtype([("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))])
 
 
 @kernel
@@ -131,10 +133,6 @@ def _add_forces(w, impulses, share, force_out):
 
 
 _connection_derivatives = prepared(connection_derivatives)
-
-_ALMOST = 0.999  # share of a bound from which on it acts
-
-PATTERN = np.dtype([("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))])
 
 
 class DifferenceRoom(NamedTuple):

@@ -6,8 +6,11 @@
 docs/explanation/linearization.md has the equations.
 """
 
-from hrpsim.constraints.rows import MIMIC
-from hrpsim.jit.compiled import inner_kernel, kernel
+import math
+
+from hrpsim.collision.contacts import detect
+from hrpsim.constraints.rows import LOCK, LOWER_LIMIT, MIMIC, UPPER_LIMIT, VELOCITY_LIMIT
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.world.linearization.balance import (
     add_force_turns,
     count_bodies,
@@ -18,16 +21,194 @@ from hrpsim.world.linearization.balance import (
     write_wrenches,
 )
 from hrpsim.world.linearization.body_motions import derivatives_in_world
-from hrpsim.world.linearization.contact_geometry import contact_derivatives
 from hrpsim.world.linearization.contact_rows import (
     add_gap_changes,
     add_rate_changes,
+    copy_row,
+    note_inertia,
     place_contacts,
+    rate_of,
+    respond,
+    slope_of,
+    stop_derivatives,
     write_contact_rows,
     write_turns,
 )
-from hrpsim.world.linearization.joint_rows import parameters_of, place_joint_rows, write_joint_rows
-from hrpsim.world.linearization.room import BY_Q, OTHER
+from hrpsim.world.linearization.room import AT_END, BY_Q, OTHER
+
+STEP = 2e-6  # of the differences [m and rad]: errors below 1e-9 for curvatures up to 20 / m
+
+
+@inner_kernel
+def place_joint_rows(s, w, first):
+    """Write J of the rows of joints."""
+    for number in range(first, s.counts[0].row_count):
+        row, local = s.rows.rows[number], w.local[number]
+        local.number, local.compliance = number, row.compliance
+        local.inverse_mass = row.inverse_mass
+        local.J[:] = 0.0
+        local.at[0], local.at[1], local.J[0] = w.dof_at[row.source], -1, row.J_a[0]
+        if row.at_b >= 0:
+            local.at[1] = w.dof_at[s.forest.dofs[row.source].mimic_dof]
+            local.J[6] = row.J_b[0]
+
+
+@inner_kernel
+def write_joint_rows(s, w, first, count):
+    """Write the rows of joints that hold after `count` others, and how far all are from a bound.
+
+    Returns how many rows there are then.
+    """
+    h, nv = s.settings[0].time_step, w.velocity.shape[0]
+    for number in range(first, s.counts[0].row_count):
+        row, local = s.rows.rows[number], w.local[number]
+        spare = min(row.impulse - row.lower, row.upper - row.impulse) * row.inverse_mass
+        left = abs(rate_of(local, w.twists[AT_END]) + row.compliance * row.impulse - row.target)
+        w.row_holds[number] = 1 if spare > left else 0
+        w.row_distance[number] = max(spare, left)
+        if spare <= left:
+            continue
+        target, own = w.target[count], parameters_of(s, w, row)
+        copy_row(local, w.held[count])
+        target[:] = 0.0
+        by_gap, by_rate, is_limit = 0.0, 0.0, row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+        if own.damping_time < 0.0:
+            by_gap = -1.0 / h if is_limit and room_of(s, w, row) > 0.0 else 0.0
+        elif is_limit:
+            rate = 0.0
+            for half in range(2):
+                if local.at[half] >= 0:
+                    dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
+                    rate += local.J[6 * half] * w.velocity[dof]
+            if stop_derivatives(row, room_of(s, w, row), rate, own, h, w.law) != 0:
+                w.findings[0].met_within = number
+            by_gap, by_rate = slope_of(w, 0, row), slope_of(w, 1, row)
+            by_inertia = slope_of(w, 2, row)
+            respond(w, local.J, local.at)
+            note_inertia(w, row, count)
+            for j in range(nv):
+                target[j] -= by_inertia * w.gradient[0, j]
+        elif row.kind == MIMIC or row.kind == LOCK:
+            by_rate = 1.0 / (1.0 + 4.0 * own.damping_time / h)
+            by_gap = -4.0 * by_rate / h
+        for half in range(2):
+            if local.at[half] >= 0:
+                dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
+                target[dof] += by_gap * local.J[6 * half]
+                target[nv + dof] += by_rate * local.J[6 * half]
+        count += 1
+    return count
+
+
+@inlined_kernel
+def parameters_of(s, w, row):
+    """Return the parameters of a row's kind of constraint; of a limit for a top speed."""
+    kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
+    return s.joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
+
+
+@inlined_kernel
+def room_of(s, w, row):
+    """Return the distance of a row of a limit to it, 0 for other rows."""
+    dof = s.forest.dofs[row.source]
+    if row.kind == LOWER_LIMIT:
+        return w.q[dof.q_index] - dof.lower
+    return dof.upper - w.q[dof.q_index] if row.kind == UPPER_LIMIT else 0.0
+
+
+@kernel
+def contact_derivatives(s, kinematics, moved, work, bodies, contact_count, geometry_out, found_out):
+    """Write the derivatives of point, normal and gap by the twists of both bodies.
+
+    Args:
+        s: scene after the step, whose contacts these are.
+        kinematics: (n,) poses and velocities with which they were found.
+        moved: a copy of these, which ends as one.
+        work: a Collision whose pairs and contacts are overwritten.
+        bodies: (k,) numbers of the bodies that have contacts.
+        contact_count: how many contacts there are.
+        geometry_out: (contact_count, 2, 7, 6); the second index is the body, a or b, the last one
+            its twist about the origin of its tree.
+        found_out: (contact_count, 2) how many of the 12 searches found the contact.
+    """
+    settings, contacts = s.settings[0], s.collision.contacts
+    geometry_out[:, :, :, :] = 0.0
+    found_out[:, :] = 0
+    for b in range(bodies.shape[0]):
+        i = bodies[b]
+        pairs = _list_pairs(contacts, contact_count, i, work.pairs)
+        for axis in range(6):
+            for side in range(2):
+                sign = 1.0 - 2.0 * side
+                _displace(kinematics[i], axis, sign * STEP, moved[i])
+                count = detect(
+                    s.forest,
+                    moved,
+                    pairs,
+                    settings.contact_margin,
+                    settings.time_step,
+                    s.counts[0].previous_count,
+                    s.lazy_kernels,
+                    work,
+                )
+                share, found = sign / (2.0 * STEP), work.contacts
+                _add(found, count, contacts, contact_count, i, axis, share, geometry_out, found_out)
+        _displace(kinematics[i], 3, 0.0, moved[i])
+
+
+@inlined_kernel
+def _list_pairs(contacts, count, body, pairs_out):
+    """List the pairs of shapes of a body that have contacts; return how many."""
+    listed = 0
+    for c in range(count):
+        contact = contacts[c]
+        if contact.body_a != body and contact.body_b != body:
+            continue
+        if listed > 0 and pairs_out[listed - 1, 0] == contact.shape_a:
+            if pairs_out[listed - 1, 1] == contact.shape_b:
+                continue
+        pairs_out[listed, 0], pairs_out[listed, 1] = contact.shape_a, contact.shape_b
+        listed += 1
+    return listed
+
+
+@inlined_kernel
+def _displace(here, axis, amount, moved_out):
+    """Write a body's pose moved about (axes 0 to 2) or along an axis of the world."""
+    R, p, R_out, p_out = here.R, here.p, moved_out.R, moved_out.p
+    for r in range(3):
+        p_out[r] = p[r]
+        for k in range(3):
+            R_out[r, k] = R[r, k]
+    if axis >= 3:
+        p_out[axis - 3] += amount
+        return
+    y, z, sine, cosine = (axis + 1) % 3, (axis + 2) % 3, math.sin(amount), math.cos(amount)
+    p_out[y], p_out[z] = cosine * p[y] - sine * p[z], sine * p[y] + cosine * p[z]
+    for k in range(3):
+        R_out[y, k] = cosine * R[y, k] - sine * R[z, k]
+        R_out[z, k] = sine * R[y, k] + cosine * R[z, k]
+
+
+@inner_kernel  # many parameters: both lists of contacts and both outputs
+def _add(found, found_count, contacts, count, body, axis, share, geometry_out, found_out):
+    """Add `share` times the geometry of what was found to the contacts of the step."""
+    c = -1
+    for f in range(min(found_count, found.shape[0])):
+        one = found[f]
+        for _ in range(count):  # in the same order as a rule: the next one comes first
+            c = c + 1 if c + 1 < count else 0
+            contact = contacts[c]
+            same = contact.shape_a == one.shape_a and contact.shape_b == one.shape_b
+            if same and contact.feature == one.feature:
+                end = 0 if contact.body_a == body else 1
+                out = geometry_out[c, end]
+                found_out[c, end] += 1
+                for r in range(3):
+                    out[r, axis] += share * one.point_a[r]
+                    out[3 + r, axis] += share * one.normal[r]
+                out[6, axis] += share * one.gap
+                break
 
 
 @kernel

@@ -40,6 +40,7 @@ from hrpsim.world.linearization.parameters import (
 from hrpsim.world.linearization.room import FORCE, TakenStep
 
 MOTION, CORRECTION, MOMENTUM = range(3)
+COMMANDS = ("efforts", "positions", "velocities")
 
 
 @kernel
@@ -102,8 +103,6 @@ def _write_momenta(s, w, out):
                 weight = h * subtrees[root].mass * s.settings[0].gravity[r]
                 out[body.v_index + 3 + r] = start[r] + weight - end[r]
 
-
-COMMANDS = ("efforts", "positions", "velocities")
 
 _inertia_changes = prepared(inertia_changes)
 

@@ -6,16 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.step.arrays import Scene
-
-if TYPE_CHECKING:
-    from hrpsim.world.objects.body import Body
-    from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.body import Body
+from hrpsim.world.objects.robot import Robot
 
 JOINT_FIELDS = ("kp", "kd", "stiffness", "damping", "friction", "rotor_inertia", "delay")
 KP, KD, STIFFNESS, DAMPING, FRICTION, ROTOR_INERTIA, DELAY = range(len(JOINT_FIELDS))

@@ -8,6 +8,10 @@ docs/explanation/linearization.md has the equations, in this order.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 
 from hrpsim.collision.records import CONTACT
@@ -16,25 +20,17 @@ from hrpsim.jit.compiled import prepared
 from hrpsim.jit.reference import Reference
 from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
-from hrpsim.world.linearization import corrections
+from hrpsim.world.linearization import corrections, given_impulses
 from hrpsim.world.linearization.balance import read_step
+from hrpsim.world.linearization.body_motions import spins_of
 from hrpsim.world.linearization.connection_sides import ConnectionSides
 from hrpsim.world.linearization.corrections import Corrections
 from hrpsim.world.linearization.differentiate import differentiate, differentiate_correction
 from hrpsim.world.linearization.finish import write_ends
-from hrpsim.world.linearization.given_impulses import (
-    COMMANDS,
-    GivenImpulses,
-    joined,
-    of_efforts,
-    of_parameters,
-    write_commands,
-)
 from hrpsim.world.linearization.parameters import Changes, changes_by_joints
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, TakenStep, new_room
 from hrpsim.world.linearization.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_near
 from hrpsim.world.linearization.solve import solve
-from hrpsim.world.linearization.spin import spins_of
 
 _read_step = prepared(read_step)
 _differentiate = prepared(differentiate)
@@ -42,7 +38,7 @@ _differentiate_correction = prepared(differentiate_correction)
 _solve = prepared(solve)
 _write_ends = prepared(write_ends)
 _list_near = prepared(list_near)
-_write_commands = prepared(write_commands)
+_write_commands = prepared(given_impulses.write_commands)
 
 _CUT_SHORT = 0.05  # error of a position correction that was not solved
 _SINGULAR = 1e-8  # share of the largest response that is rounding of zero
@@ -50,8 +46,41 @@ _SHARE = 1e-3  # of the largest change of an impulse
 _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 
 PARAMETERS = ("kp", "kd", "stiffness", "damping")
-INPUTS = (*COMMANDS, *PARAMETERS)
+INPUTS = (*given_impulses.COMMANDS, *PARAMETERS)
 """What a step may be differentiated by: commands of actuators, parameters of joints."""
+
+
+class ConstraintEdge(NamedTuple):
+    """A constraint so near to another side that the derivatives hold in one direction only.
+
+    `side` is the one for which they were computed, `other` the one nearby, `distance` how far it
+    is from there, as a velocity [m/s or rad/s].
+    """
+
+    name: str
+    side: str
+    other: str
+    distance: float
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """The derivatives of one step: x' = A x + B u + C p for small changes.
+
+    These are x of the state, u of inputs, p of parameters.
+
+    x (2 nv,) has the changes of all positions, then of all velocities, robot by robot and body by
+    body in the order of `World.entities`. Those of a free base are along and about its own axes:
+    linear part first [m], then angular [rad], as for `Robot.v`; its rotation R becomes R exp(x).
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    entities: Mapping[str, slice]  # entries of each robot or body among the nv positions
+    inputs: tuple[tuple[str, str, str], ...]  # columns of B: kind, robot and joint
+    C: np.ndarray
+    parameters: tuple[str, ...]  # columns of C, by their paths
+    on_edge: tuple[ConstraintEdge, ...]
 
 
 class Differentiator:
@@ -146,8 +175,10 @@ class StepDerivatives:
         corrected = self._corrected_rows() if self._corrects else None
         given = [self._of_input(kind, joints) for kind in inputs]
         if parameters is not None:
-            given.append(of_parameters(step, self.held, self._acceleration, parameters))
-        motion, correction, momentum = joined(given, nv)
+            given.append(
+                given_impulses.of_parameters(step, self.held, self._acceleration, parameters)
+            )
+        motion, correction, momentum = given_impulses.joined(given, nv)
         rates = None if corrected is None else self._correction(corrected, correction)
         columns = self._solved(self.count, step.room.whole.balance, motion)
         width = 2 * nv + len(motion)
@@ -237,14 +268,14 @@ class StepDerivatives:
         shares = np.abs(loads[kept].T @ free).max(axis=1, initial=0.0)
         return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
 
-    def _of_input(self, kind: str, joints: np.ndarray) -> GivenImpulses:
+    def _of_input(self, kind: str, joints: np.ndarray) -> given_impulses.GivenImpulses:
         """Return the impulses by an input of joints (degrees of freedom)."""
         if kind in PARAMETERS:
             changes = changes_by_joints(self.step.scene, kind, joints)
-            return of_parameters(self.step, self.held, self._acceleration, changes)
+            return given_impulses.of_parameters(self.step, self.held, self._acceleration, changes)
         impulses = np.zeros((len(joints), len(self.mass)))
-        _write_commands(self.step.reference, COMMANDS.index(kind), joints, impulses)
-        return of_efforts(impulses)
+        _write_commands(self.step.reference, given_impulses.COMMANDS.index(kind), joints, impulses)
+        return given_impulses.of_efforts(impulses)
 
     def near_sides(self) -> list[tuple[int, int, int, int, int, float]]:
         """Return the constraints near another side, as NEAR."""

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,10 +16,7 @@ from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.step.scene.state_limits import LARGEST_SPEED
 from hrpsim.values import finite_vector
-from hrpsim.world.objects.entity import Entity, _frozen, bounded_vector
-
-if TYPE_CHECKING:
-    from hrpsim.world.objects.entity import WorldState
+from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 
 
 class Body(Entity):

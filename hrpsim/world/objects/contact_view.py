@@ -17,8 +17,8 @@ from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.spatial.vector import transposed_times
 from hrpsim.world.objects.contact_arrays import ContactArrays, read_contact
 from hrpsim.world.objects.entity import _frozen
-from hrpsim.world.objects.link_states import link_records, place_link
-from hrpsim.world.objects.sampled_view import SampledView, SamplingRobot
+from hrpsim.world.objects.robot_reader import link_records, place_link
+from hrpsim.world.objects.sensor_view import SampledView, SamplingRobot
 
 
 @kernel

@@ -26,6 +26,8 @@ from hrpsim.values import not_negative
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, SolverRules, solver_code
 
 ALL_KINDS = -1
+_RIGID = -1.0
+_COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
 
 
 class EffortSources(NamedTuple):
@@ -37,10 +39,6 @@ class EffortSources(NamedTuple):
     dofs: np.ndarray  # (nv,) DOF, numbered within the robot
     joint_v: np.ndarray  # (n,) indices of the joints in the impulses
     joint_of: np.ndarray  # (nv,) the inverse
-
-
-_RIGID = -1.0
-_COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
 
 
 class JointConstraints:

@@ -19,7 +19,7 @@ from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_records
+from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 
 POSITIONS, VELOCITIES, EFFORTS = 1, 2, 4  # what a command gives, as bits
 NAN_HOLDS = 8  # NaN: the value is not given

@@ -6,27 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hrpsim.actuators.fill import actuator_records, leave_to_actuators, slots_of
 from hrpsim.actuators.records import ACTUATOR_STATE, COMMAND
 from hrpsim.errors import NamedParts, WorldError, shown_value, unknown_name
-from hrpsim.model.actuator import TEMPERATURE, Actuator
-from hrpsim.model.presets import ACTUATOR_PRESETS
+from hrpsim.model.actuator import ACTUATOR_PRESETS, TEMPERATURE, Actuator
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
-from hrpsim.world.actuation.tendons import TendonView
-from hrpsim.world.actuation.transmissions import TransmissionView
 from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_properties import RobotProperties
-
-if TYPE_CHECKING:
-    from hrpsim.step.arrays import Scene
-    from hrpsim.world.objects.joint_index import JointIndex
-
+from hrpsim.world.objects.transmissions import TendonView, TransmissionView
 
 TEMPERATURES = ("winding_temperature", "housing_temperature")
 

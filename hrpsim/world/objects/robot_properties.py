@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +14,10 @@ from numpy.typing import ArrayLike
 from hrpsim.errors import WorldError
 from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.kinematics.forest import forest_of
+from hrpsim.model.model import Model
 from hrpsim.model.system import System
+from hrpsim.step.arrays import Scene
 from hrpsim.values import LARGEST, not_negative
-
-if TYPE_CHECKING:
-    from hrpsim.model.model import Model
-    from hrpsim.step.arrays import Scene
 
 
 class RobotProperties:

@@ -1,17 +1,22 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Readings of a robot's sensors."""
+"""Readings of a robot's sensors; the schedule of those that measure at times of their own."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from hrpsim.errors import WorldError
+from hrpsim.errors import StateError, WorldError
 from hrpsim.model.model import Model, Sensor
+from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
+from hrpsim.world.objects.robot_access import RobotAccess
+
+_NEAR = 1e-9  # of a step: rounding of times
 
 
 class OtherKindError(WorldError, AttributeError):
@@ -88,3 +93,160 @@ class SensorView:
                 f"not {kind!r}"
             )
         return self._reading()
+
+
+class SamplingRobot(Protocol):
+    """The part of `Robot` that these sensors know, so that they need not import it."""
+
+    name: str
+    first_body: int
+
+    @property
+    def world(self) -> WorldState:
+        """The world that it lives in."""
+
+    @property
+    def access(self) -> RobotAccess:
+        """The robot's arrays, prepared for kernels."""
+
+    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (3,) [m] and quaternion x y z w (4,) of a frame in a body."""
+
+
+class Sample(NamedTuple):
+    """A finished measurement."""
+
+    number: int  # of all multiples of the sensor's period
+    start: int  # the step it began at
+    arrives: int  # the step from which on it can be read
+    values: Any  # as the kind of sensor has them; never changed
+
+
+class SampledView:
+    """A sensor that measures at multiples of 1 / rate, whenever they come during `World.step`.
+
+    A sample that takes time is made of parts, each in the step it belongs to. It can be read
+    `latency` after its end. `enabled` turns the sensor off and on; while off it costs nothing.
+    One that is declared for Gazebo is off until it is read for the first time.
+    """
+
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+        self.robot, self.description = robot, description
+        time_step = robot.world.time_step
+        if description.rate * time_step > 1.0 + 1e-9:
+            raise StateError(
+                f"sensor {description.name!r} of {robot.name!r}: its rate is {description.rate:g}"
+                f" Hz and that of the steps {1.0 / time_step:g} Hz: lower the rate or the time step"
+            )
+        self._period = 1.0 / (description.rate * time_step) if description.rate > 0.0 else 1.0
+        self._latency = math.ceil(description.latency / time_step - _NEAR)
+        self._enabled = description.enabled
+        self._waits = not description.enabled  # for its first reading
+        self.forget()
+
+    # -- for the world --------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Drop all samples, as before the first step."""
+        self._next = -1  # the step of the next part; -1: not known
+        self._part, self._number, self._start = 0, 0, 0  # of the sample that is being made
+        self._samples: list[Sample] = []
+
+    def state(self) -> tuple:
+        """Return what the readings depend on, for snapshots."""
+        return (
+            self._next,
+            self._part,
+            self._number,
+            self._start,
+            tuple(self._samples),
+            self._unfinished(),
+        )
+
+    def restore(self, state: tuple) -> None:
+        """Return to a `state`."""
+        self._next, self._part, self._number, self._start, samples, unfinished = state
+        self._samples = list(samples)
+        self._resume(unfinished)
+
+    def next_step(self, now: int) -> int:
+        """Return the number of the next step, not before `now`, at which `update` measures."""
+        if self._next < now:
+            self._part, self._number = 0, math.ceil((now - _NEAR) / self._period)
+            self._next = self._step_of(self._number)
+        return self._next
+
+    def update(self, now: int) -> None:
+        """Measure if the step `now`, which is about to be done, is one for it."""
+        while self._enabled and self.next_step(now) <= now:
+            if self._part == 0:
+                self._start = now
+            offsets = self._offsets()
+            self._measure(self._number, self._part)
+            self._part += 1
+            if self._part < len(offsets):
+                self._next = self._start + offsets[self._part]
+                continue
+            self._part = 0
+            self._drop_read(now)
+            values, arrives = self._finish(self._number), now + self._latency
+            self._samples.append(Sample(self._number, self._start, arrives, values))
+            self._number += 1
+            self._next = self._step_of(self._number)
+
+    def _step_of(self, number: int) -> int:
+        return math.ceil(number * self._period - _NEAR)
+
+    def _drop_read(self, now: int) -> None:
+        while len(self._samples) > 1 and self._samples[1].arrives <= now:
+            del self._samples[0]
+
+    # -- what a kind of sensor does -------------------------------------------------------------
+
+    def _offsets(self) -> list[int]:
+        """Return the steps of a sample's parts after its first, which is 0."""
+        return [0]
+
+    def _measure(self, number: int, part: int) -> None:
+        """Measure a part of a sample."""
+
+    def _finish(self, number: int) -> Any:
+        """Return the values of a sample whose parts are all there."""
+
+    def _unfinished(self) -> Any:
+        """Return the parts of a sample that are there."""
+
+    def _resume(self, unfinished: Any) -> None:
+        """Continue with such parts."""
+
+    # -- readings -------------------------------------------------------------------------------
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it measures; assign False for a sensor that nobody reads."""
+        return self._enabled
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        self._waits = False
+        if self._enabled != bool(value):
+            self._enabled = bool(value)
+            self._part, self._next = 0, -1
+
+    def latest(self) -> Sample | None:
+        """Return the newest sample that has arrived, None before the first."""
+        if self._waits:
+            self.enabled = True
+        world = self.robot.world
+        now = round(world.time / world.time_step)
+        if self._next < 0:
+            self.update(now)
+        self._drop_read(now)
+        found = self._samples[0] if self._samples else None
+        return found if found is not None and found.arrives <= now else None
+
+    @property
+    def stamp(self) -> float:
+        """Time at which the latest sample began [s]; NaN before the first."""
+        found = self.latest()
+        return math.nan if found is None else found.start * self.robot.world.time_step

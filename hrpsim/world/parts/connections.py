@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike
 from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD, LOCKED
 from hrpsim.errors import WorldError
-from hrpsim.model.connection_kinds import AXES, held_axes
+from hrpsim.model.described import AXES, held_axes
 from hrpsim.model.formats.robot_data import free_name
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of, rotation_with_z_along
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import rotation_matrix
-from hrpsim.world.objects.connection import Connection
-from hrpsim.world.objects.ends import End, EndLike, find_end
+from hrpsim.world.objects.connection import Connection, End, EndLike, find_end
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
 from hrpsim.world.parts.exclusions import Exclusions

@@ -13,8 +13,7 @@ import numpy as np
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.model import adjacent_bodies
 from hrpsim.model.urdf.srdf import pair_of
-from hrpsim.world.objects.connection import Connection
-from hrpsim.world.objects.ends import End
+from hrpsim.world.objects.connection import Connection, End
 from hrpsim.world.objects.entity import WorldState
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named

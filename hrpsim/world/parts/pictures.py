@@ -13,16 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError, ModelWarning, WorldError
+from hrpsim.model import visuals
 from hrpsim.model.sampled_sensors import Camera
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_matrix
-from hrpsim.model.visuals import (
-    BODY_COLORS,
-    STATIC_COLOR,
-    MeshFile,
-    Visual,
-    colored_meshes,
-    visuals_of_model,
-)
 from hrpsim.rendering.renderer import Drawn, Lens, Picture, Renderer
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.robot import Robot
@@ -151,19 +144,19 @@ class Pictures(Rays):
             if isinstance(entity, Robot):
                 found += _drawn_robot(entity, table)
                 continue
-            color, bodies = BODY_COLORS[bodies % len(BODY_COLORS)], bodies + 1
+            color, bodies = visuals.BODY_COLORS[bodies % len(visuals.BODY_COLORS)], bodies + 1
             link = table.range_of(entity, None)[0]
             found += [Drawn(s.geometry, link, Placement(s.R, s.p), color) for s in entity.shapes]
         first = len(table.names) - len(self._contents.fixed)
         for link, shape in enumerate(self._contents.fixed, first):
-            found.append(Drawn(shape.geometry, link, IDENTITY, STATIC_COLOR))
+            found.append(Drawn(shape.geometry, link, IDENTITY, visuals.STATIC_COLOR))
         return found
 
 
 def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
     """Return the visuals of a robot; of a link whose mesh cannot be read, its collision shapes."""
     found, faults = [], {}
-    for visual in visuals_of_model(robot.model):
+    for visual in visuals.visuals_of_model(robot.model):
         link = table.range_of(robot, visual.link)[0]
         try:
             parts = _parts_of(robot, visual)
@@ -176,7 +169,7 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
             frame = robot.model.frame(shape.link)
             at = Placement(frame.R, frame.p).inverse().then(Placement(shape.R, shape.p))
             link = table.range_of(robot, shape.link)[0]
-            found.append(Drawn(shape.geometry, link, at, STATIC_COLOR))
+            found.append(Drawn(shape.geometry, link, at, visuals.STATIC_COLOR))
     if faults:
         text = "; ".join(faults.values())
         warnings.warn(
@@ -188,9 +181,9 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
     return found
 
 
-def _parts_of(robot: Robot, visual: Visual):
-    if isinstance(visual.geometry, MeshFile):
-        return colored_meshes(robot.model, visual)
+def _parts_of(robot: Robot, visual: visuals.Visual):
+    if isinstance(visual.geometry, visuals.MeshFile):
+        return visuals.colored_meshes(robot.model, visual)
     return [(visual.geometry, visual.color)]
 
 

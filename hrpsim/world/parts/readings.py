@@ -23,7 +23,7 @@ from hrpsim.world.objects.contact_arrays import (
     read_contacts,
 )
 from hrpsim.world.objects.entity import Entity
-from hrpsim.world.objects.link_states import LinkReaders, LinkSources, link_records
+from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Contact, StepStats, stats_of
 

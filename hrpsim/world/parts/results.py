@@ -15,6 +15,12 @@ from hrpsim.constraints.joint_rows import ROW_NAMES
 from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, TENDON
 from hrpsim.step.arrays import Scene
 
+_AS_RECORDED = (
+    *("residual", "direct_rows", "split_rows", "factorisations", "newton_islands"),
+    *("newton_factorisations", "handed_over", "asleep", "impact_rounds", "impacts_lowered"),
+    *("impacts_left", "ccd_queries", "impacts_cut"),
+)
+
 
 @dataclass(frozen=True)
 class Contact:
@@ -178,13 +184,6 @@ def stats_of(
         since_reset=since_reset,
         **{name: record[name].item() for name in _AS_RECORDED},
     )
-
-
-_AS_RECORDED = (
-    *("residual", "direct_rows", "split_rows", "factorisations", "newton_islands"),
-    *("newton_factorisations", "handed_over", "asleep", "impact_rounds", "impacts_lowered"),
-    *("impacts_left", "ccd_queries", "impacts_cut"),
-)
 
 
 @dataclass
