@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import qos_profile_sensor_data
+from ros.messages import seconds
 from ros.stand_ins import Log
 from ros.test_contacts_topic import TYPES, Publisher
 
@@ -48,7 +49,7 @@ def test_topics_and_frames_are_those_of_the_description(simulations, tmp_path, l
 
     def arrived():
         assert listener.call("/hrpsim/step").success
-        return imus and scans
+        return scans and imus and seconds(imus[-1]) > 0.0  # else that of the paused state
 
     assert listener.wait_for(arrived)
     assert (imus[-1].header.frame_id, scans[-1].header.frame_id) == ("eye", "body")
