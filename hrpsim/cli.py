@@ -3,8 +3,6 @@
 
 """The `hrpsim` command: descriptions, worlds, walks, motions, recordings, experiments."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os

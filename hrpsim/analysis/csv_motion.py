@@ -8,8 +8,6 @@ time, RLEG_JOINT2, RLEG_JOINT3, ..., fixed_link
 0.005, -0.4541, 0.8731, ..., r_sole+l_sole
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import sys

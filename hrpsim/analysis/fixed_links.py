@@ -3,8 +3,6 @@
 
 """The fixed links over time: as given, checked against the motion, or detected from the soles."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

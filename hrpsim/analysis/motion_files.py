@@ -12,8 +12,6 @@ keyframes:
 - {time: 2.0, joints: {RLEG_JOINT3: 0.8727}, fixed_link: [l_sole, r_sole]}
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

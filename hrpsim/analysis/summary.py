@@ -3,8 +3,6 @@
 
 """Analyse a motion file as a whole, for the command to print, write and draw."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass

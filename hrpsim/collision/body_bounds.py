@@ -8,8 +8,6 @@ no centre of its shapes by more than d + |R - R'| arm, in the Frobenius norm. As
 within the margin of the list, shapes that are in none of its pairs need no check of their own.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

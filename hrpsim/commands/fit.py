@@ -3,8 +3,6 @@
 
 """`hrpsim fit`: parameters of a world found from recordings, with intervals and held-out errors."""
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from pathlib import Path

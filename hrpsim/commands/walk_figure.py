@@ -3,8 +3,6 @@
 
 """Figures of a walk: forces, ZMP and inclination against time; moments of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

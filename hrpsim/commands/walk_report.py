@@ -3,8 +3,6 @@
 
 """Report a walk, as a mapping for JSON and as readable lines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 
 """Check the damping of compliant constraints."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.errors import WorldError

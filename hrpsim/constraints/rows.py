@@ -3,8 +3,6 @@
 
 """Constraint rows: a unit force pattern on one or two constraint bodies, its target and bounds."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ A fixed tendon has the length l = c_a q_a + c_b q_b. Its actuator gives effort +
 kd (target rate - l'), within its limit; gains act implicitly, as those of joints do.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Run several controllers, each on a group of joints, and switch them without a jump."""
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

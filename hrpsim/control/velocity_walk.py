@@ -3,8 +3,6 @@
 
 """The walking controller by velocity commands: footsteps are planned again at every touch-down."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

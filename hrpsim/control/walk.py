@@ -3,8 +3,6 @@
 
 """The walking controller, a plug-in that plays a motion, stabilised or not."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Mapping

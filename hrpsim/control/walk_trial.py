@@ -3,8 +3,6 @@
 
 """Simulate one walk in a world, and record it."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 
 """Inverse dynamics and centre of mass of every sample of a motion, in one compiled call each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

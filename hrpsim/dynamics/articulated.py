@@ -9,8 +9,6 @@ then `wrench_response`, two cheap sweeps, for every further set of forces. Accel
 joint.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -8,8 +8,6 @@ free base is force [N] then moment [Nm], both in the base frame. A wrench on a l
 moment, in the link's frame and about its origin.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import TypeAlias

@@ -3,8 +3,6 @@
 
 """Derivatives of forward and inverse dynamics in the tangent space, as plain functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

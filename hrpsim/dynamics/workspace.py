@@ -3,8 +3,6 @@
 
 """Work arrays of the functions of a model, a set for each model and thread."""
 
-from __future__ import annotations
-
 import threading
 import weakref
 from typing import NamedTuple

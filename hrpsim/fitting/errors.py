@@ -3,8 +3,6 @@
 
 """The errors and warnings of fits."""
 
-from __future__ import annotations
-
 from hrpsim.errors import HrpsimError
 
 

@@ -3,8 +3,6 @@
 
 """Measured and simulated motion on one figure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -6,8 +6,6 @@
 docs/reference/fit_file.md lists the entries; `FIT_FILE` is their schema.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 
 """Recordings from files: CSV, numpy's npz, and bags of ROS 2."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields

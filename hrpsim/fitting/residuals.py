@@ -3,8 +3,6 @@
 
 """What of the recordings a fitted model does not explain: residuals that are not noise."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 
 """What a fit looks for: parameters by path, or delays, with bounds and priors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

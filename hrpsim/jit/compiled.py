@@ -8,8 +8,6 @@ numba is imported only to compile. Kernels are stored on disk as machine code
 takes longer than all the rest of a start.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import inspect

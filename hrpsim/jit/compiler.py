@@ -12,8 +12,6 @@ The methods that are overridden are not public: `hrpsim.jit.numba_compiler` uses
 compiler where they do not fit the installed numba.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 

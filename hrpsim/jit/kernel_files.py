@@ -7,8 +7,6 @@ A damaged one is compiled again: LLVM aborts on machine code that has lost a bit
 be written, existing files are read, with one warning.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import pickle

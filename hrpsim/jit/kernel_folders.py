@@ -15,8 +15,6 @@ A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels
 They serve with any numba, and are ignored where the processor or the sources differ.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -3,8 +3,6 @@
 
 """A kernel before compilation: a function, and the options of its code."""
 
-from __future__ import annotations
-
 
 class KernelFunction:
     """A function that numba can compile.

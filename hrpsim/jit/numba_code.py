@@ -3,8 +3,6 @@
 
 """Placeholders for code that needs numba, until something is compiled."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -9,8 +9,6 @@ HRPSIM_PLAIN_COMPILER=1, and where the installed numba does not fit, numba does 
 compiler, its wrapper and its cache, by documented interfaces alone. The bits are the same.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc

@@ -7,8 +7,6 @@ Numba finds them again for every call in a kernel: without the cache a kernel ta
 processor time. Numba is restored after a kernel is compiled.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 

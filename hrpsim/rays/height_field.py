@@ -8,8 +8,6 @@ sign goes along with the walk, and no ray slips through between two cells (grid 
 Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Rays and triangle meshes, in the frame of the mesh."""
 
-from __future__ import annotations
-
 import math
 import weakref
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 
 """The arrays that rays are cast in: targets in their bodies, the tree over them, their geometry."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

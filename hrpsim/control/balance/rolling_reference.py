@@ -3,8 +3,6 @@
 
 """The reference of a stabiliser for a walk that is planned section by section."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.control.balance.dcm_feedback import dcm_natural_frequencies

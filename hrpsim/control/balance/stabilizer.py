@@ -6,8 +6,6 @@
 `stabilizing` has the computations of a period.
 """
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Mapping

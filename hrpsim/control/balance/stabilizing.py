@@ -8,8 +8,6 @@ desired forces on the feet (divide_force), and these determine the lean of the a
 the springs of the soles (foot). docs/explanation/control.md, "Stabiliser", derives it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

@@ -7,8 +7,6 @@ A sequence needs only joint angles. The position of the waist follows from the l
 and the floor's force from inverse dynamics.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """The posture in which a walk begins: knees bent, soles level, load on the middle of the soles."""
 
-from __future__ import annotations
-
 import contextlib
 
 import numpy as np

@@ -7,8 +7,6 @@ The result is a URDF with all that walking needs: a base link that faces along x
 sensors, gains, and the posture of half-sitting. A report lists what was found and what was made.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

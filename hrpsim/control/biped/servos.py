@@ -3,8 +3,6 @@
 
 """The gains of position servos, from the inertias they move, and whether they hold the weight."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ Bushes are three passive joints a foot: a slide along the vertical, then pitch a
 point halfway up the ankle. The springs are published ones, as in urdf/hrp2_like/leg.xacro.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 from urllib.parse import quote
 

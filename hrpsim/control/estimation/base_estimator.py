@@ -9,8 +9,6 @@ base (leg odometry; Flayols et al., Experimental evaluation of simple estimators
 robots, Humanoids 2017). The velocity follows the accelerometer at once and the legs in the mean.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

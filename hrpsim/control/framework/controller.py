@@ -17,8 +17,6 @@ of its own, over ROS topics (`hrpsim_controller`): both give it the same numbers
             return Command(positions=self.held)
 """
 
-from __future__ import annotations
-
 import fnmatch
 import math
 from abc import ABC, abstractmethod

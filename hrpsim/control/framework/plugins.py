@@ -3,8 +3,6 @@
 
 """Find a user's controller by name, and check its parameters as world files are checked."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 
 """Inverse kinematics of any leg of six revolute joints, by iteration."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

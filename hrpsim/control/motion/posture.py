@@ -6,8 +6,6 @@
 Rubber bushes deflect by load / stiffness of the model; the legs compensate for it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

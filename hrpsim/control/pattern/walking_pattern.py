@@ -3,8 +3,6 @@
 
 """A walk as joint angles against time: footsteps, feet, ZMP, centre of mass, legs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@
 A row without a target informs; a row with one is met or missed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

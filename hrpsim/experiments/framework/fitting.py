@@ -8,8 +8,6 @@ jump. So no gradients are taken, every engine gets the same number of runs, and 
 for trials that the fit has not seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -3,8 +3,6 @@
 
 """The files of measurements that R1 and R2 need, which are not part of hrpsim."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 
 """`hrpsim reproduce`: run experiments, print and write results, and set the exit status."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -14,8 +14,6 @@ Written for comparison with the solver of the world and sharing nothing with it:
 inertia looks the same from all sides and exerts no gyroscopic moment.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import solve
 from scipy.spatial.transform import Rotation

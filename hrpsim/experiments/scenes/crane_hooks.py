@@ -11,8 +11,6 @@ The curve is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in unit
 point 17 below and its notch 5 above the origin, its lobes 11.97 above it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -8,8 +8,6 @@ everywhere (which holds up to 26.6 degrees), edges of 0.1 to 0.2 m, 500 kg/m^3, 
 of 16 from 0.4 m upwards, fences 0.3 m high on three sides. The random numbers are seeded.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import time

@@ -3,8 +3,6 @@
 
 """E2: an open tree of three links, closed by two rows to a four-bar linkage, swings for 10 s."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

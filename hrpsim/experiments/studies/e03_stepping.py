@@ -3,8 +3,6 @@
 
 """E3: a humanoid on bushed feet steps in place, and its foot force sensors show no chatter."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

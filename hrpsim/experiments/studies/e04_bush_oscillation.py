@@ -3,8 +3,6 @@
 
 """E4: a humanoid on bushed feet, tilted and let go, sways as an estimate of three masses says."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 
 """E5: 19 steps in 20 s without and with rubber bushes, without and with a stabiliser."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

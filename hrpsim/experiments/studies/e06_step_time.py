@@ -3,8 +3,6 @@
 
 """E6: the time of a step against the number of contact points, 36-joint humanoid, standing."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

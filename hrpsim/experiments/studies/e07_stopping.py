@@ -6,8 +6,6 @@
 On the constraint solver's contacts, with two integrators, and on penalty contacts.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """E8: a box pushed along a plane stays where it is up to mu m g = 4.9 N, whatever the heading."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.experiments.framework.engines import against_mujoco

@@ -7,8 +7,6 @@ As a robot (articulated bodies), as boxes on the constraint solver's hinges, and
 springs, at the extensions w and the time steps of the thesis.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

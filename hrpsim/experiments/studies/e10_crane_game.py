@@ -3,8 +3,6 @@
 
 """E10: the crane holds box, girder and heart, carries, and drops what is moved abruptly."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

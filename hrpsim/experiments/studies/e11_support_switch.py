@@ -3,8 +3,6 @@
 
 """E11: a humanoid shifts from its right foot to its left; the fixed link follows, and is fast."""
 
-from __future__ import annotations
-
 import time
 from types import ModuleType
 

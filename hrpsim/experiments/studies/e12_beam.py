@@ -3,8 +3,6 @@
 
 """E12: a beam of 39 locked boxes stays one rigid body with the direct solver, and at what cost."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -7,8 +7,6 @@ The source shows a picture and gives no measures. Here: ten links of 1 kg, 0.1 m
 world at the origin, and a ball of 0.3 m radius.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

@@ -3,8 +3,6 @@
 
 """E14: a gripper holds a box by direct contacts over a floor whose contacts are iterative."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -11,8 +11,6 @@ contact-nets. A toss is an array (n, 13), a frame a row: position of the centre 
 x y z w, velocity [m/s] along the world's axes, angular velocity [rad/s] along the cube's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

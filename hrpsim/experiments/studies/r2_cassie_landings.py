@@ -7,8 +7,6 @@ Each landing is simulated from its first measured state with the measured torque
 compared 20 ms after the impact: of the joints that have encoders, and of the base.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -3,8 +3,6 @@
 
 """The constraint part of a step: rows, their solution, and its effect on the motion."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.connection_rows import is_rigid, remember_connection_impulses

@@ -3,8 +3,6 @@
 
 """Loads of constraint forces on bodies and joints."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.spatial.simd import broadcast, load, plus_times, store
 from hrpsim.step.scene.records import RK4

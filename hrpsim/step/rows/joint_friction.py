@@ -11,8 +11,6 @@ again from the impulses found; else the attempt is completed and all is checked 
 obeys Coulomb's law as with rows alone.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.contact_rows import friction_impulses

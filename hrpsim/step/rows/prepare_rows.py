@@ -3,8 +3,6 @@
 
 """The rows of a step: their number, contents and islands."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.constraints.connection_rows import (

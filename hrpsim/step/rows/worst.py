@@ -7,8 +7,6 @@ Rows are written again in every step, so the source of the worst one is recorded
 is found after the call (hrpsim.world.parts.results).
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.jit.compiled import inner_kernel
 

@@ -3,8 +3,6 @@
 
 """Records that all stages of a step use: settings, counts, results, why it failed, wrenches."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """The contents of a scene, which decide the lazily compiled kernels loaded at the start."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
