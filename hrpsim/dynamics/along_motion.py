@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.dynamics.articulated import place_inertias
+from hrpsim.dynamics.articulated import place_inertias, workspace_of
 from hrpsim.dynamics.functions import DOWNWARD_GRAVITY, checked_configuration, finite
 from hrpsim.dynamics.recursive import newton_euler
-from hrpsim.dynamics.workspace import workspace_of
 from hrpsim.errors import ModelError, StateError
 from hrpsim.jit.compiled import inlined_kernel, kernel, prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities

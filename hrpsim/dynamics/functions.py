@@ -17,14 +17,15 @@ from numpy.typing import ArrayLike
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.dynamics.articulated import (
+    Workspace,
     accelerations,
     apply_base_wrench,
     factorise,
     place_inertias,
     start_bodies,
+    workspace_of,
 )
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
-from hrpsim.dynamics.workspace import Workspace, workspace_of
 from hrpsim.errors import ModelError, StateError, unknown_name
 from hrpsim.jit.compiled import prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities

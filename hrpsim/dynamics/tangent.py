@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.dynamics.articulated import workspace_of
 from hrpsim.dynamics.functions import (
     DOWNWARD_GRAVITY,
     LinkWrenches,
@@ -18,7 +19,6 @@ from hrpsim.dynamics.functions import (
     singular_message,
 )
 from hrpsim.dynamics.motion_derivatives import PANEL, forward_derivatives, inverse_derivatives
-from hrpsim.dynamics.workspace import workspace_of
 from hrpsim.errors import ModelError
 from hrpsim.jit.compiled import prepared
 from hrpsim.kinematics.forward import update_poses

@@ -15,8 +15,8 @@ from hrpsim import limits
 from hrpsim.bag.files import BagError
 from hrpsim.bag.reader import full_name, seconds, timed_messages, topic_types
 from hrpsim.errors import unknown_name
-from hrpsim.fitting.errors import FitError, FitWarning
 from hrpsim.fitting.measured_motion import Recording
+from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.text_file import read_text
 
 _JOINT_COLUMNS = {

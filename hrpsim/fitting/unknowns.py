@@ -10,14 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import shown_value
-from hrpsim.fitting.errors import FitError
+from hrpsim.errors import HrpsimError, shown_value
 from hrpsim.sweeps.framework.errors import unknown_parameter
 from hrpsim.sweeps.framework.scenario import Parameter
 from hrpsim.values import is_number
 
 DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's
 SCALES = ("linear", "log")
+
+
+class FitError(HrpsimError, ValueError):
+    """A recording or a request that no parameters can be fitted to; the message names it."""
+
+
+class FitWarning(UserWarning):
+    """A part of a recording is not used, or a parameter is not determined; the message names it."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.terrain import HeightField
-from hrpsim.rays.primitives import AT_THE_START
+from hrpsim.rays.shapes import AT_THE_START
 
 BLOCK = 8  # cells along each side of a block
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from hrpsim.control.balance.dcm_feedback import new_feedback
 from hrpsim.control.balance.foot import new_admittance
-from hrpsim.control.balance.rolling_reference import RollingReference
 from hrpsim.control.balance.stabilizing import SIGNALS, STABILIZER, Balance, Signals, stabilize
 from hrpsim.control.balance.state_estimation import (
     Estimation,
@@ -26,7 +25,7 @@ from hrpsim.control.balance.state_estimation import (
     new_estimation,
     waist_imu,
 )
-from hrpsim.control.balance.walk_reference import WalkReference
+from hrpsim.control.balance.walk_reference import RollingReference, WalkReference
 from hrpsim.control.framework.controller import Command, State, controlled_joints
 from hrpsim.control.motion.numerical_leg import legs_of
 from hrpsim.jit.compiled import entry_point

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.collision.bounds import shape_aabb
+from hrpsim.collision.body_bounds import shape_aabb
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.kinematics.forest import forest_of

@@ -87,7 +87,7 @@ class Row:
 class Options:
     """Options of an experiment: `quick` takes fewer or shorter cases, same targets.
 
-    `data` is the folder of measurements (measurements.py says what None is); with `fit`
+    `data` is the folder of measurements (engines.py says what None is); with `fit`
     parameters are fitted to them again, which takes long.
     """
 

@@ -28,9 +28,8 @@ from hrpsim.constraints.rows import CONTACT_ROW, is_one_sided, row_velocity, tak
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import solve
-from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.impacts.inelastic_impacts import count_impulse
-from hrpsim.step.rows.constraint_wrenches import add_wrench
+from hrpsim.step.rows.constraint_wrenches import add_impact_impulse, add_wrench
 from hrpsim.step.rows.direct_island import solve_direct_island
 
 # Tolerated error of a round's energy, as a share of the work that its impulses do on each other.

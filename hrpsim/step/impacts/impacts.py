@@ -32,20 +32,19 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.continuous.drift import takes_start_force
 from hrpsim.step.impacts.ball_impacts import resolve_ball_impacts
-from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_island import (
     begin_island,
     bounces,
     find_support,
     may_have_impacts,
     needs_support,
+    widen_search,
 )
 from hrpsim.step.impacts.impact_place import drifted, is_timed, place_at_start
-from hrpsim.step.impacts.impact_reach import widen_search
 from hrpsim.step.impacts.impact_round import find_gaps, solve_round
 from hrpsim.step.impacts.inelastic_impacts import change_velocity
 from hrpsim.step.motion.free_rotation import is_free_body
-from hrpsim.step.rows.constraint_wrenches import clear_wrenches
+from hrpsim.step.rows.constraint_wrenches import clear_wrenches, forget_impact_impulses
 from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, RESOLVED, WIDER_SEARCH
 

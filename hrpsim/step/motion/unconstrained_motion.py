@@ -27,8 +27,7 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import matrix_times, placed_point, transposed_times
 from hrpsim.step.motion.actuators import drive_joints
-from hrpsim.step.scene.records import EULER, RK4
-from hrpsim.step.scene.scene_contents import has_connections
+from hrpsim.step.scene.records import EULER, RK4, has_connections
 from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
 
 

@@ -29,8 +29,13 @@ from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.step.scene.islands import find_islands
-from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
-from hrpsim.step.scene.scene_contents import has_anticipated_contacts, has_connections, has_tendons
+from hrpsim.step.scene.records import (
+    RK4,
+    SEMI_IMPLICIT,
+    has_anticipated_contacts,
+    has_connections,
+    has_tendons,
+)
 from hrpsim.step.scene.status import (
     DONE,
     MORE_BLOCKS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
+from hrpsim.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.errors import StateError, WorldError
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.compound import Compound, centered_shape
