@@ -122,15 +122,7 @@ def write_connection_rows(s, bend_time, lead, first, used):
             start_row(row, used)
             error = find_direction(connection, axis, placed)
             used = attach_pair(
-                forest,
-                constrained,
-                connection,
-                placed,
-                placed.direction,
-                axis >= 3,
-                row,
-                response,
-                used,
+                forest, constrained, connection, placed, axis >= 3, row, response, used
             )
             row.inverse_mass = coupling(row, row, response)
             if row.inverse_mass <= least_inverse_mass(row, constrained):
@@ -199,17 +191,8 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, constrained
                 continue
             error = find_direction(connection, axis, placed)
             start_row(row, row.response_at)
-            attach_pair(
-                forest,
-                constrained,
-                connection,
-                placed,
-                placed.direction,
-                axis >= 3,
-                row,
-                response,
-                row.response_at,
-            )
+            used = row.response_at
+            attach_pair(forest, constrained, connection, placed, axis >= 3, row, response, used)
             row.inverse_mass = coupling(row, row, response)
             row.solver, row.quantity = DIRECT, ACCELERATION
             if decay > 0.0:

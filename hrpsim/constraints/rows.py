@@ -158,14 +158,14 @@ def attach_second_constraint_body(forest, constrained, constraint_body, row, res
     return _write_response(here, tree, row.J_b, constrained.inverse_inertia, response, used)
 
 
-@inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def attach_pair(forest, constrained, pair, placed, direction, turns, row, response, used):
-    """Make a row push body a of a pair along `direction` (3,) and body b against it.
+@inlined_kernel
+def attach_pair(forest, constrained, pair, placed, turns, row, response, used):
+    """Make a row push body a of a pair along placed.direction and body b against it.
 
-    At placed.point_a and placed.point_b; with `turns` it turns them about `direction` instead.
+    At placed.point_a and placed.point_b; with `turns` it turns them about that direction instead.
     Returns the response space used so far.
     """
-    a, b = pair.body_a, pair.body_b
+    a, b, direction = pair.body_a, pair.body_b, placed.direction
     if a >= 0:
         write_force(placed.point_a, direction, 1.0, turns, row.J_a)
         used = attach_constraint_body(

@@ -129,16 +129,7 @@ def stage_acceleration(s):
     work, kinematics = s.work, s.kinematics
     update_poses(s.forest, s.q, kinematics)
     update_velocities(s.forest, s.velocity, kinematics)
-    joint_forces(
-        s.forest,
-        s.control,
-        s.q,
-        s.velocity,
-        0.0,
-        work.effort,
-        work.joint_inertia,
-        work.actuator_inertia,
-    )
+    joint_forces(s.forest, s.control, s.q, s.velocity, 0.0, work)
     for index in range(s.forest.joints.shape[0]):
         k = s.forest.joints[index]
         if k >= work.effort.shape[0]:

@@ -90,14 +90,7 @@ def advance(scene, steps):
             return done, status, unmet, by_newton
         scene.clock[0] += 1
         if not scene.step_stats[0].converged:
-            keep_worst(
-                scene.counts[0],
-                scene.step_stats[0],
-                scene.worst,
-                scene.collision.contacts,
-                scene.rows,
-                unmet,
-            )
+            keep_worst(scene, unmet)
             unmet += 1
         by_newton += 1 if scene.step_stats[0].newton_islands > 0 else 0
         scene.failure[0].due = status
@@ -349,15 +342,8 @@ def store_for_next_step(s):
     remember_acceleration(s.work, s.past_accelerations)
     if s.lazy_kernels[0].turn_freely != 0:
         remember_moments(s.forest, s.past_accelerations, s.connections, s.spins)
-    advance_targets(
-        s.forest,
-        s.velocity,
-        s.joint_impulses,
-        VELOCITY_LIMIT - LOWER_LIMIT,
-        s.settings[0].time_step,
-        s.work.applied,
-        s.control,
-    )
+    impulses, dt = s.joint_impulses[:, VELOCITY_LIMIT - LOWER_LIMIT], s.settings[0].time_step
+    advance_targets(s.forest, s.velocity, impulses, dt, s.work.applied, s.control)
     if s.lazy_kernels[0].store_drives != 0:
         store_drives(s)
     if s.tendons.joints.shape[0] > 0:

@@ -208,18 +208,18 @@ def begin_island(s, island):
 
 
 @inner_kernel
-def widen_search(settings, counts, search, bodies, kinematics, collision, constrained, impacts):
+def widen_search(s):
     """Return whether a shape is driven to where another might be; write how far in the shapes."""
-    shapes = collision.shapes
-    if impacts.state[0].wider_searches >= _MOST_SEARCHES or not _any_driven(
-        settings, bodies, kinematics, collision, constrained
+    settings, collision, shapes = s.settings[0], s.collision, s.collision.shapes
+    if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _any_driven(
+        settings, s.forest.bodies, s.kinematics, collision, s.constrained
     ):
         return False
     found = False
     for k in range(collision.moving.shape[0]):
         shape = shapes[collision.moving[k]]
         found = found or shape.driven > shape.listed_slack
-    for c in range(search.candidate_count):
+    for c in range(s.search[0].candidate_count):
         if found:
             break
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
@@ -231,9 +231,9 @@ def widen_search(settings, counts, search, bodies, kinematics, collision, constr
             continue
         more += look_ahead(a, b, settings.contact_margin)
         found = not far_apart(a, b, more) and not _have_contact(
-            counts, collision.contacts, number_a, number_b
+            s.counts[0], collision.contacts, number_a, number_b
         )
-    impacts.state[0].wider_searches += 1
+    s.impacts.state[0].wider_searches += 1
     return found
 
 

@@ -97,16 +97,7 @@ def resolve_impacts(s):
                 settings, s.collision.contacts, s.constrained, s.rows, s.continuous, ranges[k]
             )
     s.impacts.state[0].updates += allowed - left
-    if widen_search(
-        settings,
-        counts,
-        s.search[0],
-        s.forest.bodies,
-        s.kinematics,
-        s.collision,
-        s.constrained,
-        s.impacts,
-    ):
+    if widen_search(s):
         return WIDER_SEARCH
     change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
     _move_back(settings, counts, s.start, s.forest, s.q, s.velocity, s.constrained, s.continuous)

@@ -134,16 +134,7 @@ def find_acceleration(s, horizon):
     """
     work = s.work
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
-    joint_forces(
-        s.forest,
-        s.control,
-        s.q,
-        s.velocity,
-        horizon,
-        work.effort,
-        work.joint_inertia,
-        work.actuator_inertia,
-    )
+    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
     if s.lazy_kernels[0].drive_joints != 0:
         drive_joints(s)
     if horizon > 0.0 and s.lazy_kernels[0].predict_frictions != 0:

@@ -203,19 +203,20 @@ def remember_impulses(counts, forest, frictions, joint_impulses, collision, conn
 
 
 @inner_kernel
-def keep_worst(counts, stats, worst, contacts, rows, before):
+def keep_worst(s, before):
     """Record the source of the worst row of this step, and if it is the worst so far.
 
-    worst (2,): WORST_ROW of this step, and of the call. `before` is how many steps of this call
+    s.worst (2,): WORST_ROW of this step, and of the call. `before` is how many steps of this call
     did not converge before it.
     """
+    stats, worst = s.step_stats[0], s.worst
     last = worst[0]
     last.residual, last.kind = stats.residual, -1
-    if 0 <= stats.worst_row < counts.row_count:
-        row = rows.rows[stats.worst_row]
+    if 0 <= stats.worst_row < s.counts[0].row_count:
+        row = s.rows.rows[stats.worst_row]
         last.kind, last.source, last.other = row.kind, row.source, -1
         if row.kind == CONTACT_ROW:
-            contact = contacts[row.source]
+            contact = s.collision.contacts[row.source]
             last.source, last.other = contact.shape_a, contact.shape_b
     if before == 0 or last.residual > worst[1].residual:
         worst[1] = last
