@@ -25,6 +25,7 @@ from hrpsim.model.model import Model
 UNLOADED, UNCONFIGURED, INACTIVE = "unloaded", "unconfigured", "inactive"
 ACTIVE, FINISHED = "active", "finished"
 _ENTRY = ("controller", "joints", "parameters", "active", "loaded")
+_PARAMETERS = ("members", "blend")
 
 
 class Member:
@@ -95,9 +96,6 @@ class Member:
             raise ControllerError(
                 f"cannot {action} {self.name!r}: it is {self.state}, not {' or '.join(states)}"
             )
-
-
-_PARAMETERS = ("members", "blend")
 
 
 class ControllerGroup(Controller):

@@ -40,6 +40,7 @@ _ANKLE = 4  # the first of the ankle's two joints in a leg
 _estimations: WeakKeyDictionary[
     WalkReference | RollingReference, tuple[weakref.ref[Model], Estimation]
 ] = WeakKeyDictionary()
+_MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,6 @@ class Gains:
     engage_time: float  # the stabiliser takes over in this time at the start [s]
 
 
-_MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
 GAIN_KINDS = {
     field.name: numeric(NOT_NEGATIVE if field.name in _MAY_BE_ZERO else POSITIVE)
     for field in fields(Gains)

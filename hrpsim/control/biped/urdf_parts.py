@@ -18,6 +18,10 @@ from hrpsim.errors import ModelError, require_name
 from hrpsim.model.formats.urdf_writer import exact_text, rpy_of
 from hrpsim.model.urdf.resolve_uris import Resources
 
+_PART_MASS = 0.05  # of each of the two parts between slide and foot [kg]
+_PART_INERTIA = 5e-5  # [kg m^2]
+_TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # [m], [rad]
+
 
 def add(parent: etree._Element, tag: str, **attributes) -> etree._Element:
     """Return a new last child of `parent`; numbers are written with all their digits."""
@@ -70,11 +74,6 @@ def name_files_wholly(root: etree._Element, resources: Resources, label: str) ->
             holder.getparent().remove(holder)
             continue
         element.set("filename", f"file://{quote(str(found))}")
-
-
-_PART_MASS = 0.05  # of each of the two parts between slide and foot [kg]
-_PART_INERTIA = 5e-5  # [kg m^2]
-_TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # [m], [rad]
 
 
 class BushSet(NamedTuple):

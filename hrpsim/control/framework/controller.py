@@ -32,6 +32,9 @@ from hrpsim.model.system import FREE
 from hrpsim.schema import Kind
 from hrpsim.values import is_number
 
+POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded
+MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
+
 
 class ControllerError(HrpsimError, ValueError):
     """A controller that cannot be found or run, or a command that its robot cannot follow."""
@@ -84,10 +87,6 @@ class State(NamedTuple):
     base: BaseReading | None = None
     contacts: Mapping[str, LinkContact] = MappingProxyType({})  # by link
     zmp: np.ndarray | None = None  # (3,) [m] in the world; None where nothing bears the robot
-
-
-POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded
-MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
 class Command(NamedTuple):

@@ -39,6 +39,11 @@ FENCES = (  # centre and edge lengths, x downhill, z off the slope [m]
     ((0.0, 0.8, 0.15), (1.7, 0.1, 0.3)),
     ((0.0, -0.8, 0.15), (1.7, 0.1, 0.3)),
 )
+REST = 1e-6  # [J]
+DEEPEST = 1e-3  # [m]
+_DEEPEST = "deepest corner below the slope"
+LOOK = 10  # steps between looks
+SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
 
 class Boxes(NamedTuple):
@@ -155,13 +160,6 @@ def deepest_overlap(mujoco, boxes: Boxes) -> float:
     model, data = mujoco_pile(mujoco, boxes)
     mujoco.mj_forward(model, data)
     return float(max(-data.contact.dist.min(), 0.0)) if data.ncon else 0.0
-
-
-REST = 1e-6  # [J]
-DEEPEST = 1e-3  # [m]
-_DEEPEST = "deepest corner below the slope"
-LOOK = 10  # steps between looks
-SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
 
 class Drop:

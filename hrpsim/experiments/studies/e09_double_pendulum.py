@@ -27,6 +27,12 @@ DURATION = 5.0  # [s]
 STRONG = 20.0  # friction that stops a single link in its second swing [Nm]
 STOPPED = 6.0  # [s]
 _BESIDE = {"textcoords": "offset points", "fontsize": 8}
+NAMES = {
+    "rk4": "robot, rk4",
+    "semi_implicit": "robot, semi_implicit",
+    "hinged": "boxes on direct hinges, semi_implicit",
+    "sprung": f"boxes on springs, w {SMALLEST} m",
+}
 
 
 def error_of(model, truth: pendulum.Lagrange, duration: float) -> tuple[float, np.ndarray]:
@@ -48,14 +54,6 @@ def _models(kind: str, rate: int, **options):
     if kind == "hinged":
         return pendulum.Hinged(1.0 / rate, **options)
     return pendulum.Tree(1.0 / rate, kind, **options)
-
-
-NAMES = {
-    "rk4": "robot, rk4",
-    "semi_implicit": "robot, semi_implicit",
-    "hinged": "boxes on direct hinges, semi_implicit",
-    "sprung": f"boxes on springs, w {SMALLEST} m",
-}
 
 
 def _convergence_rows(result: Result, duration: float) -> None:

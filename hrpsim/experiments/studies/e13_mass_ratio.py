@@ -24,6 +24,12 @@ LENGTH = 0.1  # of a link [m]
 WIDTH = 0.03
 MASS = 1.0  # of a link [kg]
 RADIUS = 0.3  # of the ball [m]
+LARGEST_GAP = 1e-9  # [m]
+LARGEST_DRIFT = 0.01  # of the weight times a metre
+FINE = 1e-4  # resolves the links' vibration under 1e6 N, 1e4 rad/s [s]
+COARSE = 1.0 / 60.0
+SLOW = {"damping_time": 2.0}  # as in E12: what is corrected fast, the iteration cannot follow
+ANGLE = math.radians(30.0)
 
 
 def our_chain(
@@ -88,14 +94,6 @@ def energy(world: World) -> float:
 def our_line(world: World) -> np.ndarray:
     """Return x and z of the centres (n, 2) [m], the ball last."""
     return np.array([body.position[[0, 2]] for body in world.bodies.values()])
-
-
-LARGEST_GAP = 1e-9  # [m]
-LARGEST_DRIFT = 0.01  # of the weight times a metre
-FINE = 1e-4  # resolves the links' vibration under 1e6 N, 1e4 rad/s [s]
-COARSE = 1.0 / 60.0
-SLOW = {"damping_time": 2.0}  # as in E12: what is corrected fast, the iteration cannot follow
-ANGLE = math.radians(30.0)
 
 
 @dataclass(frozen=True)

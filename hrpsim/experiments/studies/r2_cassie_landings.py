@@ -55,6 +55,7 @@ _STARTS = {
     "compliant": {**_DESCRIBED, "compliance": 1e-5, "damping_time": 5e-3},
     "mujoco": {**_DESCRIBED, "time_constant": 0.02, "damping_ratio": 1.0, "impedance_ratio": 1.0},
 }
+Prediction = tuple[np.ndarray, np.ndarray | None]
 
 
 def unchanged(landings: Sequence[scene.Landing], model: Model) -> np.ndarray:
@@ -107,9 +108,6 @@ def run(options: Options) -> Result:
         "the heel springs, which have no encoder, are those that keep the rods' length",
     ]
     return result
-
-
-Prediction = tuple[np.ndarray, np.ndarray | None]
 
 
 def _plain_predictions(landings, model: Model, mujoco) -> dict[str, Prediction]:
