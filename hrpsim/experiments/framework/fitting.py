@@ -16,7 +16,8 @@ import numpy as np
 from scipy.optimize import differential_evolution
 from scipy.stats import qmc
 
-from hrpsim.experiments.framework.experiment import Options, Result, Target
+from hrpsim.experiments.framework.experiment import Options, Result
+from hrpsim.experiments.framework.targets import Target
 
 Values = dict[str, float]
 POPULATION = 12  # of differential evolution

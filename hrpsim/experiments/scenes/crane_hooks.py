@@ -19,7 +19,8 @@ from hrpsim import Box
 from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import CraneScene, Load, Watched, slip_between
 from hrpsim.crane.script import Go, Grip, Wait
-from hrpsim.experiments.framework.experiment import Result, at_most, equal_to, near
+from hrpsim.experiments.framework.experiment import Result
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.model.shapes.geometry import Mesh
 
 WEB = 0.040  # width between the slots [m]

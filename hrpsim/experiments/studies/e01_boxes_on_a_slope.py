@@ -18,7 +18,8 @@ import numpy as np
 from hrpsim import Box, World
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most, below
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.world.objects.body import rotation_matrix
 
 ANGLE = math.radians(15.0)

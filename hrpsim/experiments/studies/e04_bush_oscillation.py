@@ -12,7 +12,8 @@ import numpy as np
 from hrpsim import Model
 from hrpsim.errors import WorldError
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most, near
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, near
 from hrpsim.experiments.scenes import standing, three_mass
 from hrpsim.experiments.scenes.standing import BUSH_SETS, Conditions, described
 from hrpsim.experiments.scenes.three_mass import Mode, Sway, slowest_mode

@@ -9,7 +9,8 @@ import numpy as np
 
 from hrpsim.dynamics.response import constrained_responses
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, below
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import below
 from hrpsim.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing, our_standing
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference

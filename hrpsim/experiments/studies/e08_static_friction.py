@@ -6,14 +6,8 @@
 import numpy as np
 
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    below,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import below, equal_to, near
 from hrpsim.experiments.scenes import sliding_box as scene
 
 THRESHOLD = scene.FRICTION * scene.MASS * scene.GRAVITY

@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_least, at_most
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_least, at_most
 from hrpsim.experiments.scenes import double_pendulum as pendulum
 
 RATES = (50, 100, 200)  # steps a second

@@ -12,15 +12,9 @@ from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import LARGEST_SLIP, CraneScene, lifting, slip_between
 from hrpsim.crane.score import in_goal
 from hrpsim.crane.script import Go, Grip, Jerk, Wait
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    at_most,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.film_strip import CORNERS, Parts, draw_solids
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes import crane_hooks as hooks
 from hrpsim.world.objects.body import rotation_matrix
 
