@@ -43,7 +43,7 @@ FENCES = (  # centre and edge lengths, x downhill, z off the slope [m]
 REST = 1e-6  # [J]
 DEEPEST = 1e-3  # [m]
 _DEEPEST = "deepest corner below the slope"
-LOOK = 10  # steps between looks
+EVERY = 10  # steps between samples
 SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
 
@@ -168,13 +168,13 @@ class Drop:
 
     def __init__(self, duration: float, step, boxes):
         """Call `step(n)` until `duration` [s]; `boxes()` returns their state."""
-        looks = round(duration / TIME_STEP / LOOK)
-        self.time = np.arange(1, looks + 1) * LOOK * TIME_STEP
-        self.energy, self.depth, self.cost = np.zeros((3, looks))
-        for k in range(looks):
+        samples = round(duration / TIME_STEP / EVERY)
+        self.time = np.arange(1, samples + 1) * EVERY * TIME_STEP
+        self.energy, self.depth, self.cost = np.zeros((3, samples))
+        for k in range(samples):
             begin = time.process_time()
-            step(LOOK)
-            self.cost[k] = (time.process_time() - begin) / LOOK * 1e6
+            step(EVERY)
+            self.cost[k] = (time.process_time() - begin) / EVERY * 1e6
             self.end = boxes()
             self.energy[k] = kinetic_energy(self.end)
             self.depth[k] = depth_below_slope(self.end)

@@ -126,10 +126,10 @@ class Motion:
 
     def __init__(self, case: Case, step, line, energy, gap=None):
         every = max(1, round(COARSE / case.time_step))
-        looks = round(case.duration / case.time_step / every)
+        samples = round(case.duration / case.time_step / every)
         self.case, self.diverged = case, False
         seen = [(0.0, gap() if gap else 0.0, energy(), line())]
-        for k in range(looks):
+        for k in range(samples):
             if not step(every):
                 self.diverged = True
                 break
