@@ -35,7 +35,7 @@ FEW_SWEEPS = 20
 # With momentum a sweep may change little where the next ones change more: both sweeps of a pair
 # must change less than this part of the tolerance.
 _CAUTION = 0.1
-# Errors of others after PATIENCE sweeps, as a share of the largest position correction.
+# Change of a sweep that ends the position correction, as a share of the largest correction.
 _ENOUGH = 1e-3
 
 
@@ -123,10 +123,10 @@ def solve(
 ):
     """Sweep over a span of rows until a sweep changes little; write the impulses.
 
-    That takes at most `sweep_limit` sweeps, of which the first `begin` are done already: none, or
-    PATIENCE. With relative_tolerance 0, until no row's velocity moves by more than `tolerance`
+    That takes at most `sweep_limit` sweeps, of which the first `begin` are done already. With
+    relative_tolerance 0, until no row's velocity moves by more than `tolerance`
     [m/s]; sweeps that have not converged after a few go forth and back in turn, with momentum
-    (`acceleration`, which uses `work` (2, row capacity)). Otherwise until `relative_change`
+    (`add_momentum`, which uses `work` (2, row capacity)). Otherwise until `relative_change`
     of all `row_count` rows falls to relative_tolerance. `velocity` are the constraint bodies'
     velocities without constraint forces, after `warm_start`; it ends as the velocity with them.
     Returns (sweeps done, largest change of a row's velocity in the last sweep [m/s], whether

@@ -30,6 +30,9 @@ from hrpsim.step.motion.actuators import drive_joints
 from hrpsim.step.scene.records import EULER, RK4, has_connections
 from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
 
+# Rotation in an rk4 step above which the middle of the step is predicted [rad].
+_FAR_TURN = 0.5
+
 
 @lazy_kernel(np.float64, used=has_connections)
 def add_geometric_stiffness(s, horizon):
@@ -120,10 +123,6 @@ def _add_square(weight, x, y, z, tension_out):
     tension_out[3] += weight * x * y
     tension_out[4] += weight * x * z
     tension_out[5] += weight * y * z
-
-
-# Rotation in an rk4 step above which the middle of the step is predicted [rad].
-_FAR_TURN = 0.5
 
 
 @inlined_kernel
