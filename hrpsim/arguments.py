@@ -3,8 +3,6 @@
 
 """Kinds of option values; argparse refuses any other with one line and exit status 2."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Callable

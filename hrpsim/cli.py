@@ -3,9 +3,8 @@
 
 """The `hrpsim` command: descriptions, worlds, walks, motions, recordings, experiments."""
 
-from __future__ import annotations
-
 import argparse
+import copy
 import gc
 import os
 import re
@@ -166,17 +165,16 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str, **options):
         super().__init__(prog, max_help_position=34, **options)
 
+    def add_usage(self, usage, actions, groups, prefix=None) -> None:
+        shown = [action for action in actions if not action.option_strings or action.required]
+        options = argparse.Action(["[options]"], "options", nargs=0, required=True)
+        super().add_usage(usage, [options, *shown], [], prefix)
+
     def add_argument(self, action) -> None:
         if action.dest != "help":
-            super().add_argument(action)
-
-    def _format_usage(self, usage, actions, groups, prefix) -> str:
-        shown = [action for action in actions if not action.option_strings or action.required]
-        text = super()._format_usage(usage, shown, [], prefix).rstrip()
-        return text.replace(self._prog, f"{self._prog} [options]", 1) + "\n\n"
-
-    def _expand_help(self, action) -> str:
-        return super()._expand_help(action).partition("; ")[0]
+            shown = copy.copy(action)
+            shown.help = action.help and action.help.partition("; ")[0]
+            super().add_argument(shown)
 
 
 def _add_command(commands, name: str, module, summary: str) -> None:

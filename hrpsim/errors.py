@@ -3,8 +3,6 @@
 
 """The exceptions of hrpsim; each message names the given value, its place, and the alternatives."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from collections.abc import Callable, Collection, Iterable, Mapping

@@ -3,8 +3,6 @@
 
 """Figures without a display."""
 
-from __future__ import annotations
-
 from hrpsim.errors import HrpsimError
 
 

@@ -10,8 +10,6 @@ hull of a large mesh, can take too long to wait for. Such a call cannot be left 
 with its process.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

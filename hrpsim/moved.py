@@ -3,8 +3,6 @@
 
 """Old names of modules and their contents: each works, and warns with the new name."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Callable

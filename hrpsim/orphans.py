@@ -3,8 +3,6 @@
 
 """No process outlives the one that started it: Linux sends a signal when the parent ends."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -9,8 +9,6 @@ colcon all keep that layout, so ROS and its package index, which may have anothe
 used.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -7,8 +7,6 @@ A kind is a function that returns the value, or raises voluptuous.Invalid with t
 mistake. Bounds of numbers are those of hrpsim.values. `world_schema` combines the kinds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

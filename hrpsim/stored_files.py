@@ -6,8 +6,6 @@
 Each file of `write_whole` carries its length and a checksum; one that is damaged is removed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct

@@ -3,8 +3,6 @@
 
 """Read text files of a size that is bounded before anything is read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hrpsim.errors import HrpsimError

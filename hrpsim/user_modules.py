@@ -3,8 +3,6 @@
 
 """Users' modules, named by their file: controllers, scenarios."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

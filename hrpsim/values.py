@@ -8,8 +8,6 @@ given value and the allowed ones. A truth value or a text is no number here. RAN
 settings of a world; everything else is bounded by LARGEST, to keep products far from overflow.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

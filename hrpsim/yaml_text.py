@@ -8,8 +8,6 @@ Values are mappings, lists, text, numbers, true, false and null; a date is text.
 and expanded aliases are bounded by hrpsim.limits, and a key that is given twice is an error.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import chain

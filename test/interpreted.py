@@ -7,9 +7,8 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 
-from hrpsim.jit.kernel_function import KernelFunction
 from hrpsim.jit.lazy_kernels import _declared
-from hrpsim.jit.numba_code import NumbaCode
+from hrpsim.jit.numba_code import KernelFunction, NumbaCode
 from hrpsim.jit.reference import Reference
 from hrpsim.spatial.simd import LANES
 

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim import stored_files
-from hrpsim.jit import kernel_files
-from hrpsim.jit.kernel_files import keep, load_cached, made_by_one
+from hrpsim.jit import kernel_folders
+from hrpsim.jit.kernel_folders import keep, load_cached, made_by_one
 from hrpsim.stored_files import read_whole, remove_abandoned, write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +39,7 @@ def twice(x):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel_files, "_is_writable", True)
+    monkeypatch.setattr(kernel_folders, "_is_writable", True)
     monkeypatch.setattr(stored_files, "_said", set())
     return tmp_path / "cache"
 
@@ -109,7 +109,7 @@ def test_of_processes_that_need_a_file_one_makes_it(tmp_path):
     program = """
 import sys
 from pathlib import Path
-from hrpsim.jit.kernel_files import made_by_one
+from hrpsim.jit.kernel_folders import made_by_one
 path = Path(sys.argv[1])
 print("waits", flush=True)
 with made_by_one(path):

@@ -22,7 +22,7 @@ MOST_FILES = 20  # in a room, without __init__.py
 LAYERS = [
     {"constants", "lazy_names", "limits", "moved", "orphans", "stored_files"},
     {"jit"},
-    {"errors", "clock", "resources", "user_modules", "interrupts"},
+    {"errors", "resources", "user_modules", "interrupts"},
     {"text_file", "version"},
     {"values", "yaml_text", "arguments", "figures"},
     {"schema"},

@@ -15,8 +15,8 @@ from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim, median_ratio
 from benchmarks.robots import bare_model, named_robots
 from benchmarks.timing import Effort, Subject, interleave
+from hrpsim.dynamics.articulated import new_workspace
 from hrpsim.dynamics.tangent import new_columns
-from hrpsim.dynamics.workspace import new_workspace
 from hrpsim.experiments.framework.engines import mujoco_module, pinocchio_module
 from hrpsim.jit.reference import Reference
 from hrpsim.model.system import FREE

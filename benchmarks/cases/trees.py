@@ -15,7 +15,7 @@ from benchmarks.results import CaseResult, Claim, fit
 from benchmarks.robots import mujoco_model
 from benchmarks.timing import Effort, Subject
 from hrpsim import World, load_model
-from hrpsim.dynamics.workspace import new_workspace
+from hrpsim.dynamics.articulated import new_workspace
 from hrpsim.experiments.framework.engines import mujoco_module, pinocchio_module
 
 SIZES = (10, 30, 100, 300, 1000)

@@ -3,8 +3,6 @@
 
 """Records of actuators from their properties."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

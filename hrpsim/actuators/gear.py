@@ -32,6 +32,10 @@ from hrpsim.actuators.motor import motor_torque
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 _FAST = 6.0  # multiple of Stribeck's velocity above which exp(-r^2) is rounding
+_ROUNDING, _NEAR = 1e-13, 1e-10  # of a velocity
+_SMALLEST = 1e-16  # velocity that counts [rad/s]
+_ITERATIONS = 60
+_AT_REST = 2.0  # direction of a motor that may stick
 
 
 @inlined_kernel
@@ -43,12 +47,6 @@ def dry_friction(unit, speed):
     if unit.static == unit.coulomb or abs(ratio) > _FAST:
         return unit.coulomb
     return unit.coulomb + (unit.static - unit.coulomb) * math.exp(-ratio * ratio)
-
-
-_ROUNDING, _NEAR = 1e-13, 1e-10  # of a velocity
-_SMALLEST = 1e-16  # velocity that counts [rad/s]
-_ITERATIONS = 60
-_AT_REST = 2.0  # direction of a motor that may stick
 
 
 @inner_kernel

@@ -16,6 +16,10 @@ import math
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
+# The speed limiter lets a joint exceed its velocity limit by the speed that the torque gives the
+# joint's own inertia in this part of a step.
+_LIMITER = 1e-6
+
 
 @inlined_kernel
 def warmed(value, rise, temperature, unit):
@@ -47,11 +51,6 @@ def heat(unit, state):
     to_housing = passed - unit.housing_to_ambient * (state.housing_temperature - unit.ambient)
     state.winding_temperature += unit.winding_rise * to_winding + unit.mutual_rise * to_housing
     state.housing_temperature += unit.housing_rise * to_housing + unit.mutual_rise * to_winding
-
-
-# The speed limiter lets a joint exceed its velocity limit by the speed that the torque gives the
-# joint's own inertia in this part of a step.
-_LIMITER = 1e-6
 
 
 @inlined_kernel

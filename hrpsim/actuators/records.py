@@ -3,8 +3,6 @@
 
 """The records of actuators with a model. All quantities are reflected to the joint's side."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Analyse whole motions at once, in parallel over samples."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -3,8 +3,6 @@
 
 """The fixed links over time: as given, checked against the motion, or detected from the soles."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -14,8 +12,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from hrpsim.analysis.analyser import Analyser, FixedPhase, Trajectory, ground_height
-from hrpsim.analysis.csv_motion import link_names
 from hrpsim.analysis.motion import FixedFrom, Motion
+from hrpsim.analysis.motion_files import link_names
 from hrpsim.analysis.soles import Sole
 from hrpsim.control.motion.motion_sequence import SequenceError
 from hrpsim.dynamics.functions import link_pose

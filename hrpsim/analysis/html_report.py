@@ -3,8 +3,6 @@
 
 """Write a report on analysed motions as one self-contained HTML page."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 
 """A motion for the analysis: joint positions and, given or differentiated, their derivatives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 
 """Figures of an analysed motion, drawn on matplotlib figures."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial import ConvexHull
 

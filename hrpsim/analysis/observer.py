@@ -3,8 +3,6 @@
 
 """Analyse one sample at a time, within a control loop: no array is allocated."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

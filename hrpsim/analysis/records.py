@@ -7,8 +7,6 @@ A *support* is a link that may be fixed to the world; a *phase* is a time during
 supports are fixed. Wrenches and poses of supports are those of the link's frame.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Links that can bear the robot, and the outlines of their soles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

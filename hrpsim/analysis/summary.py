@@ -3,8 +3,6 @@
 
 """Analyse a motion file as a whole, for the command to print, write and draw."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -29,6 +27,7 @@ from hrpsim.model.model import Model
 from hrpsim.model.system import FREE, REVOLUTE
 
 _ROUNDING = 1e-9
+_SHOWN = 12  # phases, and violations, that the text lists
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,6 @@ class Violation:
             f"{self.kind} of {self.name}: {self.worst:.4g} {self.unit} at {self.worst_time:.3f} s, "
             f"limit {self.limit:.4g} ({self.begin:.3f} to {self.end:.3f} s)"
         )
-
-
-_SHOWN = 12  # phases, and violations, that the text lists
 
 
 @dataclass(frozen=True)

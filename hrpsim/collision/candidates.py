@@ -17,45 +17,47 @@ FAST = 0.25
 
 
 @inner_kernel
-def refresh_candidates(forest, kinematics, margin, time_step, skin, continuous, count, collision):
+def refresh_candidates(settings, forest, kinematics, count, collision):
     """Update the shapes' centres and reach; make the candidate list again where it may be short.
 
-    The list holds every pair that can come within `margin` [m] plus the reach of both before a
-    shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for no list
-    yet. Returns the number of candidates; more than the capacity means that the list is not made.
-    With `continuous`, motion beyond a part of a shape's thickness is left to the search for its
-    time of impact.
+    The list holds every pair that can come within `contact_margin` [m] plus the reach of both
+    before a shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for
+    no list yet. Returns the number of candidates; more than the capacity means that the list is not
+    made. With `continuous`, motion beyond a part of a shape's thickness is left to the search for
+    its time of impact.
     """
-    stale = place_centers(forest, kinematics, margin, time_step, continuous, collision)
+    stale = place_centers(settings, forest, kinematics, collision)
     if not stale and count >= 0:
         return count
-    count = list_candidates(margin, skin, collision)
+    count = list_candidates(settings.contact_margin, settings.skin, collision)
     note_listing(forest, kinematics, collision.shapes, collision.moving, collision.body_bounds)
     return count
 
 
 @inlined_kernel
-def keep_candidates(forest, kinematics, margin, time_step, continuous, collision):
+def keep_candidates(settings, forest, kinematics, collision):
     """Update the shapes of the candidate list if it is not short and nothing is fast.
 
     Returns whether that is so; otherwise nothing is done. Other shapes stay unchanged.
     """
-    if not all_quiet(forest, kinematics, margin, time_step, FAST, collision.body_bounds):
+    margin, dt = settings.contact_margin, settings.time_step
+    if not all_quiet(forest, kinematics, margin, dt, FAST, collision.body_bounds):
         return False
     for k in range(collision.moving.shape[0]):
         shape = collision.shapes[collision.moving[k]]
         if shape.listed:
-            _place_center(forest, kinematics, time_step, continuous, shape)
+            _place_center(forest, kinematics, dt, settings.continuous, shape)
     return True
 
 
 @inner_kernel
-def place_centers(forest, kinematics, margin, time_step, continuous, collision):
+def place_centers(settings, forest, kinematics, collision):
     """Update all shapes' centres and reach; return whether the candidate list may be short."""
+    margin, dt, continuous = settings.contact_margin, settings.time_step, settings.continuous
     stale = False
     for k in range(collision.moving.shape[0]):
         shape = collision.shapes[collision.moving[k]]
-        _place_center(forest, kinematics, time_step, continuous, shape)
+        _place_center(forest, kinematics, dt, continuous, shape)
         center, listed = shape.center, shape.listed_center
         dx, dy, dz = center[0] - listed[0], center[1] - listed[1], center[2] - listed[2]
         left = shape.listed_slack - shape.travel - 0.5 * margin

@@ -100,16 +100,14 @@ def look_ahead(a, b, margin):
 
 
 @inner_kernel
-def detect(
-    forest, kinematics, pair_count, margin, time_step, previous_count, lazy_kernels, collision
-):
+def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernels, collision):
     """Write the contact points of every candidate pair; return how many there are.
 
-    Points within `margin` [m], plus what the pair can close in a step, are kept; which of many a
-    mesh keeps may depend on the `previous_count` contacts of the last step. A return above the
-    capacity means that the later ones were not written, NEEDS_KERNEL that a kernel is absent.
+    Points within `contact_margin` [m], plus what the pair can close in a step, are kept; which of
+    many a mesh keeps may depend on the `previous_count` contacts of the last step. A return above
+    the capacity means that the later ones were not written, NEEDS_KERNEL that a kernel is absent.
     """
-    count = 0
+    margin, dt, count = settings.contact_margin, settings.time_step, 0
     work = collision.manifold[0]
     for c in range(pair_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
@@ -123,15 +121,7 @@ def detect(
         place_shape(forest, kinematics, b, reference, work.R_b, work.p_b)
         if a.kind == MESH or b.kind == MESH:
             found = meet_meshes(
-                lazy_kernels,
-                forest,
-                kinematics,
-                collision,
-                c,
-                near,
-                margin,
-                time_step,
-                previous_count,
+                lazy_kernels, forest, kinematics, collision, c, near, margin, dt, previous_count
             )
         elif min(a.kind, b.kind) > SPHERE:
             found = meet_convex(
@@ -142,9 +132,7 @@ def detect(
                 a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
             )
         if may_hide_sides(a, b, found, work):
-            found = drop_impossible(
-                lazy_kernels, forest, kinematics, collision, c, found, time_step
-            )
+            found = drop_impossible(lazy_kernels, forest, kinematics, collision, c, found, dt)
         if found == NEEDS_KERNEL:
             return NEEDS_KERNEL
         for k in range(found):
@@ -271,17 +259,17 @@ def _move_point(forest, kinematics, reference, body, point):
 
 
 @inner_kernel
-def recall_impulses(previous_count, previous, count, contacts, born):
+def recall_impulses(counts, collision):
     """Start every contact from the impulse it had in the last step; new ones start from zero.
 
     Both lists are sorted by pair, so one pass over both finds the partners. New contacts draw the
-    axes of their friction, by their number among all since the start: `born` came before. Returns
-    how many contacts are new.
+    axes of their friction, by their number among all since the start: `born_count` came before.
+    Returns how many contacts are new.
     """
-    new = 0
-    k = 0
-    for c in range(count):
-        contact = contacts[c]
+    previous, previous_count = collision.previous, counts.previous_count
+    new = k = 0
+    for c in range(counts.contact_count):
+        contact = collision.contacts[c]
         a, b = contact.shape_a, contact.shape_b
         while k < previous_count and (
             previous[k].shape_a < a or (previous[k].shape_a == a and previous[k].shape_b < b)
@@ -304,7 +292,7 @@ def recall_impulses(previous_count, previous, count, contacts, born):
         contact.drift.held_gap = contact.gap
         if is_new:
             contact.drift.missed_gap = math.inf
-            contact.axis_angle = 0.5 * math.pi * _uniform(born + new)
+            contact.axis_angle = 0.5 * math.pi * _uniform(counts.born_count + new)
             contact.penalty.phase, contact.penalty.softening = 0, 1.0
             contact.drift.has_slipped = contact.slipping = contact.by_newton = 0
             new += 1

@@ -5,16 +5,14 @@
 
 from hrpsim.collision.primitives.contact_row import MAX_POINTS, NO_POINTS
 from hrpsim.collision.primitives.convex_contacts import convex_on_convex
-from hrpsim.collision.primitives.plane_contacts import (
+from hrpsim.collision.primitives.simple_contacts import (
     box_on_plane,
-    capsule_on_plane,
-    cylinder_on_plane,
-    sphere_on_plane,
-)
-from hrpsim.collision.primitives.sphere_contacts import (
     box_on_sphere,
+    capsule_on_plane,
     capsule_on_sphere,
+    cylinder_on_plane,
     cylinder_on_sphere,
+    sphere_on_plane,
     sphere_on_sphere,
 )
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel

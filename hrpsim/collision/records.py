@@ -3,8 +3,6 @@
 
 """Records of collision: shapes, contacts, the points of one pair; and the arrays of them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -9,8 +9,6 @@ the end it reports what became slower than in a stored run. Engines that are not
 out: pip install 'hrpsim[bench]'.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -3,8 +3,6 @@
 
 """`hrpsim check-model`: loads a description, lists its contents and its self-collisions."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import warnings

@@ -10,8 +10,6 @@ observations, and what is observed here when the recorded actions are commanded.
 anything differs.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 
 """`hrpsim check-simulation-interfaces`: does a simulator conform to the standard of ROS 2?"""
 
-from __future__ import annotations
-
 import argparse
 
 from hrpsim.errors import HrpsimError, require_packages

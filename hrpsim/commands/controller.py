@@ -3,8 +3,6 @@
 
 """`hrpsim controller new NAME`: writes a template of a controller, and its test."""
 
-from __future__ import annotations
-
 import argparse
 import keyword
 import re

@@ -3,8 +3,6 @@
 
 """`hrpsim convert`: writes any description as a URDF, for RViz and other tools."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import warnings

@@ -3,8 +3,6 @@
 
 """`hrpsim crane`: a claw over a table, played in a browser, by a script, or over ROS 2."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

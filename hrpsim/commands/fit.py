@@ -3,8 +3,6 @@
 
 """`hrpsim fit`: parameters of a world found from recordings, with intervals and held-out errors."""
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from pathlib import Path
@@ -40,9 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def fit(options: argparse.Namespace) -> int:
     """Fit, and print what was found."""
-    from hrpsim.fitting.figures import draw_fit
     from hrpsim.fitting.fit_study import read_fit_study
-    from hrpsim.fitting.residuals import draw_unexplained, unexplained
+    from hrpsim.fitting.residuals import draw_fit, draw_unexplained, unexplained
     from hrpsim.sweeps.executors import processors
 
     with warnings.catch_warnings(record=True) as caught:

@@ -6,8 +6,6 @@
 Torques and their limits, the ZMP in the soles' outline, the centre of mass, violations.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

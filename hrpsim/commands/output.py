@@ -3,8 +3,6 @@
 
 """Functions shared by commands: arguments for xacro, printing a report, remedies."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -3,8 +3,6 @@
 
 """`hrpsim play`: replays the commands of a bag in a new world, and compares the states."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

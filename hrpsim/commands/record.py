@@ -3,8 +3,6 @@
 
 """`hrpsim record`: records all topics of ROS 2 to a bag, as `ros2 bag record` does."""
 
-from __future__ import annotations
-
 import argparse
 
 from hrpsim.commands.output import ROS_REMEDY

@@ -3,8 +3,6 @@
 
 """`hrpsim sweep`: the runs (cells) of a study, their results, one run again."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

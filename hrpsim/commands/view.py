@@ -3,8 +3,6 @@
 
 """`--viewer` of `hrpsim run` and `hrpsim walk`: show the same world in a browser."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

@@ -170,7 +170,7 @@ def _walk_here(options: argparse.Namespace) -> int:
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
     result["pace"] = controller.pace._asdict()
     if options.plot or options.film:
-        from hrpsim.commands.walk_figure import draw_moments, draw_walk
+        from hrpsim.commands.walk_report import draw_moments, draw_walk
 
         if options.plot:
             draw_walk(trial, robot.model, controller.sequence, options.plot)

@@ -3,8 +3,6 @@
 
 """`hrpsim warm-up`: compile the kernels now that worlds would compile at their first use."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import gc

@@ -3,8 +3,6 @@
 
 """`hrpsim wrench-plot`: plots the foot wrenches of a recorded robot."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

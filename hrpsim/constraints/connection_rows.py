@@ -96,21 +96,9 @@ def connection_response_space(forest, connections, constrained):
     return needed
 
 
-@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def write_connection_rows(
-    forest,
-    kinematics,
-    bend_time,
-    lead,
-    settings,
-    connections,
-    placed,
-    constrained,
-    first,
-    used,
-    rows_out,
-):
-    """Write the connections' rows from row `first` on; return (next row, response space used).
+@inner_kernel
+def write_connection_rows(s, bend_time, lead, first, used):
+    """Write the connections' rows from row `first` on; return the response space used.
 
     constrained.velocity must be the velocity at the start of the step. `bend_time` [s] lies between
     a velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
@@ -118,14 +106,15 @@ def write_connection_rows(
     corrected, for the other half of the step reverses it. `lead` [s] lies between the positions and
     the middle of the step as compliant rows count it.
     """
-    rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
+    rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
+    forest, constrained, placed = s.forest, s.constrained, s.work.placed_connection[0]
     number = first
-    for c in range(connections.shape[0]):
-        connection = connections[c]
+    for c in range(s.connections.shape[0]):
+        connection = s.connections[c]
         if not connection.enabled:
             continue
         connection.first_row = number
-        place_moving_frames(forest, kinematics, connection, placed)
+        place_moving_frames(forest, s.kinematics, connection, placed)
         for axis in range(6):
             if not connection.axes[axis]:
                 continue
@@ -133,15 +122,7 @@ def write_connection_rows(
             start_row(row, used)
             error = find_direction(connection, axis, placed)
             used = attach_pair(
-                forest,
-                constrained,
-                connection,
-                placed,
-                placed.direction,
-                axis >= 3,
-                row,
-                response,
-                used,
+                forest, constrained, connection, placed, axis >= 3, row, response, used
             )
             row.inverse_mass = coupling(row, row, response)
             if row.inverse_mass <= least_inverse_mass(row, constrained):
@@ -149,7 +130,7 @@ def write_connection_rows(
             row.kind, row.source = CONNECTION, c
             choose_solver(row, connection.solver)
             row.impulse = connection.impulse[axis]
-            row.upper = connection.force_limit[axis] * time_step
+            row.upper = connection.force_limit[axis] * settings.time_step
             row.lower = -row.upper
             if connection.axes[axis] == LOCKED:
                 connection.error[axis] = error
@@ -158,7 +139,7 @@ def write_connection_rows(
                 row.kind = DRIVE
                 row.target = -connection.speed[axis]
             number += 1
-    return number, used
+    return used
 
 
 @inlined_kernel
@@ -210,17 +191,8 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, constrained
                 continue
             error = find_direction(connection, axis, placed)
             start_row(row, row.response_at)
-            attach_pair(
-                forest,
-                constrained,
-                connection,
-                placed,
-                placed.direction,
-                axis >= 3,
-                row,
-                response,
-                row.response_at,
-            )
+            used = row.response_at
+            attach_pair(forest, constrained, connection, placed, axis >= 3, row, response, used)
             row.inverse_mass = coupling(row, row, response)
             row.solver, row.quantity = DIRECT, ACCELERATION
             if decay > 0.0:

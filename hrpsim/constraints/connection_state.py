@@ -3,8 +3,6 @@
 
 """Reading a connection: its errors and its wrench."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

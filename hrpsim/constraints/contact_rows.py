@@ -109,29 +109,18 @@ def contact_response_space(forest, contacts, contact_count, constrained):
     return needed
 
 
-@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def write_contact_rows(
-    forest,
-    contacts,
-    contact_count,
-    shapes,
-    materials,
-    solvers,
-    settings,
-    lead,
-    directions,
-    constrained,
-    rows_out,
-):
+@inner_kernel
+def write_contact_rows(s, lead):
     """Write three rows a contact: normal, first and second tangent (Nakaoka eqs. 6-10).
 
     constrained.velocity must be the velocity at the start of the step, and constrained.acceleration
-    that without constraints where a contact is compliant; `solvers` (k, k) is the solver by the
-    solver classes of both shapes; `lead` [s] lies between the positions, where gaps are, and the
-    middle of the step as compliant rows count it; `directions` (3, 3) is work. Returns the response
+    that without constraints where a contact is compliant; `lead` [s] lies between the positions,
+    where gaps are, and the middle of the step as compliant rows count it. Returns the response
     space used.
     """
-    rows, response = rows_out.rows, rows_out.response
+    forest, constrained, directions = s.forest, s.constrained, s.work.directions
+    rows, response, contacts = s.rows.rows, s.rows.response, s.collision.contacts
+    settings, contact_count = s.settings[0], s.counts[0].contact_count
     used = np.int64(0)  # not a literal, which would compile all that takes it twice
     # Several short loops: a processor then works on several contacts at once.
     for c in range(contact_count):
@@ -147,14 +136,14 @@ def write_contact_rows(
     for c in range(contact_count):
         contact = contacts[c]
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
-        a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        solver = solvers[a.solver_class, b.solver_class]
+        a, b = s.collision.shapes[contact.shape_a], s.collision.shapes[contact.shape_b]
+        solver = s.solver_choice[a.solver_class, b.solver_class]
         for axis in range(3):
             row = rows[3 * c + axis]
             row.kind, row.source = CONTACT_ROW, c
             choose_solver(row, solver)
             row.impulse = contact.impulse[axis]
-        pair = materials[a.material, b.material]
+        pair = s.materials[a.material, b.material]
         approach, slip_x, slip_y = point_velocity(normal, x, y, constrained.velocity)
         _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response)
         if solver != PENALTY:

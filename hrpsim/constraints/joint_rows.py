@@ -66,12 +66,11 @@ JOINT_HOLD = np.dtype(
 )
 
 
-@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def mark_joint_bodies(
-    forest, q, velocity, time_step, control, holds, frictions, impulses, constrained_out
-):
+@inner_kernel
+def mark_joint_bodies(s):
     """Mark the degrees of freedom that joint constraints push; return the number of their rows."""
-    of_dof = constrained_out.of_dof
+    forest, holds, frictions = s.forest, s.joint_holds, s.work.friction
+    impulses, of_dof, time_step = s.joint_impulses, s.constrained.of_dof, s.settings[0].time_step
     for k in range(of_dof.shape[0]):
         of_dof[k] = -1
     count = 0
@@ -80,7 +79,7 @@ def mark_joint_bodies(
         if k >= of_dof.shape[0]:
             break
         dof = forest.dofs[k]
-        position, rate, wanted = q[dof.q_index], velocity[k], 0
+        position, rate, wanted = s.q[dof.q_index], s.velocity[k], 0
         sticks = dof.friction > 0.0 and frictions[k].mark == STICKS
         if not sticks and near_lower_limit(dof, position, rate, time_step, impulses[k]):
             wanted += 1
@@ -93,7 +92,7 @@ def mark_joint_bodies(
             of_dof[dof.mimic_dof] = 0
         wanted += 1 if holds[k].locked else 0
         wanted += 1 if holds[k].driven else 0
-        wanted += 1 if limits_velocity(control[k], holds[k]) else 0
+        wanted += 1 if limits_velocity(s.control[k], holds[k]) else 0
         if wanted > 0:
             of_dof[k] = 0
             count += wanted
@@ -124,30 +123,17 @@ def limits_velocity(actuator, hold):
     return marked and not hold.driven
 
 
-@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def write_joint_rows(  # long: a branch for each kind of row, in the order of their codes
-    forest,
-    q,
-    velocity,
-    acceleration,
-    lead,
-    settings,
-    parameters,
-    holds,
-    frictions,
-    impulses,
-    constrained,
-    first,
-    used,
-    rows_out,
-):
+@inner_kernel
+def write_joint_rows(s, lead, first, used):
+    # long: a branch for each kind of row, in the order of their codes
     """Write the joints' rows from row `first` on; return (next row, response space used).
 
-    `acceleration` (nv,) is that without constraints; `lead` [s] lies between `q` and the middle of
-    the step as compliant rows count it; `settings` has the time step and the world's numbers for
-    corrections, `parameters` (nv, 5) those of joints.
+    `lead` [s] lies between `q` and the middle of the step as compliant rows count it.
     """
-    rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
+    forest, q, velocity, constrained = s.forest, s.q, s.velocity, s.constrained
+    settings, acceleration, frictions = s.settings[0], s.work.dv, s.work.friction
+    parameters, holds, impulses = s.joint_parameters, s.joint_holds, s.joint_impulses
+    rows, response, time_step = s.rows.rows, s.rows.response, settings.time_step
     number = first
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
@@ -206,47 +192,34 @@ def write_joint_rows(  # long: a branch for each kind of row, in the order of th
     return number, used
 
 
-@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def write_velocity_limit_rows(
-    forest,
-    q,
-    velocity,
-    time_step,
-    horizon,
-    actuator_inertia,
-    control,
-    parameters,
-    holds,
-    impulses,
-    constrained,
-    first,
-    used,
-    rows_out,
-):
+@inner_kernel
+def write_velocity_limit_rows(s, horizon, first, used):
     """Write the rows of velocity limits from row `first` on; return the response space used.
 
     With the velocity v at the end of the step and the actuator's law u:
     0 <= l, l <= dt (u + effort limit), (limit - v) l = 0, at the lower limit the same mirrored. So
     the actuator delivers u - l / dt, between its law and full braking. `horizon` is that of
-    `joint_forces`, which wrote `actuator_inertia`.
+    `joint_forces`, which wrote `work.actuator_inertia`.
     """
+    forest, velocity, constrained, holds = s.forest, s.velocity, s.constrained, s.joint_holds
+    rows, response, time_step = s.rows.rows, s.rows.response, s.settings[0].time_step
     number = first
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
         if k >= forest.dofs.shape[0]:
             break
-        actuator = control[k]
+        actuator = s.control[k]
         if not limits_velocity(actuator, holds[k]):
             continue
-        dof, side, row = forest.dofs[k], actuator.limiting, rows_out.rows[number]
-        own, response = parameters[k, LIMIT_PARAMETERS], rows_out.response
+        dof, side, row = forest.dofs[k], actuator.limiting, rows[number]
+        own = s.joint_parameters[k, LIMIT_PARAMETERS]
         used = _attach(forest, constrained, k, -side, own, time_step, row, response, used)
         acceleration = (side * dof.velocity_limit - velocity[k]) / time_step
-        position, inertia = q[dof.q_index], actuator_inertia[k]
+        position, inertia = s.q[dof.q_index], s.work.actuator_inertia[k]
         law = law_effort(dof, actuator, position, velocity[k], acceleration, inertia, horizon)
         room = side * limited(law, dof.effort_limit) + dof.effort_limit
         row.target, row.lower, row.upper = -dof.velocity_limit, 0.0, time_step * room
-        _start_from(impulses[k], VELOCITY_LIMIT, row)
+        _start_from(s.joint_impulses[k], VELOCITY_LIMIT, row)
         row.impulse = min(row.impulse, row.upper)
         number += 1
     return used

@@ -44,35 +44,25 @@ _UNBOUNDED = 1e30  # a cone that holds any given friction
 _LEAST_SPEED = 1e-100  # [m/s]
 
 
-@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def write_penalty_rows(
-    forest,
-    kinematics,
-    contacts,
-    contact_count,
-    shapes,
-    materials,
-    solvers,
-    settings,
-    directions,
-    constrained,
-    rows_out,
-):
+@inner_kernel
+def write_penalty_rows(s):
     """Give the rows of penalty contacts their impulses; move their friction's state on.
 
     The rows are those of `write_contact_rows`; constrained.velocity the velocity at the start of
     the step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a
     stiffness of its own that a point began to press in, 0 for none; a contact of that pair).
     """
-    rows, response, time_step = rows_out.rows, rows_out.response, settings.time_step
+    rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
+    contacts, contact_count = s.collision.contacts, s.counts[0].contact_count
     stiffest = 0.0
     c = stiffest_contact = np.int64(0)
     while c < contact_count:
         first, c = c, _end_of_pair(contacts, contact_count, c)
+        shapes = s.collision.shapes
         a, b = shapes[contacts[first].shape_a], shapes[contacts[first].shape_b]
-        if solvers[a.solver_class, b.solver_class] != PENALTY:
+        if s.solver_choice[a.solver_class, b.solver_class] != PENALTY:
             continue
-        pair = materials[a.material, b.material]
+        pair = s.materials[a.material, b.material]
         share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (c - first))
         for number in range(first, c):
             share = min(share, STIFFNESS_SHARE * contacts[number].penalty.softening)
@@ -80,22 +70,11 @@ def write_penalty_rows(
         for number in range(first, c):
             contact = contacts[number]
             was_open = contact.penalty.phase == OPEN
-            _press(
-                forest,
-                kinematics,
-                contact,
-                pair,
-                share,
-                settings,
-                directions,
-                constrained.velocity,
-                rows[3 * number],
-                rows[3 * number + 1],
-                rows[3 * number + 2],
-            )
+            normal, x, y = rows[3 * number], rows[3 * number + 1], rows[3 * number + 2]
+            _press(s, contact, pair, share, normal, x, y)
             begins = begins or (was_open and contact.penalty.phase != OPEN)
         if begins:
-            found = _stiffness_of_modes(contacts, first, c, time_step, rows, response)
+            found = _stiffness_of_modes(contacts, first, c, settings.time_step, rows, response)
             if pair.stiffness > 0.0 and found > stiffest:
                 stiffest, stiffest_contact = found, first
             elif pair.stiffness == 0.0 and found > _SAFE:
@@ -165,9 +144,10 @@ def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y,
     return along_x, along_y
 
 
-@inner_kernel  # many parameters: the data of the contact are passed in registers
-def _press(forest, kinematics, contact, pair, share, settings, directions, velocity, normal, x, y):
+@inner_kernel
+def _press(s, contact, pair, share, normal, x, y):
     """Write the rows of one penalty contact."""
+    kinematics, settings, directions = s.kinematics, s.settings[0], s.work.directions
     time_step = settings.time_step
     contact.stiffness = contact.damping = 0.0
     normal.solver = x.solver = y.solver = ITERATIVE
@@ -177,7 +157,7 @@ def _press(forest, kinematics, contact, pair, share, settings, directions, veloc
         return
     w = _choose_spring(contact, pair, share, normal, x, time_step)
     k, c = contact.stiffness, contact.damping
-    approach, slip_x, slip_y = point_velocity(normal, x, y, velocity)
+    approach, slip_x, slip_y = point_velocity(normal, x, y, s.constrained.velocity)
     force = max(0.0, -k * contact.gap - c * approach) if contact.gap < 0.0 else 0.0
     normal.upper = pair.force_limit * time_step
     normal.lower = min(force * time_step, normal.upper)
@@ -204,7 +184,7 @@ def _press(forest, kinematics, contact, pair, share, settings, directions, veloc
     along_x = along_y = 0.0
     if contact.penalty.phase >= STUCK:
         along_x, along_y = _stick(
-            forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step
+            s.forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step
         )
     if contact.penalty.phase == SLIDING:
         along_x = -pair.kinetic * force * slip_x / speed

@@ -51,34 +51,13 @@ def find_point_responses(forest, constrained, contact, normal, x, y, response):
     """Write the responses of three rows that are attached to a contact point."""
     at = (normal.response_at, x.response_at, y.response_at)
     point = contact.point_a if contact.body_a >= 0 else contact.point_b
-    _respond(
-        forest,
-        constrained,
-        normal.constrained_a,
-        point,
-        normal.J_a,
-        x.J_a,
-        y.J_a,
-        response,
-        at,
-        False,
-    )
-    if normal.constrained_b >= 0:
+    a, b = normal.constrained_a, normal.constrained_b
+    _respond(forest, constrained, a, point, normal.J_a, x.J_a, y.J_a, response, at, False)
+    if b >= 0:
         point, adds = contact.point_b, normal.width_b == 0
         if not adds:
             at = at[0] + normal.width_a, at[1] + normal.width_a, at[2] + normal.width_a
-        _respond(
-            forest,
-            constrained,
-            normal.constrained_b,
-            point,
-            normal.J_b,
-            x.J_b,
-            y.J_b,
-            response,
-            at,
-            adds,
-        )
+        _respond(forest, constrained, b, point, normal.J_b, x.J_b, y.J_b, response, at, adds)
 
 
 @inlined_kernel

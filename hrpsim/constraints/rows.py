@@ -3,24 +3,41 @@
 
 """Constraint rows: a unit force pattern on one or two constraint bodies, its target and bounds."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.constraints.impact_rows import CLOSED, IMPACT
 from hrpsim.constraints.solver_table import AUTO, choose_solver
+from hrpsim.errors import WorldError
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.fields import Axis, array
 from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
+DAMPING_STEPS = 2.0  # default damping time, in time steps
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
 VELOCITY_LIMIT, CONNECTION, DRIVE, TENDON = range(MOTOR + 1, MOTOR + 5)
-
 # The quantity of a row's target. Its impulse is then one [Ns or Nms], that of a displacement rate,
 # or a force.
 VELOCITY, DISPLACEMENT, ACCELERATION = range(3)
+# Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
+_SHORTEST = 1e-3
+# Share of the largest inverse mass at a constraint body below which one is rounding.
+_ROUNDING = 1e-13
+
+
+def refuse_undamped(compliance: np.ndarray, damping_time: np.ndarray, time_step: float) -> None:
+    """Refuse rigid constraints that would ring: they need a damping time of one time step.
+
+    A damping time below zero means another law.
+    """
+    rings = (compliance == 0.0) & (damping_time >= 0.0) & (damping_time < (1 - 1e-9) * time_step)
+    if rings.any():
+        raise WorldError(
+            f"damping_time {damping_time[rings].min():g} s is too short where the compliance is 0: "
+            f"it must be one time step, {time_step:g} s, or more"
+        )
+
 
 ROW = np.dtype(
     [
@@ -60,13 +77,6 @@ ROW = np.dtype(
         ("source", "i8"),  # its contact, degree of freedom, connection or tendon
     ]
 )
-
-
-# Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
-_SHORTEST = 1e-3
-
-# Share of the largest inverse mass at a constraint body below which one is rounding.
-_ROUNDING = 1e-13
 
 
 class Rows(NamedTuple):
@@ -148,14 +158,14 @@ def attach_second_constraint_body(forest, constrained, constraint_body, row, res
     return _write_response(here, tree, row.J_b, constrained.inverse_inertia, response, used)
 
 
-@inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def attach_pair(forest, constrained, pair, placed, direction, turns, row, response, used):
-    """Make a row push body a of a pair along `direction` (3,) and body b against it.
+@inlined_kernel
+def attach_pair(forest, constrained, pair, placed, turns, row, response, used):
+    """Make a row push body a of a pair along placed.direction and body b against it.
 
-    At placed.point_a and placed.point_b; with `turns` it turns them about `direction` instead.
+    At placed.point_a and placed.point_b; with `turns` it turns them about that direction instead.
     Returns the response space used so far.
     """
-    a, b = pair.body_a, pair.body_b
+    a, b, direction = pair.body_a, pair.body_b, placed.direction
     if a >= 0:
         write_force(placed.point_a, direction, 1.0, turns, row.J_a)
         used = attach_constraint_body(

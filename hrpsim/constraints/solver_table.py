@@ -7,8 +7,6 @@ Rules, errors, world files, the kernels and the documents read this table. Which
 tries first and which one takes over is in `hrpsim.step.rows.hand_over`, which also calls them.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from hrpsim.constraints.friction_laws import DIFFERENTIABLE, LAWS

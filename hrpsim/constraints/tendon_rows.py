@@ -7,8 +7,6 @@ A fixed tendon has the length l = c_a q_a + c_b q_b. Its actuator gives effort +
 kd (target rate - l'), within its limit; gains act implicitly, as those of joints do.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -74,24 +72,24 @@ def mark_tendon_bodies(tendons, of_dof):
     return count
 
 
-@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def write_driven_tendons(
-    forest, q, velocity, time_step, tendons, constrained, first, used, rows_out
-):
+@inner_kernel
+def write_driven_tendons(s, first, used):
     """Write a row for each driven tendon, from row `first` on; return the response space used.
 
     `q` is the middle of the step. Over the step the actuator gives the impulse dt f - m (l' - l0'),
     f its force at the middle with the rate l0' at the start, m the inertia of its gains.
     """
-    number, response = first, rows_out.response
+    forest, constrained, tendons, velocity = s.forest, s.constrained, s.tendons, s.velocity
+    time_step, response, q = s.settings[0].time_step, s.rows.response, s.q
+    number = first
     for k in range(tendons.joints.shape[0]):
-        joints, drive, row = tendons.joints[k], tendons.drives[k], rows_out.rows[number]
+        joints, drive, row = tendons.joints[k], tendons.drives[k], s.rows.rows[number]
         if not _is_driven(drive):
             continue
         a, b = joints.dof_a, joints.dof_b
         start_row(row, used)
-        for s in range(6):
-            row.J_a[s] = row.J_b[s] = 0.0
+        for r in range(6):
+            row.J_a[r] = row.J_b[r] = 0.0
         row.J_a[0], row.J_b[0] = joints.coefficient_a, joints.coefficient_b
         of_dof = constrained.of_dof
         used = attach_constraint_body(forest, constrained, of_dof[a], row, response, used)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from hrpsim.control.pattern.velocity_footsteps import Velocity as Velocity
     from hrpsim.control.pattern.walking_pattern import WalkingPattern as WalkingPattern
     from hrpsim.control.pattern.walking_pattern import walking_pattern as walking_pattern
-    from hrpsim.control.velocity_walk import VelocityWalk as VelocityWalk
+    from hrpsim.control.walk import VelocityWalk as VelocityWalk
     from hrpsim.control.walk import Walk as Walk
     from hrpsim.control.walk_trial import Trial as Trial
     from hrpsim.control.walk_trial import measured_zmp as measured_zmp

@@ -3,8 +3,6 @@
 
 """Run several controllers, each on a group of joints, and switch them without a jump."""
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -27,6 +25,7 @@ from hrpsim.model.model import Model
 UNLOADED, UNCONFIGURED, INACTIVE = "unloaded", "unconfigured", "inactive"
 ACTIVE, FINISHED = "active", "finished"
 _ENTRY = ("controller", "joints", "parameters", "active", "loaded")
+_PARAMETERS = ("members", "blend")
 
 
 class Member:
@@ -97,9 +96,6 @@ class Member:
             raise ControllerError(
                 f"cannot {action} {self.name!r}: it is {self.state}, not {' or '.join(states)}"
             )
-
-
-_PARAMETERS = ("members", "blend")
 
 
 class ControllerGroup(Controller):

@@ -3,8 +3,6 @@
 
 """Simulate one walk in a world, and record it."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -29,7 +27,7 @@ from hrpsim.world.objects.robot import Robot
 __getattr__ = old_names(__name__)
 
 SOLES = ("l_sole", "r_sole")
-_LOOKS = 10  # ticks between checks of contacts
+_BETWEEN_CHECKS = 10  # ticks between checks of contacts
 _LOADED = 0.1  # of the weight: feet that bear less together are in the air
 
 
@@ -105,7 +103,7 @@ def simulate_walk(
             for name, wrench in state.wrenches.items():
                 wrenches.setdefault(name, []).append(wrench)
             noted.append(kept(getattr(controller, "signals", {})))
-            if fell_at is None and len(times) % _LOOKS == 1:
+            if fell_at is None and len(times) % _BETWEEN_CHECKS == 1:
                 touched.update(_touching(robot, controller))
             _, _, height, *quaternion = q[-1][:7].tolist()
             watch.add(height, quaternion)

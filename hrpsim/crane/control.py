@@ -8,8 +8,6 @@ whose servo has damping only. A player sets a `Request`; the controller turns it
 reference and adds the feedforward forces of the hand.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple

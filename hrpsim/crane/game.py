@@ -3,8 +3,6 @@
 
 """The crane game over ROS 2 without a launcher: simulation node and crane as two processes."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -12,8 +12,6 @@ angular.z [rad/s]. close_claws (std_msgs/Bool). A stick or velocity that is not 
 0.5 s ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 
 """The panel of the crane game: buttons, keys, sliders, and the score."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.crane.player import PlayedCrane

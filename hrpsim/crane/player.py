@@ -3,8 +3,6 @@
 
 """A crane played by keys and buttons, by sliders, or by a stick."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 
 """E10's scene: the crane over a table with one object and a goal, and its measurements."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

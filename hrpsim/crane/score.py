@@ -3,8 +3,6 @@
 
 """The score of the crane game: the bodies in the goal."""
 
-from __future__ import annotations
-
 GOAL = "goal"  # the fixed shape of that name
 _UPRIGHT = 0.5  # least height of the unit normal of a contact that carries
 

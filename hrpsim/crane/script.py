@@ -3,8 +3,6 @@
 
 """A scripted player of the crane game: moves, one after the other."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -3,17 +3,14 @@
 
 """Inverse dynamics and centre of mass of every sample of a motion, in one compiled call each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.dynamics.articulated import place_inertias
+from hrpsim.dynamics.articulated import place_inertias, workspace_of
 from hrpsim.dynamics.functions import DOWNWARD_GRAVITY, checked_configuration, finite
 from hrpsim.dynamics.recursive import newton_euler
-from hrpsim.dynamics.workspace import workspace_of
 from hrpsim.errors import ModelError, StateError
 from hrpsim.jit.compiled import inlined_kernel, kernel, prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities

@@ -7,8 +7,6 @@ A *constraint body* is a body (six columns: a spatial force at the tree's origin
 freedom (one column: an effort).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -8,8 +8,6 @@ free base is force [N] then moment [Nm], both in the base frame. A wrench on a l
 moment, in the link's frame and about its origin.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -19,14 +17,15 @@ from numpy.typing import ArrayLike
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.dynamics.articulated import (
+    Workspace,
     accelerations,
     apply_base_wrench,
     factorise,
     place_inertias,
     start_bodies,
+    workspace_of,
 )
 from hrpsim.dynamics.recursive import composite_inertia, kinetic_energy, newton_euler
-from hrpsim.dynamics.workspace import Workspace, workspace_of
 from hrpsim.errors import ModelError, StateError, unknown_name
 from hrpsim.jit.compiled import prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities

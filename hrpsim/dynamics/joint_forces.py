@@ -47,17 +47,17 @@ _ROUNDING = 1e-9
 
 
 @inner_kernel
-def advance_targets(forest, velocity, impulses, column, time_step, applied, control):
+def advance_targets(forest, velocity, limit_impulses, time_step, applied, control):
     """Store the actuators' delivered efforts (nv,); advance every target by one step of its ramp.
 
-    A `column` of `impulses` (nv, rows) is that of the velocity limits, which lower the laws'
-    efforts: `applied`. Limits that acted, or that `velocity` is beyond, stay marked.
+    `limit_impulses` (nv,) of the velocity limits lower the laws' efforts: `applied`. Limits that
+    acted, or that `velocity` is beyond, stay marked.
     """
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
         if k >= control.shape[0]:
             break
-        actuator, impulse = control[k], impulses[k, column]
+        actuator, impulse = control[k], limit_impulses[k]
         actuator.applied = applied[k] - actuator.limiting * (impulse / time_step)
         if impulse == 0.0:
             actuator.limiting = overspeed(velocity[k], forest.dofs[k].velocity_limit)
@@ -70,13 +70,11 @@ def advance_targets(forest, velocity, impulses, column, time_step, applied, cont
 
 
 @inner_kernel
-def joint_forces(
-    forest, control, q, velocity, horizon, effort_out, joint_inertia_out, actuator_inertia_out
-):
-    """Write the effort along every joint (nv,) and the inertia it sees besides the links' (nv,).
+def joint_forces(forest, control, q, velocity, horizon, work):
+    """Write the effort along every joint, and the inertia it sees besides the links'.
 
-    Entries of free bodies stay as they are. The third is the actuator's share of that inertia where
-    it follows its law, written with a horizon only.
+    work: `effort`, `joint_inertia` and `actuator_inertia` (nv,), the actuator's share where it
+    follows its law, written with a horizon only. Entries of free bodies stay as they are.
 
     With `horizon` = 0 the forces are those of the state itself. With `horizon` = dt, `q` is the
     middle of a step and `velocity` that of its start; springs, dampers and gains are then taken
@@ -100,15 +98,15 @@ def joint_forces(
             active, follows = wanted, True
             stiffness += actuator.kp
             damping += actuator.kd
-        effort_out[k] = passive + active
-        joint_inertia_out[k] = dof.rotor_inertia
+        work.effort[k] = passive + active
+        work.joint_inertia[k] = dof.rotor_inertia
         if horizon > 0.0:
-            joint_inertia_out[k] += spring_inertia(stiffness, horizon)
+            work.joint_inertia[k] += spring_inertia(stiffness, horizon)
             damped = damping_inertia(damping, dof.own_inertia, horizon)
-            joint_inertia_out[k] += damped
+            work.joint_inertia[k] += damped
             if not follows:
                 damped = damping_inertia(dof.damping + actuator.kd, dof.own_inertia, horizon)
-            actuator_inertia_out[k] = _actuator_inertia(dof, actuator, damped, horizon)
+            work.actuator_inertia[k] = _actuator_inertia(dof, actuator, damped, horizon)
 
 
 @inner_kernel

@@ -3,13 +3,12 @@
 
 """Derivatives of forward and inverse dynamics in the tangent space, as plain functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.dynamics.articulated import workspace_of
 from hrpsim.dynamics.functions import (
     DOWNWARD_GRAVITY,
     LinkWrenches,
@@ -20,7 +19,6 @@ from hrpsim.dynamics.functions import (
     singular_message,
 )
 from hrpsim.dynamics.motion_derivatives import PANEL, forward_derivatives, inverse_derivatives
-from hrpsim.dynamics.workspace import workspace_of
 from hrpsim.errors import ModelError
 from hrpsim.jit.compiled import prepared
 from hrpsim.kinematics.forward import update_poses

@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.fitting.errors import FitError, FitWarning
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
 from hrpsim.fitting.result import FitResult, Trace, inertias_of, trace_of, undetermined_of
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
-from hrpsim.fitting.unknowns import Unknown, Unknowns
+from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown, Unknowns
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.values import is_number

@@ -6,8 +6,6 @@
 docs/reference/fit_file.md lists the entries; `FIT_FILE` is their schema.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from hrpsim import schema
-from hrpsim.fitting.errors import FitError
 from hrpsim.fitting.fit import STARTS, fit
 from hrpsim.fitting.measured_motion import KINDS, Recording
 from hrpsim.fitting.readers import read_recording
 from hrpsim.fitting.result import FitResult
 from hrpsim.fitting.slopes import DERIVATIVES
-from hrpsim.fitting.unknowns import SCALES
+from hrpsim.fitting.unknowns import SCALES, FitError
 from hrpsim.resources import share_path
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.values import POSITIVE

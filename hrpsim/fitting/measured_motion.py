@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hrpsim.errors import unknown_name
-from hrpsim.fitting.errors import FitError, FitWarning
+from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 

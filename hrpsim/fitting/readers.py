@@ -3,8 +3,6 @@
 
 """Recordings from files: CSV, numpy's npz, and bags of ROS 2."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields
@@ -16,8 +14,8 @@ import numpy as np
 from hrpsim import limits
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
 from hrpsim.errors import unknown_name
-from hrpsim.fitting.errors import FitError, FitWarning
 from hrpsim.fitting.measured_motion import Recording
+from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.text_file import read_text
 
 _JOINT_COLUMNS = {

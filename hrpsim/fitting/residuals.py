@@ -1,9 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What of the recordings a fitted model does not explain: residuals that are not noise."""
-
-from __future__ import annotations
+"""Measured and simulated motion on figures, and residuals of a fit that are not noise."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -16,8 +14,10 @@ from hrpsim.fitting.result import FitResult, Trace
 
 _LAGS = 20
 _SURE = 3.0  # standard deviations of a correlation of noise
-_SHOWN = 4
+_SIGNALS_SHOWN = 4
 _COLOUR, _FAINT = "#1f6fb4", "#a9b1bd"
+_MEASURED, _BEFORE, _AFTER = "#4f5d75", "#d1495b", "#1f6fb4"
+_SHOWN = 6  # quantities, those whose error fell most
 
 
 class Unexplained(NamedTuple):
@@ -99,7 +99,7 @@ def _autocorrelation(residual: np.ndarray, window: np.ndarray) -> np.ndarray:
 
 def draw_unexplained(result: FitResult, path: str | Path) -> None:
     """Draw autocorrelations of the least white residuals, and these over what they follow."""
-    shown = unexplained(result)[:_SHOWN]
+    shown = unexplained(result)[:_SIGNALS_SHOWN]
     figure = new_figure(8.0, 2.6 * len(shown) + 0.4)
     for row, one in enumerate(shown):
         left, right = (figure.add_subplot(len(shown), 2, 2 * row + k) for k in (1, 2))
@@ -115,3 +115,43 @@ def draw_unexplained(result: FitResult, path: str | Path) -> None:
             axes.title.set_parse_math(False)
             style(axes)
     figure.savefig(path)
+
+
+def draw_fit(result: FitResult, path: str | Path) -> None:
+    """Draw what was measured, and predicted before and after, of those that changed most.
+
+    Held-out recordings are drawn where there are any.
+    """
+    traces = [t for t in result.traces if t.held_out] or list(result.traces)
+    gains = sorted(
+        (
+            (_size(t.before[:, k]) - _size(t.after[:, k]), n, k)
+            for n, t in enumerate(traces)
+            for k in range(len(t.kinds))
+        ),
+        reverse=True,
+    )[:_SHOWN]
+    figure = new_figure(9.0, 2.0 * len(gains) + 0.6)
+    for row, (_, n, k) in enumerate(gains):
+        _draw(figure.add_subplot(len(gains), 1, row + 1), traces[n], k, row == 0)
+    figure.savefig(path)
+
+
+def _draw(axes, trace: Trace, k: int, with_legend: bool) -> None:
+    time, measured = trace.time.copy(), trace.measured[:, k]
+    ends = np.flatnonzero(np.diff(trace.window)) + 1
+    for name, colour, off in (("before", _BEFORE, trace.before), ("after", _AFTER, trace.after)):
+        predicted = np.insert(measured + off[:, k], ends, np.nan)
+        axes.plot(np.insert(time, ends, np.nan), predicted, color=colour, lw=1.0, label=name)
+    axes.plot(time, measured, ".", color=_MEASURED, ms=2.0, label="measured", zorder=1)
+    kind = trace.kinds[k]
+    axes.set(ylabel=f"{kind} [{KINDS[kind]}]".replace("_", " "), xlabel="time [s]")
+    axes.set_title(f"{trace.name}: {trace.labels[k]}", fontsize=8, loc="left")
+    axes.title.set_parse_math(False)
+    style(axes)
+    if with_legend:
+        axes.legend(fontsize=7, frameon=False, ncols=3)
+
+
+def _size(differences: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(differences**2)))

@@ -7,8 +7,6 @@ With x' = A x + C p of a step (`World.linearize`), S = dx/dp becomes S' = A S + 
 of S are by the state at the beginning of the window; they begin as the identity.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial

@@ -9,8 +9,6 @@ leave (I - A A^+) r, which is free of the noise of the start (variable projectio
 Pereyra 1973, Kaufman 1975), so that the parameters remain as the only unknowns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 

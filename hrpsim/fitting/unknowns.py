@@ -3,8 +3,6 @@
 
 """What a fit looks for: parameters by path, or delays, with bounds and priors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import shown_value
-from hrpsim.fitting.errors import FitError
+from hrpsim.errors import HrpsimError, shown_value
 from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
 from hrpsim.values import is_number
 
 DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's
 SCALES = ("linear", "log")
+
+
+class FitError(HrpsimError, ValueError):
+    """A recording or a request that no parameters can be fitted to; the message names it."""
+
+
+class FitWarning(UserWarning):
+    """A part of a recording is not used, or a parameter is not determined; the message names it."""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 
 """Convert collision shapes to coal's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ distances.closest(q, 5)                         # the five closest pairs
 distances.overlaps(q)                           # pairs that overlap, and how deep
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple

@@ -10,8 +10,6 @@ distance d stays apart until that sum has grown by d; there the next distance is
 Latombe, Adaptive dynamic collision checking, 2005). Between samples joints move evenly.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

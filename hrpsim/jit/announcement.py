@@ -7,8 +7,6 @@ It is printed once, as the program seems to hang meanwhile; kernels that most wo
 are compiled by a child process at the same time.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -8,8 +8,6 @@ numba is imported only to compile. Kernels are stored on disk as machine code
 takes longer than all the rest of a start.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import inspect
@@ -18,16 +16,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hrpsim.jit.kernel_files import keep, load_cached, made_by_one
 from hrpsim.jit.kernel_folders import (
     HASH_LENGTH,
     PLAIN_COMPILER,
     cache_of,
+    keep,
+    load_cached,
+    made_by_one,
     shipped_targets,
     shipped_with,
 )
-from hrpsim.jit.kernel_function import KernelFunction
 from hrpsim.jit.kinds import kind_of, text_of
+from hrpsim.jit.numba_code import KernelFunction
 
 _one_at_a_time = threading.RLock()
 

@@ -12,15 +12,18 @@ The methods that are overridden are not public: `hrpsim.jit.numba_compiler` uses
 compiler where they do not fit the installed numba.
 """
 
-from __future__ import annotations
-
+import contextlib
 import hashlib
 import itertools
+from collections.abc import Iterator
 
 from llvmlite.binding import Linkage, ModuleRef
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.funcdesc import default_mangler
+from numba.core.types.functions import BaseFunction
+
+_number = itertools.count()
 
 
 class _InnerCode(JITCodeLibrary):
@@ -108,4 +111,22 @@ class InnerKernelCompiler(KernelCompiler):
     _library = _InnerCode
 
 
-_number = itertools.count()
+@contextlib.contextmanager
+def spared_work() -> Iterator[None]:
+    """Make numba remember the types of results; a nested block has a cache of its own."""
+    find = BaseFunction.get_call_type
+    known: dict = {}  # by function and the types of its arguments
+
+    def get_call_type(self, context, args, kws):
+        if kws:
+            return find(self, context, args, kws)
+        key = (id(self), args)
+        if key not in known:
+            known[key] = find(self, context, args, kws), self  # whose id stays its own
+        return known[key][0]
+
+    BaseFunction.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        BaseFunction.get_call_type = find

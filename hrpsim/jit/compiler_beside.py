@@ -8,8 +8,6 @@ ends with KernelsAbsent, and succeeds once the process has put them into the cac
 can be stored on disk, or the process fails, kernels are compiled in place.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -9,8 +9,6 @@ sleep, documentation (hrpsim.world.arrays). So a new array is added in one place
 that is no part of a scene is declared with `work`, and allocated likewise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from enum import Enum

@@ -15,21 +15,29 @@ A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels
 They serve with any numba, and are ignored where the processor or the sources differ.
 """
 
-from __future__ import annotations
-
 import contextlib
+import fcntl
 import functools
 import hashlib
 import os
+import pickle
 import platform
 import shutil
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import llvmlite
 
-from hrpsim.stored_files import cache_home, remove_abandoned
+from hrpsim.stored_files import (
+    VARIABLE,
+    cache_home,
+    read_whole,
+    remove_abandoned,
+    say_once,
+    write_whole,
+)
 
 PLAIN_COMPILER = os.environ.get("HRPSIM_PLAIN_COMPILER", "0") not in ("", "0")
 HASH_LENGTH = 16
@@ -39,8 +47,8 @@ _SHIPPED = "kernels"
 # Folders of the kernels of a step, and files in them without kernels that no kernel names.
 _OF_STEP = ("jit", "spatial", "kinematics", "dynamics", "collision", "constraints", "solvers")
 _OF_STEP += ("actuators", "sensors", "step", "model/system.py", "model/shapes/geometry.py")
-_OF_STEP += ("clock.py", "constants.py")
-_NO_KERNELS = {"kernel_files.py", "kernel_folders.py", "compiler_beside.py", "announcement.py"}
+_OF_STEP += ("constants.py",)
+_NO_KERNELS = {"kernel_folders.py", "compiler_beside.py", "announcement.py"}
 _PACKAGE = Path(__file__).parent.parent
 
 
@@ -160,3 +168,41 @@ def shipped_targets() -> tuple[str, ...]:
     return tuple(
         path.name for path in home.glob("*") if shipped_directory(home, path.name).is_dir()
     )
+
+
+@contextlib.contextmanager
+def made_by_one(path: Path) -> Iterator[None]:
+    """Wait while another process makes a file; no waiting where locks are not possible.
+
+    Processes that start together would compile every kernel as often as there are processes.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            lock = stack.enter_context((path.parent / ".making.lock").open("wb"))
+            fcntl.lockf(lock, fcntl.LOCK_EX, 1, zlib.crc32(path.name.encode()))
+        yield
+
+
+_is_writable = True
+
+
+def load_cached(path: Path) -> tuple | None:
+    """Return what `keep` put into a file, or None where there is none."""
+    content = read_whole(path)
+    return None if content is None else pickle.loads(content)
+
+
+def keep(path: Path, kept: tuple) -> None:
+    """Store a tuple of bytes and texts, if it can be written."""
+    global _is_writable
+    if not _is_writable:
+        return
+    try:
+        write_whole(path, pickle.dumps(kept))
+    except OSError as error:
+        _is_writable = False
+        say_once(
+            f"compiled kernels cannot be stored in {path.parent} ({error.strerror}): each "
+            f"process compiles them again; set {VARIABLE} to a folder that can be written",
+            "unwritable",
+        )

@@ -7,8 +7,6 @@ Two arguments of one kind have the same type for numba. Kinds are compared and h
 each has a text that is the same in every process, by which machine code is found on disk.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -13,8 +13,6 @@ before the requested kernels are present.
 A kernel that is not on disk is compiled in place, or by the callback of `let_compile`.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

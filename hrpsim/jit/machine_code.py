@@ -3,8 +3,6 @@
 
 """Machine code of kernels made callable by LLVM alone: without numba, in milliseconds."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import os

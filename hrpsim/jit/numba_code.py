@@ -1,9 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Placeholders for code that needs numba, until something is compiled."""
-
-from __future__ import annotations
+"""Kernels before compilation, and placeholders for code that needs numba."""
 
 from importlib import import_module
 from typing import Any
@@ -18,3 +16,16 @@ class NumbaCode:
     def load(self) -> Any:
         """Return the intrinsic."""
         return getattr(import_module(self._module), self._name)
+
+
+class KernelFunction:
+    """A function that numba can compile.
+
+    inner: only other kernels call it, and it becomes a part of them; inline: even without a call.
+    called: Python calls it, and not only other kernels by its address.
+    """
+
+    def __init__(self, function, *, inner: bool = False, inline: bool = False, called: bool = True):
+        self.py_func, self.inner, self.inline, self.called = function, inner, inline, called
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self.__module__, self.__doc__ = function.__module__, function.__doc__

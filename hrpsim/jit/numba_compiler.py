@@ -9,8 +9,6 @@ HRPSIM_PLAIN_COMPILER=1, and where the installed numba does not fit, numba does 
 compiler, its wrapper and its cache, by documented interfaces alone. The bits are the same.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gc
@@ -21,9 +19,8 @@ from types import CellType, FunctionType
 import numba
 
 from hrpsim.jit.kernel_folders import PLAIN_COMPILER, cache_of
-from hrpsim.jit.kernel_function import KernelFunction
 from hrpsim.jit.machine_code import Loaded, MachineCode, assemble, load, object_file
-from hrpsim.jit.numba_code import NumbaCode
+from hrpsim.jit.numba_code import KernelFunction, NumbaCode
 from hrpsim.jit.python_wrapper import python_wrapper
 
 # Options of every kernel: additions and multiplications may be fused, nothing else may change.
@@ -60,7 +57,7 @@ def fits_numba() -> bool:
 
 
 def _compile(kernel: KernelFunction, arguments: tuple) -> MachineCode:
-    from hrpsim.jit.spared_work import spared_work
+    from hrpsim.jit.compiler import spared_work
 
     dispatcher = dispatcher_of(kernel)
     with _no_cyclic_collection(), spared_work():

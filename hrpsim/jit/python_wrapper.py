@@ -8,8 +8,6 @@ objects, releases Python's lock while the kernel runs, and makes a Python object
 checks no types: the kinds of arguments are compared where the kernel is looked up.
 """
 
-from __future__ import annotations
-
 from llvmlite import ir
 from numba import types
 

@@ -7,8 +7,6 @@ Records place fields that are used together side by side in memory, and give ker
 that are known at compile time.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -9,8 +9,6 @@ and a robot far from the world's origin keeps its precision. Spatial vectors put
 first (RBDA chapter 2).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, kernel

@@ -10,8 +10,6 @@ Observations, actions and initial states are described in humanoids.py, rewards 
 gymnasium: pip install 'hrpsim[learning]'.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Many hrp2_like robots in one Batch, commanded, observed and reset independently."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 
 """Learning tasks of humanoids, their rewards, and the randomisation of worlds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """Binary trees over axis-aligned boxes, for rays: building, refitting, the test of a ray."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

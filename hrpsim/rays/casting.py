@@ -17,9 +17,14 @@ from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.shapes.geometry import MESH
 from hrpsim.rays.box_tree import FARTHEST, build_tree, enter_box, inverse_of, refit_tree
 from hrpsim.rays.height_field import field_normal, meet_field
-from hrpsim.rays.mesh import meet_mesh, triangle_normal
-from hrpsim.rays.primitives import meet_plane, meet_primitive, primitive_normal
 from hrpsim.rays.records import HEIGHT_FIELD
+from hrpsim.rays.shapes import (
+    meet_mesh,
+    meet_plane,
+    meet_primitive,
+    primitive_normal,
+    triangle_normal,
+)
 from hrpsim.spatial.vector import matrix_times, transposed_times
 
 # The tree is built again where its boxes have grown by so much since it was.

@@ -8,15 +8,13 @@ sign goes along with the walk, and no ray slips through between two cells (grid 
 Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.terrain import HeightField
-from hrpsim.rays.primitives import AT_THE_START
+from hrpsim.rays.shapes import AT_THE_START
 
 BLOCK = 8  # cells along each side of a block
 

@@ -3,8 +3,6 @@
 
 """The arrays that rays are cast in: targets in their bodies, the tree over them, their geometry."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,7 +15,7 @@ from hrpsim.model.shapes.geometry import PLANE, Geometry, Mesh
 from hrpsim.model.shapes.terrain import HeightField
 from hrpsim.rays.box_tree import NODE, PENDING, STACK_DEPTH, new_bins
 from hrpsim.rays.height_field import FIELD, pooled_field
-from hrpsim.rays.mesh import SURFACE, TRIANGLE, mesh_tree
+from hrpsim.rays.shapes import SURFACE, TRIANGLE, mesh_tree
 
 HEIGHT_FIELD = 100  # the kind of a target whose mesh is one
 

@@ -8,8 +8,6 @@ u to the right and v downwards, pixel centres at whole numbers. The optical axis
 ((width - 1) / 2, (height - 1) / 2), pixels are square.
 """
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 
 """Noise of sensors: white, with a constant bias, reproducible by its seed."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -10,8 +10,6 @@ k and later column i lies where A's lies, but as U_ki (size of k, size of i), so
 loops run over consecutive memory.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -19,9 +19,13 @@ from hrpsim.constraints.friction_laws import is_isotropic, project_onto_cone
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.solvers.acceleration import add_momentum, begin_momentum
 from hrpsim.solvers.impulses import apply_three
-from hrpsim.solvers.projected_gauss_seidel import solve_bounded_row, solve_contact
+from hrpsim.solvers.projected_gauss_seidel import (
+    add_momentum,
+    begin_momentum,
+    solve_bounded_row,
+    solve_contact,
+)
 
 # The sweeps diverge where their change exceeds the least one by this factor.
 _GROWTH = 1e3

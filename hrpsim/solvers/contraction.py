@@ -12,8 +12,6 @@ the elimination newly couples every other row of one tree with every other row o
 exactly (w_a - s)(w_b - s) entries of fill, which is what the order minimises, step by step.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

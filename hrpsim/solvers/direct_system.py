@@ -7,8 +7,6 @@ A node of the system is a run of rows on the same constraint bodies: a connectio
 two bodies, the constraints of one joint. Two nodes are coupled when they push the same tree.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

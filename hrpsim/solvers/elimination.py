@@ -9,8 +9,6 @@ nodes are the rest of the clique that its trees have grown into, a sorted list; 
 grown clique is the merged one.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

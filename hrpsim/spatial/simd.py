@@ -9,8 +9,6 @@ AVX2. Compilers do not achieve this from loops over arrays that may overlap. The
 is fused where the processor can, as in all kernels. The operations are in simd_intrinsics.
 """
 
-from __future__ import annotations
-
 from hrpsim.jit.numba_code import NumbaCode
 
 LANES = 8

@@ -3,8 +3,6 @@
 
 """Everything a compiled step reads and writes, as one tuple of arrays: the table of its fields."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

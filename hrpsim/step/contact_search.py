@@ -41,16 +41,8 @@ def find_contacts(s):
         status = _check_drift(s)
     if status != DONE:
         return status
-    count = detect(
-        s.forest,
-        s.kinematics,
-        search.candidate_count,
-        settings.contact_margin,
-        settings.time_step,
-        counts.previous_count,
-        s.lazy_kernels,
-        collision,
-    )
+    pairs, previous = search.candidate_count, counts.previous_count
+    count = detect(settings, s.forest, s.kinematics, pairs, previous, s.lazy_kernels, collision)
     if count == NEEDS_KERNEL:
         return NEEDS_KERNEL
     if count + s.continuous.state[0].speculative_count > collision.contacts.shape[0]:
@@ -71,26 +63,10 @@ def list_pairs(settings, search, failure, forest, kinematics, collision, lazy_ke
     """List the pairs of shapes that may meet, if the last list may be short."""
     search.calm = 0
     if search.candidate_count >= 0 and not needs_every_shape(settings, lazy_kernels):
-        search.calm = keep_candidates(
-            forest,
-            kinematics,
-            settings.contact_margin,
-            settings.time_step,
-            settings.continuous,
-            collision,
-        )
+        search.calm = keep_candidates(settings, forest, kinematics, collision)
         if search.calm:
             return DONE
-    count = refresh_candidates(
-        forest,
-        kinematics,
-        settings.contact_margin,
-        settings.time_step,
-        settings.skin,
-        settings.continuous,
-        search.candidate_count,
-        collision,
-    )
+    count = refresh_candidates(settings, forest, kinematics, search.candidate_count, collision)
     if count > collision.pairs.shape[0]:
         search.candidate_count, failure.needed = -1, count
         return MORE_CANDIDATES
@@ -123,27 +99,16 @@ def hold_back_fast(s):
     if status != DONE or not s.continuous.state[0].start_force:
         return status
     place_bodies(s.forest, s.q, s.kinematics, s.work)
+    settings, search, failure = s.settings[0], s.search[0], s.failure[0]
     return list_pairs(
-        s.settings[0],
-        s.search[0],
-        s.failure[0],
-        s.forest,
-        s.kinematics,
-        s.collision,
-        s.lazy_kernels,
+        settings, search, failure, s.forest, s.kinematics, s.collision, s.lazy_kernels
     )
 
 
 @inner_kernel
 def match_contacts(counts, collision):
     """Start contacts from their impulses of the last step."""
-    counts.new_count = recall_impulses(
-        counts.previous_count,
-        collision.previous,
-        counts.contact_count,
-        collision.contacts,
-        counts.born_count,
-    )
+    counts.new_count = recall_impulses(counts, collision)
 
 
 @lazy_kernel()

@@ -20,18 +20,18 @@ from hrpsim.step.motion.free_rotation import (
     turn_over_step,
     turn_to_stage,
 )
-from hrpsim.step.motion.rk4_actuators import (
+from hrpsim.step.motion.rk4_stages import (
     add_stage_efforts,
+    begin_stages,
+    end_stages,
     hold_velocity_limits,
     release_velocity_limits,
+    solve_stage,
 )
-from hrpsim.step.motion.rk4_connections import begin_stages, end_stages, solve_stage
 from hrpsim.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
 from hrpsim.step.motion.unconstrained_motion import accelerate, external_forces, move
-from hrpsim.step.scene.records import SEMI_IMPLICIT
-from hrpsim.step.scene.scene_contents import is_rk4
-from hrpsim.step.scene.state_limits import LARGEST_POSITION, LARGEST_SPEED
-from hrpsim.step.scene.status import DIVERGED, DONE, NEEDS_KERNEL
+from hrpsim.step.scene.records import SEMI_IMPLICIT, is_rk4
+from hrpsim.step.scene.status import DIVERGED, DONE, LARGEST_POSITION, LARGEST_SPEED, NEEDS_KERNEL
 
 # These factors make values beyond a limit infinite.
 _POSITION_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_POSITION
@@ -129,16 +129,7 @@ def stage_acceleration(s):
     work, kinematics = s.work, s.kinematics
     update_poses(s.forest, s.q, kinematics)
     update_velocities(s.forest, s.velocity, kinematics)
-    joint_forces(
-        s.forest,
-        s.control,
-        s.q,
-        s.velocity,
-        0.0,
-        work.effort,
-        work.joint_inertia,
-        work.actuator_inertia,
-    )
+    joint_forces(s.forest, s.control, s.q, s.velocity, 0.0, work)
     for index in range(s.forest.joints.shape[0]):
         k = s.forest.joints[index]
         if k >= work.effort.shape[0]:

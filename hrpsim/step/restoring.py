@@ -12,7 +12,7 @@ from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.dynamics.joint_forces import restore_marks
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
+from hrpsim.step.rows.constraint_wrenches import forget_impact_impulses
 from hrpsim.step.scene.status import DIVERGED, SINGULAR, TOO_STIFF, WAKES, WIDER_SEARCH
 
 

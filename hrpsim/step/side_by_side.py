@@ -5,10 +5,9 @@
 
 import numpy as np
 
-from hrpsim.clock import monotonic_seconds
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.jit.numba_code import NumbaCode
-from hrpsim.step.step import LONGEST_CALL
+from hrpsim.step.step import LONGEST_CALL, monotonic_seconds
 
 call_advance = NumbaCode("hrpsim.jit.intrinsics", "call_advance")
 reference_at = NumbaCode("hrpsim.jit.intrinsics", "reference_at")

@@ -10,7 +10,7 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.step.scene.islands import join, representative_of
-from hrpsim.step.scene.scene_contents import has_free_bodies
+from hrpsim.step.scene.records import has_free_bodies
 from hrpsim.step.scene.status import DONE, FALLS_ASLEEP, WAKES
 
 # A body is at rest in a step if no point of it moves faster than so many times the tolerance that

@@ -6,19 +6,18 @@
 Kernels get the scene by reference (hrpsim.jit.reference) and call it `s`.
 """
 
-from hrpsim.clock import monotonic_seconds
 from hrpsim.constraints.joint_rows import mark_full_brakes
 from hrpsim.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT
 from hrpsim.constraints.tendon_rows import remember_tendon_impulses
 from hrpsim.dynamics.joint_forces import advance_targets, revise_limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
 from hrpsim.step.continuous.fast_motion import check_motion
 from hrpsim.step.continuous.speculative_contacts import forget_speculative_contacts
-from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
-from hrpsim.step.impacts.impact_reach import forget_driven
+from hrpsim.step.impacts.impact_island import forget_driven
 from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
 from hrpsim.step.integrate import correct_positions, integrate_euler, integrate_rk4, within_limits
@@ -29,7 +28,13 @@ from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.motion.unconstrained_motion import find_acceleration
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import restore_start, save_start
-from hrpsim.step.rows.constrain import constrain, remember_impulses, solve_position_correction
+from hrpsim.step.rows.constrain import (
+    constrain,
+    keep_worst,
+    remember_impulses,
+    solve_position_correction,
+)
+from hrpsim.step.rows.constraint_wrenches import forget_impact_impulses
 from hrpsim.step.rows.joint_friction import (
     forget_frictions,
     predict_frictions,
@@ -37,7 +42,6 @@ from hrpsim.step.rows.joint_friction import (
     start_from_found,
 )
 from hrpsim.step.rows.prepare_rows import prepare_rows
-from hrpsim.step.rows.worst import keep_worst
 from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, RK4, SEMI_IMPLICIT, WHOLE
 from hrpsim.step.scene.status import (
     DIVERGED,
@@ -48,6 +52,8 @@ from hrpsim.step.scene.status import (
     WIDER_SEARCH,
 )
 from hrpsim.step.sleep_detection import detect_rest, wake_touched
+
+monotonic_seconds = NumbaCode("hrpsim.jit.intrinsics", "monotonic_seconds")
 
 # An actuator at its limit may take others to theirs, and off them; a joint that sticks or slides
 # may make others slide or stick. Number of such revisions in a step; no actuator is taken off its
@@ -84,14 +90,7 @@ def advance(scene, steps):
             return done, status, unmet, by_newton
         scene.clock[0] += 1
         if not scene.step_stats[0].converged:
-            keep_worst(
-                scene.counts[0],
-                scene.step_stats[0],
-                scene.worst,
-                scene.collision.contacts,
-                scene.rows,
-                unmet,
-            )
+            keep_worst(scene, unmet)
             unmet += 1
         by_newton += 1 if scene.step_stats[0].newton_islands > 0 else 0
         scene.failure[0].due = status
@@ -343,15 +342,8 @@ def store_for_next_step(s):
     remember_acceleration(s.work, s.past_accelerations)
     if s.lazy_kernels[0].turn_freely != 0:
         remember_moments(s.forest, s.past_accelerations, s.connections, s.spins)
-    advance_targets(
-        s.forest,
-        s.velocity,
-        s.joint_impulses,
-        VELOCITY_LIMIT - LOWER_LIMIT,
-        s.settings[0].time_step,
-        s.work.applied,
-        s.control,
-    )
+    impulses, dt = s.joint_impulses[:, VELOCITY_LIMIT - LOWER_LIMIT], s.settings[0].time_step
+    advance_targets(s.forest, s.velocity, impulses, dt, s.work.applied, s.control)
     if s.lazy_kernels[0].store_drives != 0:
         store_drives(s)
     if s.tendons.joints.shape[0] > 0:

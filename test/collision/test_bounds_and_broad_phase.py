@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim import Plane
-from hrpsim.collision.bounds import bounding_radius, shape_aabb
+from hrpsim.collision.body_bounds import bounding_radius, shape_aabb
 from hrpsim.collision.candidates import candidate_pairs, drop_pairs
 
 

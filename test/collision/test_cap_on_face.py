@@ -13,8 +13,13 @@ from interpreted import interpreted, records
 from scipy.optimize import brentq
 
 from hrpsim.collision.primitives import box_face, cylinder_cap
-from hrpsim.collision.primitives.contact_row import BOX_EDGE, CROSSING, FEATURES, SURFACE
-from hrpsim.collision.primitives.projection import RIM_TOLERANCE
+from hrpsim.collision.primitives.contact_row import (
+    BOX_EDGE,
+    CROSSING,
+    FEATURES,
+    RIM_TOLERANCE,
+    SURFACE,
+)
 from hrpsim.collision.records import MANIFOLD
 
 cap_on_face = interpreted(cylinder_cap.cap_on_face)

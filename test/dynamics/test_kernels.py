@@ -11,7 +11,7 @@ import pytest
 
 import hrpsim
 from hrpsim.analysis import Analyser, FixedPhase, Observer
-from hrpsim.dynamics.workspace import workspace_of
+from hrpsim.dynamics.articulated import workspace_of
 from hrpsim.jit.compiled import Kernel
 from hrpsim.jit.kinds import text_of
 from hrpsim.kinematics.forest import BODY, DOF, forest_of

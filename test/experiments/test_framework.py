@@ -13,17 +13,9 @@ import pytest
 from hrpsim import WorldError
 from hrpsim.cli import main
 from hrpsim.experiments.framework import reproduce as framework
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Result,
-    Row,
-    at_least,
-    at_most,
-    below,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Result, Row
 from hrpsim.experiments.framework.reproduce import shown
+from hrpsim.experiments.framework.targets import at_least, at_most, below, equal_to, near
 
 ROW_KEYS = {"what", "unit", "source", "analytic", "ours", "peer", "target", "met"}
 

@@ -3,8 +3,6 @@
 
 """The solids of a world that holds meshes: the meshes, and proxies of the shapes that meet them."""
 
-from __future__ import annotations
-
 import math
 import weakref
 

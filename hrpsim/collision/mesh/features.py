@@ -8,8 +8,6 @@ only if the surface falls away from it on all sides, and an edge only if it is c
 concave features never touch first (docs/explanation/collision.md).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -7,8 +7,6 @@ Sphere, capsule, box and cylinder have proxies here, for their contacts with mes
 segment with a rounding radius, the box itself, and a prism.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

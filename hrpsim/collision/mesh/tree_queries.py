@@ -3,8 +3,6 @@
 
 """Queries of the trees of polyhedra: rays, distances from the surface, two trees at once."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -21,8 +21,7 @@ and F for the sphere itself.
 
 import math
 
-from hrpsim.collision.primitives.axis_segments import nearest_on_axes
-from hrpsim.collision.primitives.contact_row import NO_POINTS
+from hrpsim.collision.primitives.contact_row import NO_POINTS, nearest_on_axes
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.collision.primitives.support import core_reach, extent_sum, radial_direction, support
 from hrpsim.jit.compiled import inner_kernel

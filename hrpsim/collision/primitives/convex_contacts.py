@@ -12,7 +12,7 @@ Manocha, OBBTree, SIGGRAPH 1996).
 
 import math
 
-from hrpsim.collision.primitives.box_face import facing_axis
+from hrpsim.collision.primitives.box_face import face_on_face, facing_axis
 from hrpsim.collision.primitives.contact_row import (
     FEATURES,
     MAX_POINTS,
@@ -28,7 +28,6 @@ from hrpsim.collision.primitives.cylinder_cap import (
     cap_on_face,
     line_on_cap,
 )
-from hrpsim.collision.primitives.face_on_face import face_on_face
 from hrpsim.collision.primitives.generatrix import (
     MEANINGFUL_SINE,
     generatrix,

@@ -3,23 +3,25 @@
 
 """Contacts on the cap of a cylinder: a generatrix, another cap, and the cap itself on a box face.
 
-A cap that bears contacts is the plane of hrpsim.collision.primitives.projection across the
+A cap that bears contacts is the plane of hrpsim.collision.primitives.contact_row across the
 cylinder's z axis; its coordinates X, Y run along the cylinder's own x and y axes.
 """
 
 import math
 
 from hrpsim.collision.primitives.box_face import face_edge, face_tolerance, face_vertex, facing_axis
-from hrpsim.collision.primitives.contact_row import CROSSING, END, SURFACE
-from hrpsim.collision.primitives.generatrix import gap_moved
-from hrpsim.collision.primitives.projection import (
+from hrpsim.collision.primitives.contact_row import (
+    CROSSING,
+    END,
     RIM_TOLERANCE,
+    SURFACE,
     Z_AXIS,
     clamp,
     project_direction,
     project_point,
     write_over_plane,
 )
+from hrpsim.collision.primitives.generatrix import gap_moved
 from hrpsim.jit.compiled import inner_kernel
 
 # A cap takes part in contacts when it faces the normal to within 45 degrees.

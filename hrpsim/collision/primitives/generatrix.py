@@ -16,12 +16,15 @@ from hrpsim.collision.primitives.box_face import (
     face_tolerance,
     facing_axis,
 )
-from hrpsim.collision.primitives.contact_row import END, MAX_POINTS, SURFACE, write_contact
-from hrpsim.collision.primitives.projection import (
+from hrpsim.collision.primitives.contact_row import (
+    END,
+    MAX_POINTS,
     RIM_TOLERANCE,
+    SURFACE,
     clamp,
     project_direction,
     project_point,
+    write_contact,
     write_over_plane,
 )
 from hrpsim.collision.primitives.support import radial_direction

@@ -10,7 +10,7 @@ axis, hrpsim.collision.primitives.convex_axis starts from the best.
 
 import math
 
-from hrpsim.collision.primitives.axis_segments import axis_offset, nearest_on_axes
+from hrpsim.collision.primitives.contact_row import axis_offset, nearest_on_axes
 from hrpsim.collision.primitives.convex_axis import separation_along
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER

@@ -6,8 +6,6 @@
 docs/explanation/control.md, "Stabiliser", has the equations.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,8 +9,6 @@ integral of the torque's error is added to that torque, for a floor that is not 
 air the integral decays.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

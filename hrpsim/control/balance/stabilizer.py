@@ -6,8 +6,6 @@
 `stabilizing` has the computations of a period.
 """
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Mapping
@@ -19,7 +17,6 @@ import numpy as np
 
 from hrpsim.control.balance.dcm_feedback import new_feedback
 from hrpsim.control.balance.foot import new_admittance
-from hrpsim.control.balance.rolling_reference import RollingReference
 from hrpsim.control.balance.stabilizing import SIGNALS, STABILIZER, Balance, Signals, stabilize
 from hrpsim.control.balance.state_estimation import (
     Estimation,
@@ -28,7 +25,7 @@ from hrpsim.control.balance.state_estimation import (
     new_estimation,
     waist_imu,
 )
-from hrpsim.control.balance.walk_reference import WalkReference
+from hrpsim.control.balance.walk_reference import RollingReference, WalkReference
 from hrpsim.control.framework.controller import Command, State, controlled_joints
 from hrpsim.control.motion.numerical_leg import legs_of
 from hrpsim.jit.compiled import entry_point
@@ -43,6 +40,7 @@ _ANKLE = 4  # the first of the ankle's two joints in a leg
 _estimations: WeakKeyDictionary[
     WalkReference | RollingReference, tuple[weakref.ref[Model], Estimation]
 ] = WeakKeyDictionary()
+_MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,6 @@ class Gains:
     engage_time: float  # the stabiliser takes over in this time at the start [s]
 
 
-_MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin")
 GAIN_KINDS = {
     field.name: numeric(NOT_NEGATIVE if field.name in _MAY_BE_ZERO else POSITIVE)
     for field in fields(Gains)

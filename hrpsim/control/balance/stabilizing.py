@@ -8,8 +8,6 @@ desired forces on the feet (divide_force), and these determine the lean of the a
 the springs of the soles (foot). docs/explanation/control.md, "Stabiliser", derives it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -38,6 +36,13 @@ SIGNALS = np.dtype(
         ("loads", "f8", (2,)),  # of left and right foot [N]
     ]
 )
+_LOWEST = 0.1  # the lowest height assumed for a centre of mass [m]
+_STANDS = 0.05  # of the weight: a sole that bears more than that stands
+_HIGHEST_STEP = 0.03  # largest correction of the feet's difference in height [m]
+_INDICES: dict[str, int | slice] = {  # of each signal among the numbers of a record
+    name: slice(at // 8, (at + kind.itemsize) // 8) if kind.shape else at // 8
+    for name, (kind, at, *_) in SIGNALS.fields.items()
+}
 
 
 class Signals(Mapping):
@@ -64,9 +69,6 @@ class Signals(Mapping):
         return len(SIGNALS.names)
 
 
-_LOWEST = 0.1  # the lowest height assumed for a centre of mass [m]
-_STANDS = 0.05  # of the weight: a sole that bears more than that stands
-_HIGHEST_STEP = 0.03  # largest correction of the feet's difference in height [m]
 STABILIZER = np.dtype(
     [
         ("period", "f8"),  # [s]
@@ -311,12 +313,6 @@ def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, t
         forces_out[side, 0], forces_out[side, 1], forces_out[side, 2] = fx, fy, fz
         torques_out[side, 0], torques_out[side, 1] = y * fz + h * fy, -h * fx - x * fz
     return 0
-
-
-_INDICES: dict[str, int | slice] = {  # of each signal among the numbers of a record
-    name: slice(at // 8, (at + kind.itemsize) // 8) if kind.shape else at // 8
-    for name, (kind, at, *_) in SIGNALS.fields.items()
-}
 
 
 def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:

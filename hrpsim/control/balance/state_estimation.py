@@ -8,8 +8,6 @@ the waist and the joint angles give the position of the ankle, and the sole is b
 yaw is not used, because it drifts on a robot.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

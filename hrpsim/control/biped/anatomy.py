@@ -3,8 +3,6 @@
 
 """Find the legs of a robot, its forward direction, and its soles."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

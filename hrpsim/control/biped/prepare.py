@@ -7,8 +7,6 @@ The result is a URDF with all that walking needs: a base link that faces along x
 sensors, gains, and the posture of half-sitting. A report lists what was found and what was made.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -23,7 +21,6 @@ from lxml import etree
 
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.biped.anatomy import Biped, biped_of
-from hrpsim.control.biped.half_sitting import half_sitting
 from hrpsim.control.biped.servos import StaticHold, default_gains, static_hold
 from hrpsim.control.biped.urdf_parts import (
     add,
@@ -37,6 +34,7 @@ from hrpsim.control.biped.urdf_parts import (
 )
 from hrpsim.control.motion.leg_kinematics import LegKinematics
 from hrpsim.control.motion.numerical_leg import leg_of
+from hrpsim.control.motion.posture import half_sitting
 from hrpsim.control.pattern.whole_body_zmp import HALF_SITTING
 from hrpsim.errors import ModelError, ModelWarning
 from hrpsim.model.formats.urdf_writer import exact_text, read_urdf, rpy_of

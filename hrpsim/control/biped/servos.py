@@ -3,8 +3,6 @@
 
 """The gains of position servos, from the inertias they move, and whether they hold the weight."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -26,6 +24,11 @@ _LEG_DAMPING_RATIO = 0.1  # the servos are fed the planned speeds, so dampers on
 _RATE = 2.0 * math.pi * 10.0  # of all other joints with what they move
 _DAMPING_RATIO = 0.7
 _SOFTEST = 1.0  # [Nm/rad]
+# Of a servo under the weight [rad]. A biped whose servos yielded by 0.08 to 0.33 fell before its
+# first step was complete; with 0.036 it made all of ten.
+MOST_DEFLECTION = 0.1
+_STEP = 1e-3  # of the base, for differences [m, rad]
+_FACTORS = np.geomspace(1.0, 1e4, 400)
 
 
 def default_gains(
@@ -65,13 +68,6 @@ def _inertia_over_foot(M, J, k: int) -> float:
     """Return the inertia on degree of freedom `k` with the foot of Jacobian J fixed."""
     base = -np.linalg.solve(J[:, :6], J[:, k])
     return float(M[k, k] + 2.0 * M[k, :6] @ base + base @ M[:6, :6] @ base)
-
-
-# Of a servo under the weight [rad]. A biped whose servos yielded by 0.08 to 0.33 fell before its
-# first step was complete; with 0.036 it made all of ten.
-MOST_DEFLECTION = 0.1
-_STEP = 1e-3  # of the base, for differences [m, rad]
-_FACTORS = np.geomspace(1.0, 1e4, 400)
 
 
 class StaticHold(NamedTuple):

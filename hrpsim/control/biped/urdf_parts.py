@@ -7,8 +7,6 @@ Bushes are three passive joints a foot: a slide along the vertical, then pitch a
 point halfway up the ankle. The springs are published ones, as in urdf/hrp2_like/leg.xacro.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -19,6 +17,10 @@ from hrpsim.control.biped.anatomy import BipedLeg
 from hrpsim.errors import ModelError, require_name
 from hrpsim.model.formats.urdf_writer import exact_text, rpy_of
 from hrpsim.model.urdf.resolve_uris import Resources
+
+_PART_MASS = 0.05  # of each of the two parts between slide and foot [kg]
+_PART_INERTIA = 5e-5  # [kg m^2]
+_TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # [m], [rad]
 
 
 def add(parent: etree._Element, tag: str, **attributes) -> etree._Element:
@@ -72,11 +74,6 @@ def name_files_wholly(root: etree._Element, resources: Resources, label: str) ->
             holder.getparent().remove(holder)
             continue
         element.set("filename", f"file://{quote(str(found))}")
-
-
-_PART_MASS = 0.05  # of each of the two parts between slide and foot [kg]
-_PART_INERTIA = 5e-5  # [kg m^2]
-_TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # [m], [rad]
 
 
 class BushSet(NamedTuple):

@@ -9,15 +9,13 @@ base (leg odometry; Flayols et al., Experimental evaluation of simple estimators
 robots, Humanoids 2017). The velocity follows the accelerometer at once and the legs in the mean.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.collision.bounds import shape_aabb
+from hrpsim.collision.body_bounds import shape_aabb
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.kinematics.forest import forest_of

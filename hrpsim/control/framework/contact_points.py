@@ -7,8 +7,6 @@ In the simulator's process the points are read from the world, over ROS received
 else is computed here from them, so that both give the same bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple, cast
 

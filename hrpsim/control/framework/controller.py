@@ -17,8 +17,6 @@ of its own, over ROS topics (`hrpsim_controller`): both give it the same numbers
             return Command(positions=self.held)
 """
 
-from __future__ import annotations
-
 import fnmatch
 import math
 from abc import ABC, abstractmethod
@@ -33,6 +31,9 @@ from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 from hrpsim.schema import Kind
 from hrpsim.values import is_number
+
+POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded
+MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
 class ControllerError(HrpsimError, ValueError):
@@ -86,10 +87,6 @@ class State(NamedTuple):
     base: BaseReading | None = None
     contacts: Mapping[str, LinkContact] = MappingProxyType({})  # by link
     zmp: np.ndarray | None = None  # (3,) [m] in the world; None where nothing bears the robot
-
-
-POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded
-MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
 class Command(NamedTuple):

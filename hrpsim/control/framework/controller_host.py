@@ -17,8 +17,6 @@
 | delays | by what is late [s]: "joints", "base", "contacts", "zmp", a sensor; or one for all |
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 
 """Synchronise simulated time with the wall clock, a factor faster or slower."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

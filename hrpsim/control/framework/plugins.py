@@ -3,8 +3,6 @@
 
 """Find a user's controller by name, and check its parameters as world files are checked."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from collections.abc import Mapping
@@ -17,6 +15,10 @@ from hrpsim.schema import Kind, first_mistake, mapping
 from hrpsim.user_modules import module_in_file
 from hrpsim.values import Range
 from hrpsim.yaml_text import read_yaml
+
+PERIOD = Range(1e-6, 10.0, "s")  # between two calls of a controller
+_KEPT = 64  # kinds of mappings, of the controllers that were configured last
+_known: dict[int, tuple[Mapping[str, Kind], Kind]] = {}
 
 
 def find_controller(name: str) -> type[Controller]:
@@ -72,9 +74,6 @@ def _module_in_file(source: str):
     return module_in_file(path)
 
 
-PERIOD = Range(1e-6, 10.0, "s")  # between two calls of a controller
-
-
 def checked(
     who: str,
     kinds: Mapping[str, Kind],
@@ -119,10 +118,6 @@ def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, 
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))
     values, keys, mistake = first_mistake(_kind_of(kinds), dict(given))
     return values, keys, f"{'.'.join(map(str, keys))}: {mistake}" if mistake else ""
-
-
-_KEPT = 64  # kinds of mappings, of the controllers that were configured last
-_known: dict[int, tuple[Mapping[str, Kind], Kind]] = {}
 
 
 def _kind_of(kinds: Mapping[str, Kind]) -> Kind:

@@ -6,8 +6,6 @@
 The derivation is in docs/explanation/control.md; its symbols are those of the code.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 
 """A motion in the format of HRP robots: joint angles, zero-moment point and waist against time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 
 """Inverse kinematics of any leg of six revolute joints, by iteration."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,6 +22,13 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel, prepared
 from hrpsim.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
 from hrpsim.model.model import Model
 
+_KNEE = 3  # hip (three joints), knee, ankle (two)
+_CLEARLY = 1.5  # ratio of a knee's ranges, at least, that shows to which side it bends
+_BENT = (0.6, 1.3, 2.0)  # the knee, where searches begin [rad]
+_BACKWARD = 0.3  # a knee bent the other way by more is rejected [rad]
+_EXACT = 1e-10  # [m]
+_REACHED = 1e-6  # [m]: a target that is missed by more cannot be reached
+
 
 class Legs(NamedTuple):
     """The legs of a robot, n of them; of the last four only those of the leg's kind count."""
@@ -35,12 +40,6 @@ class Legs(NamedTuple):
     work: np.ndarray  # (n,) CHAIN_WORK
 
 
-_KNEE = 3  # hip (three joints), knee, ankle (two)
-_CLEARLY = 1.5  # ratio of a knee's ranges, at least, that shows to which side it bends
-_BENT = (0.6, 1.3, 2.0)  # the knee, where searches begin [rad]
-_BACKWARD = 0.3  # a knee bent the other way by more is rejected [rad]
-_EXACT = 1e-10  # [m]
-_REACHED = 1e-6  # [m]: a target that is missed by more cannot be reached
 SEARCH = np.dtype(
     [
         ("sense", "f8"),  # in which the knee bends

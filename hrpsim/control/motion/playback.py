@@ -3,8 +3,6 @@
 
 """Play a motion sequence by joint PD."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -8,8 +8,6 @@ one sample a line, time in column 0 [s], numbers separated by blanks.
 docs/reference/sequence_files.md says what is in the columns.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -10,8 +10,6 @@ A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and deflects u
 effort tau that the motion needs, the command is  q + (tau + kd dq/dt) / kp.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 
 """Footsteps on ground that is seen: the flattest foothold near the planned one, at its height."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.control.pattern.footsteps import Footstep

@@ -26,7 +26,7 @@ __getattr__ = old_names(__name__)
 SIDES = ("left", "right")
 STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]
 SMALLEST_GAP = 0.01  # between the soles [m]
-_LOOKS = 9  # checks of the soles while a foot moves
+_CHECKS = 9  # checks of the soles while a foot moves
 _SAME = 1e-9  # [m, rad]
 
 
@@ -208,7 +208,7 @@ def least_gap(start: Footstep, goal: Footstep, standing: Footstep, outline) -> f
     """Return the least gap between the soles while one goes straight from `start` to `goal` [m]."""
     fixed = standing.point(outline[standing.side])
     gaps = []
-    for part in np.linspace(0.0, 1.0, _LOOKS):
+    for part in np.linspace(0.0, 1.0, _CHECKS):
         pose = np.add(start[1:], part * np.subtract(goal[1:], start[1:]))
         gaps.append(gap_between(Footstep(goal.side, *pose).point(outline[goal.side]), fixed))
     return min(gaps)

@@ -3,8 +3,6 @@
 
 """Assess a walking pattern: ZMP margins, joint limits, speeds and torques, feet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -26,6 +26,9 @@ from hrpsim.control.pattern.whole_body_zmp import (
     zero_moment_points,
 )
 
+_CORRECTIONS = 2
+ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
+
 
 class PreviewControl:
     """The optimal tracking of a ZMP reference that is known `horizon` [s] ahead, and then stays.
@@ -108,10 +111,6 @@ class PreviewState(NamedTuple):
         motion = np.zeros((3, len(position)))
         motion[0] = position
         return cls(motion, motion, np.zeros(len(position)))
-
-
-_CORRECTIONS = 2
-ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
 
 
 class Ground(NamedTuple):

@@ -3,8 +3,6 @@
 
 """The floor under the soles: outlines, the polygon that supports the robot, points in it."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

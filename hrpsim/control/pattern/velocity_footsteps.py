@@ -3,8 +3,6 @@
 
 """Footsteps from a velocity: each follows from the foot that stands and the velocity wanted now."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from typing import NamedTuple

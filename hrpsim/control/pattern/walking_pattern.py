@@ -3,8 +3,6 @@
 
 """A walk as joint angles against time: footsteps, feet, ZMP, centre of mass, legs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +42,12 @@ _LEAST = 1e-4  # [m]
 _LONGEST_PERIOD = 0.02  # [s]
 _CLIMBING = 0.8  # one foot in the air, on stairs [s]
 REFERENCE_LEG = 0.6  # thigh and shank of the robot that PATTERNS and Gait are made for [m]
+# Parts of the time in the air: when the foot begins to move and turn, is highest, and stops to
+# move; on a level, up and down. On stairs it is above the higher tread meanwhile, and over an
+# obstacle above that.
+_TRAVEL = {0: (0.08, 0.42, 0.80), 1: (0.28, 0.42, 0.82), -1: (0.08, 0.42, 0.62)}
+_OVER = (0.34, 0.50, 0.66)
+_FLAT = 0.01  # smaller differences of height count as level ground [m]
 
 
 @dataclass(frozen=True)
@@ -219,14 +223,6 @@ def _check_limits(model: Model, sequence: MotionSequence, period: float) -> None
     for name, angles, speed, effort in zip(sequence.joint_names, positions.T, speeds, efforts):
         if why := why_beyond_limits(model, "the walk", name, angles, speed, effort):
             raise WalkError(why)
-
-
-# Parts of the time in the air: when the foot begins to move and turn, is highest, and stops to
-# move; on a level, up and down. On stairs it is above the higher tread meanwhile, and over an
-# obstacle above that.
-_TRAVEL = {0: (0.08, 0.42, 0.80), 1: (0.28, 0.42, 0.82), -1: (0.08, 0.42, 0.62)}
-_OVER = (0.34, 0.50, 0.66)
-_FLAT = 0.01  # smaller differences of height count as level ground [m]
 
 
 def sole_trajectories(phases: list[Phase], step_height: float, times) -> np.ndarray:

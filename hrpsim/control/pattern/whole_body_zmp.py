@@ -7,8 +7,6 @@ The wrench that the free base would need is the wrench of the floor; the ZMP is 
 horizontal moment.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.control.motion.numerical_leg import leg_of

@@ -11,50 +11,13 @@
 A row without a target informs; a row with one is met or missed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Target:
-    """The condition on our value of a row, as text and as a test."""
-
-    text: str
-    holds: Callable[[Any], bool]
-
-
-def at_most(bound: float) -> Target:
-    """Ours <= bound."""
-    return Target(f"<= {bound:g}", lambda ours: ours <= bound)
-
-
-def at_least(bound: float) -> Target:
-    """Ours >= bound."""
-    return Target(f">= {bound:g}", lambda ours: ours >= bound)
-
-
-def below(bound: float) -> Target:
-    """Ours < bound."""
-    return Target(f"< {bound:g}", lambda ours: ours < bound)
-
-
-def equal_to(value: float | int | str | None) -> Target:
-    """Ours is exactly this."""
-    return Target(f"= {value}", lambda ours: ours == value)
-
-
-def near(value: float, *, relative: float = 0.0, absolute: float = 0.0) -> Target:
-    """|ours - value| <= relative |value| + absolute."""
-    width = relative * abs(value) + absolute
-    parts = [f"{100 * relative:g} %"] * (relative > 0) + [f"{absolute:g}"] * (absolute > 0)
-    text = f"{value:.5g} +- {' +- '.join(parts) or '0'}"
-    return Target(text, lambda ours: abs(ours - value) <= width)
-
+from hrpsim.experiments.framework.targets import Target
 
 Value = float | int | str | None
 
@@ -89,7 +52,7 @@ class Row:
 class Options:
     """Options of an experiment: `quick` takes fewer or shorter cases, same targets.
 
-    `data` is the folder of measurements (measurements.py says what None is); with `fit`
+    `data` is the folder of measurements (engines.py says what None is); with `fit`
     parameters are fitted to them again, which takes long.
     """
 

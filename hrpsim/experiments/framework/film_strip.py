@@ -3,8 +3,6 @@
 
 """A film strip of a robot: outlines of what its description draws, posture after posture."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation

@@ -8,8 +8,6 @@ jump. So no gradients are taken, every engine gets the same number of runs, and 
 for trials that the fit has not seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +16,8 @@ import numpy as np
 from scipy.optimize import differential_evolution
 from scipy.stats import qmc
 
-from hrpsim.experiments.framework.experiment import Options, Result, Target
+from hrpsim.experiments.framework.experiment import Options, Result
+from hrpsim.experiments.framework.targets import Target
 
 Values = dict[str, float]
 POPULATION = 12  # of differential evolution

@@ -3,8 +3,6 @@
 
 """`hrpsim reproduce`: run experiments, print and write results, and set the exit status."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -20,9 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.experiments.framework.engines import MeasurementsAbsent
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, Value
-from hrpsim.experiments.framework.measurements import MeasurementsAbsent
 from hrpsim.figures import new_figure, style
+
+_COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")
+_SAYS = {True: "yes", False: "NO", None: ""}
+_STUDIES = Path(__file__).parent.parent / "studies"
+_FILE = re.compile(r"([er])(\d+)_\w+\.py")
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,6 @@ class Outcome:
     def met(self) -> bool:
         """Whether it ran to its end, or was skipped, and missed no target."""
         return not self.error and self.result.met
-
-
-_COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")
-_SAYS = {True: "yes", False: "NO", None: ""}
-_STUDIES = Path(__file__).parent.parent / "studies"
-_FILE = re.compile(r"([er])(\d+)_\w+\.py")
 
 
 def reproduce(

@@ -14,14 +14,24 @@ Written for comparison with the solver of the world and sharing nothing with it:
 inertia looks the same from all sides and exerts no gyroscopic moment.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import solve
 from scipy.spatial.transform import Rotation
 
 from hrpsim import Box, World
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
+
+COUNT = 39
+EDGE = 0.1  # of a cube, and from centre to centre [m]
+MASS = 1.25  # [kg]
+TIME_STEP = 1.0 / 60.0
+STEPS = 120
+SPIN = 1.0  # [rad/s] about z
+LOADS = ("at rest", "spinning", "cantilever")
+SOURCE_SPRING = {"compliance": 1e-9, "damping_time": 2.0}  # of every axis of every joint
+# The stiffest of MuJoCo's equality constraints that stay finite under all three loads, found by
+# trying (stiffness, damping) of its direct form; its default gives 2 mm when spinning.
+MUJOCO_STIFFEST = 'solref="-7000 -60" solimp="0.9999 0.9999 1e-6"'
 
 
 class DenseBeam:
@@ -127,19 +137,6 @@ class DenseBeam:
         half = 0.5 * self.time_step
         self.x = self.x + half * self.v
         self.R = Rotation.from_rotvec(half * self.omega).as_matrix() @ self.R
-
-
-COUNT = 39
-EDGE = 0.1  # of a cube, and from centre to centre [m]
-MASS = 1.25  # [kg]
-TIME_STEP = 1.0 / 60.0
-STEPS = 120
-SPIN = 1.0  # [rad/s] about z
-LOADS = ("at rest", "spinning", "cantilever")
-SOURCE_SPRING = {"compliance": 1e-9, "damping_time": 2.0}  # of every axis of every joint
-# The stiffest of MuJoCo's equality constraints that stay finite under all three loads, found by
-# trying (stiffness, damping) of its direct form; its default gives 2 mm when spinning.
-MUJOCO_STIFFEST = 'solref="-7000 -60" solimp="0.9999 0.9999 1e-6"'
 
 
 def centres(count: int = COUNT) -> np.ndarray:

@@ -8,8 +8,6 @@ github.com/DAIRLab/cassie_impact_dataset: 50 ms at 2 kHz, which begin some 5 ms 
 The robot is cassie_v2.urdf of github.com/DAIRLab/dairlib, folder examples/Cassie/urdf.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -11,8 +11,6 @@ The curve is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in unit
 point 17 below and its notch 5 above the origin, its lobes 11.97 above it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +19,8 @@ from hrpsim import Box
 from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import CraneScene, Load, Watched, slip_between
 from hrpsim.crane.script import Go, Grip, Wait
-from hrpsim.experiments.framework.experiment import Result, at_most, equal_to, near
+from hrpsim.experiments.framework.experiment import Result
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.model.shapes.geometry import Mesh
 
 WEB = 0.040  # width between the slots [m]

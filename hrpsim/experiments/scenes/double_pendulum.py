@@ -17,8 +17,6 @@ with c = cos(theta_1), u = theta_0', w = theta_1'. Printed (8.5) differs in the 
 brackets. Friction is -f sign(rate); a joint that stands is held by up to f.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -10,8 +10,6 @@ loop's closed form), so that the exact motion follows from
     d/dt (I theta') = I_theta theta'^2 / 2 - V_theta,    I = sum m |dc/dtheta|^2 + J (dphi/dtheta)^2
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,8 +9,6 @@ The hand grips the box on the floor, drags it along the floor, lifts it and shak
 its pads. Boxes, cylinders and balls fall on the same floor in two heaps next to it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@
 The thesis does not say how large its box is; this one is 0.4 x 0.4 x 0.1 m.
 """
 
-from __future__ import annotations
-
 from hrpsim import Box, World
 from hrpsim.world.objects.body import Body
 

@@ -3,8 +3,6 @@
 
 """hrp2_like at half-sitting, in our world and in MuJoCo, and worlds in which it walks."""
 
-from __future__ import annotations
-
 import copy
 import math
 import re

@@ -15,8 +15,6 @@ where row j of A_i (n, 2) is the part of the way from the first axis to mass i t
 phi_j. Nothing here uses the simulator's dynamics: masses are summed from the model's bodies.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

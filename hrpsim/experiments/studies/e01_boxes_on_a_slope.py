@@ -8,8 +8,6 @@ everywhere (which holds up to 26.6 degrees), edges of 0.1 to 0.2 m, 500 kg/m^3, 
 of 16 from 0.4 m upwards, fences 0.3 m high on three sides. The random numbers are seeded.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import time
@@ -20,7 +18,8 @@ import numpy as np
 from hrpsim import Box, World
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most, below
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.world.objects.body import rotation_matrix
 
 ANGLE = math.radians(15.0)
@@ -41,6 +40,11 @@ FENCES = (  # centre and edge lengths, x downhill, z off the slope [m]
     ((0.0, 0.8, 0.15), (1.7, 0.1, 0.3)),
     ((0.0, -0.8, 0.15), (1.7, 0.1, 0.3)),
 )
+REST = 1e-6  # [J]
+DEEPEST = 1e-3  # [m]
+_DEEPEST = "deepest corner below the slope"
+EVERY = 10  # steps between samples
+SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
 
 class Boxes(NamedTuple):
@@ -159,25 +163,18 @@ def deepest_overlap(mujoco, boxes: Boxes) -> float:
     return float(max(-data.contact.dist.min(), 0.0)) if data.ncon else 0.0
 
 
-REST = 1e-6  # [J]
-DEEPEST = 1e-3  # [m]
-_DEEPEST = "deepest corner below the slope"
-LOOK = 10  # steps between looks
-SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
-
-
 class Drop:
     """One engine's drop: `energy`, `depth` and `cost` at each sample, and the final state."""
 
     def __init__(self, duration: float, step, boxes):
         """Call `step(n)` until `duration` [s]; `boxes()` returns their state."""
-        looks = round(duration / TIME_STEP / LOOK)
-        self.time = np.arange(1, looks + 1) * LOOK * TIME_STEP
-        self.energy, self.depth, self.cost = np.zeros((3, looks))
-        for k in range(looks):
+        samples = round(duration / TIME_STEP / EVERY)
+        self.time = np.arange(1, samples + 1) * EVERY * TIME_STEP
+        self.energy, self.depth, self.cost = np.zeros((3, samples))
+        for k in range(samples):
             begin = time.process_time()
-            step(LOOK)
-            self.cost[k] = (time.process_time() - begin) / LOOK * 1e6
+            step(EVERY)
+            self.cost[k] = (time.process_time() - begin) / EVERY * 1e6
             self.end = boxes()
             self.energy[k] = kinetic_energy(self.end)
             self.depth[k] = depth_below_slope(self.end)

@@ -3,22 +3,14 @@
 
 """E2: an open tree of three links, closed by two rows to a four-bar linkage, swings for 10 s."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
 import numpy as np
 
 from hrpsim.experiments.framework.engines import against_mujoco, steps_through
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    at_least,
-    at_most,
-    below,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_least, at_most, below
 from hrpsim.experiments.scenes import four_bar
 
 TIME_STEP = 1e-3

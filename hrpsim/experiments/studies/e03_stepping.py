@@ -3,8 +3,6 @@
 
 """E3: a humanoid on bushed feet steps in place, and its foot force sensors show no chatter."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +14,8 @@ from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.pattern import footsteps
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
 from hrpsim.control.walk import Walk
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    at_most,
-    below,
-    equal_to,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below, equal_to
 from hrpsim.experiments.scenes.standing import Conditions, described, our_standing
 from hrpsim.world.objects.fall import FallWatch, clearance
 

@@ -3,8 +3,6 @@
 
 """E4: a humanoid on bushed feet, tilted and let go, sways as an estimate of three masses says."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,7 +12,8 @@ import numpy as np
 from hrpsim import Model
 from hrpsim.errors import WorldError
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most, near
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, near
 from hrpsim.experiments.scenes import standing, three_mass
 from hrpsim.experiments.scenes.standing import BUSH_SETS, Conditions, described
 from hrpsim.experiments.scenes.three_mass import Mode, Sway, slowest_mode
@@ -28,7 +27,7 @@ PRESSURE = 0.03  # how far the tilt moves the bushes' centre of pressure [m]; th
 PERIODS = 4.5
 SETTLED = 0.25  # when the faster modes have died away [s]
 SMALLEST = 0.02  # of the first swing: smaller ones are not measured
-LOOK = 20  # steps between looks at the contact points
+EVERY = 20  # steps between readings of the contact points
 FLAT = 1e-5  # [m]
 PEER_CONTACT = 2e-3  # the stiffest contact that mujoco has at this step
 PEER_REST = 20.0  # so long mujoco's robot stands before it is tilted [s]
@@ -110,7 +109,7 @@ def our_swing(model: Model, duration: float, **options) -> Swing:
     for k in range(len(moment)):
         world.step()
         moment[k] = robot.sensors["lfsensor"].wrench[4] - rest
-        if k % LOOK == 0:
+        if k % EVERY == 0:
             opened = max(opened, *(contact.gap for contact in world.contacts))
     time = (np.arange(len(moment)) + 0.5) * world.time_step  # a reading is the mean over its step
     return Swing(time, moment, measured(time, moment), opened)

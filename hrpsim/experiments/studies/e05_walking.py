@@ -3,8 +3,6 @@
 
 """E5: 19 steps in 20 s without and with rubber bushes, without and with a stabiliser."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -15,16 +13,9 @@ from hrpsim.control.pattern.pattern_quality import pattern_quality
 from hrpsim.control.pattern.walking_pattern import WalkingPattern, walking_pattern
 from hrpsim.control.walk import Walk
 from hrpsim.control.walk_trial import Trial, measured_zmp, simulate_walk
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Target,
-    at_least,
-    at_most,
-    equal_to,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.film_strip import draw_film_strip
+from hrpsim.experiments.framework.targets import Target, at_least, at_most, equal_to
 from hrpsim.experiments.scenes import standing
 from hrpsim.experiments.scenes.standing import BUSH_SETS, Conditions, Push, described
 

@@ -3,15 +3,14 @@
 
 """E6: the time of a step against the number of contact points, 36-joint humanoid, standing."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
 
 from hrpsim.dynamics.response import constrained_responses
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, below
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import below
 from hrpsim.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing, our_standing
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference

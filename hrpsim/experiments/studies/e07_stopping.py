@@ -6,14 +6,13 @@
 On the constraint solver's contacts, with two integrators, and on penalty contacts.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most, near
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, near
 from hrpsim.experiments.scenes import sliding_box as scene
 
 # v0 [m/s], steps a second: the thesis's, which stop at the end of a step, and one in its middle

@@ -3,19 +3,11 @@
 
 """E8: a box pushed along a plane stays where it is up to mu m g = 4.9 N, whatever the heading."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    below,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import below, equal_to, near
 from hrpsim.experiments.scenes import sliding_box as scene
 
 THRESHOLD = scene.FRICTION * scene.MASS * scene.GRAVITY

@@ -7,13 +7,12 @@ As a robot (articulated bodies), as boxes on the constraint solver's hinges, and
 springs, at the extensions w and the time steps of the thesis.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_least, at_most
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_least, at_most
 from hrpsim.experiments.scenes import double_pendulum as pendulum
 
 RATES = (50, 100, 200)  # steps a second
@@ -29,6 +28,12 @@ DURATION = 5.0  # [s]
 STRONG = 20.0  # friction that stops a single link in its second swing [Nm]
 STOPPED = 6.0  # [s]
 _BESIDE = {"textcoords": "offset points", "fontsize": 8}
+NAMES = {
+    "rk4": "robot, rk4",
+    "semi_implicit": "robot, semi_implicit",
+    "hinged": "boxes on direct hinges, semi_implicit",
+    "sprung": f"boxes on springs, w {SMALLEST} m",
+}
 
 
 def error_of(model, truth: pendulum.Lagrange, duration: float) -> tuple[float, np.ndarray]:
@@ -50,14 +55,6 @@ def _models(kind: str, rate: int, **options):
     if kind == "hinged":
         return pendulum.Hinged(1.0 / rate, **options)
     return pendulum.Tree(1.0 / rate, kind, **options)
-
-
-NAMES = {
-    "rk4": "robot, rk4",
-    "semi_implicit": "robot, semi_implicit",
-    "hinged": "boxes on direct hinges, semi_implicit",
-    "sprung": f"boxes on springs, w {SMALLEST} m",
-}
 
 
 def _convergence_rows(result: Result, duration: float) -> None:

@@ -3,8 +3,6 @@
 
 """E10: the crane holds box, girder and heart, carries, and drops what is moved abruptly."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -14,15 +12,9 @@ from hrpsim.crane import scene as scene
 from hrpsim.crane.scene import LARGEST_SLIP, CraneScene, lifting, slip_between
 from hrpsim.crane.score import in_goal
 from hrpsim.crane.script import Go, Grip, Jerk, Wait
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    at_most,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.film_strip import CORNERS, Parts, draw_solids
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes import crane_hooks as hooks
 from hrpsim.world.objects.body import rotation_matrix
 
@@ -35,6 +27,16 @@ _STYLES = ("-", "--", ":")
 _GOAL_COLOUR, _PAD_COLOUR, _EDGE = "#8fbf8f", "#33333a", "#2b2f38"
 _PAD = (0.020, 0.012)  # of a claw, seen from above [m]
 _FLOOR = 1e-13  # slips below what numbers of this size resolve are drawn there [m]
+RATES = (50, 100, 1000)  # steps a second
+STUCK = 60.0  # [s]
+BRAKE = 6.0  # how fast the hand slows down after a jerk: less than gravity [m/s^2]
+JERK = 0.1  # duration of jerks [s]
+SLIDE = 1.5  # times the critical acceleration: the box slides, and is held again
+ABRUPT = 3.0 * scene.GRAVITY  # upwards, for ABRUPT_FOR: the box slides out of the claws [m/s^2]
+ABRUPT_FOR = 0.06  # [s]
+BISECTIONS = 7
+AXES = {"up": (2, scene.critical_lift()), "along the pads": (0, scene.critical_shift())}
+_CARRY = 0.14  # height of the pads on the way to the goal [m]
 
 
 def draw(result: Result, figure) -> None:
@@ -116,18 +118,6 @@ def _draw_slips(axes, held: dict) -> None:
         axes.plot([], [], styles[rate], color="grey", label=f"dt 1/{rate} s")
     axes.legend(fontsize=7, frameon=False, ncol=2, loc=(0.52, 0.08))
     axes.set(xlabel="time held [s]", ylabel="slip in the claws [mm]")
-
-
-RATES = (50, 100, 1000)  # steps a second
-STUCK = 60.0  # [s]
-BRAKE = 6.0  # how fast the hand slows down after a jerk: less than gravity [m/s^2]
-JERK = 0.1  # duration of jerks [s]
-SLIDE = 1.5  # times the critical acceleration: the box slides, and is held again
-ABRUPT = 3.0 * scene.GRAVITY  # upwards, for ABRUPT_FOR: the box slides out of the claws [m/s^2]
-ABRUPT_FOR = 0.06  # [s]
-BISECTIONS = 7
-AXES = {"up": (2, scene.critical_lift()), "along the pads": (0, scene.critical_shift())}
-_CARRY = 0.14  # height of the pads on the way to the goal [m]
 
 
 def jerked(time_step: float, axis: int, acceleration: float, duration: float = JERK) -> CraneScene:

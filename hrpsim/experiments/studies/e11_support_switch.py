@@ -3,8 +3,6 @@
 
 """E11: a humanoid shifts from its right foot to its left; the fixed link follows, and is fast."""
 
-from __future__ import annotations
-
 import time
 from types import ModuleType
 
@@ -20,16 +18,9 @@ from hrpsim.control.motion.posture import PostureSolver, Stance
 from hrpsim.control.motion.stand_controller import center_of_mass_for
 from hrpsim.dynamics.functions import DOWNWARD_GRAVITY
 from hrpsim.experiments.framework.engines import peer_name, pinocchio_module
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    at_least,
-    at_most,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.film_strip import draw_film_strip
+from hrpsim.experiments.framework.targets import at_least, at_most, equal_to, near
 from hrpsim.experiments.scenes.standing import Conditions, described, half_sitting
 
 PERIOD, SAMPLES = 0.01, 200

@@ -3,8 +3,6 @@
 
 """E12: a beam of 39 locked boxes stays one rigid body with the direct solver, and at what cost."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -12,15 +10,8 @@ import numpy as np
 from hrpsim import World
 from hrpsim.errors import WorldError
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    Target,
-    Value,
-    at_most,
-    below,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Value
+from hrpsim.experiments.framework.targets import Target, at_most, below
 from hrpsim.experiments.scenes import beam
 from hrpsim.experiments.scenes.beam import DenseBeam
 

@@ -7,8 +7,6 @@ The source shows a picture and gives no measures. Here: ten links of 1 kg, 0.1 m
 world at the origin, and a ball of 0.3 m radius.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +16,8 @@ import numpy as np
 from hrpsim import Box, Sphere, World
 from hrpsim.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.experiments.framework.engines import against_mujoco, steps_through
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most, below
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
+from hrpsim.experiments.framework.targets import at_most, below
 from hrpsim.world.objects.body import rotation_matrix
 
 LINKS = 10
@@ -26,6 +25,12 @@ LENGTH = 0.1  # of a link [m]
 WIDTH = 0.03
 MASS = 1.0  # of a link [kg]
 RADIUS = 0.3  # of the ball [m]
+LARGEST_GAP = 1e-9  # [m]
+LARGEST_DRIFT = 0.01  # of the weight times a metre
+FINE = 1e-4  # resolves the links' vibration under 1e6 N, 1e4 rad/s [s]
+COARSE = 1.0 / 60.0
+SLOW = {"damping_time": 2.0}  # as in E12: what is corrected fast, the iteration cannot follow
+ANGLE = math.radians(30.0)
 
 
 def our_chain(
@@ -92,14 +97,6 @@ def our_line(world: World) -> np.ndarray:
     return np.array([body.position[[0, 2]] for body in world.bodies.values()])
 
 
-LARGEST_GAP = 1e-9  # [m]
-LARGEST_DRIFT = 0.01  # of the weight times a metre
-FINE = 1e-4  # resolves the links' vibration under 1e6 N, 1e4 rad/s [s]
-COARSE = 1.0 / 60.0
-SLOW = {"damping_time": 2.0}  # as in E12: what is corrected fast, the iteration cannot follow
-ANGLE = math.radians(30.0)
-
-
 @dataclass(frozen=True)
 class Case:
     """One scene: the ball's mass [kg], joints, angle from hanging [rad], time step [s]."""
@@ -129,10 +126,10 @@ class Motion:
 
     def __init__(self, case: Case, step, line, energy, gap=None):
         every = max(1, round(COARSE / case.time_step))
-        looks = round(case.duration / case.time_step / every)
+        samples = round(case.duration / case.time_step / every)
         self.case, self.diverged = case, False
         seen = [(0.0, gap() if gap else 0.0, energy(), line())]
-        for k in range(looks):
+        for k in range(samples):
             if not step(every):
                 self.diverged = True
                 break

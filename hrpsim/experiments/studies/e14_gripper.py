@@ -3,23 +3,15 @@
 
 """E14: a gripper holds a box by direct contacts over a floor whose contacts are iterative."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
 
 from hrpsim import Box
 from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import (
-    Experiment,
-    Options,
-    Result,
-    at_most,
-    equal_to,
-    near,
-)
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.film_strip import draw_solids, outline_points
+from hrpsim.experiments.framework.targets import at_most, equal_to, near
 from hrpsim.experiments.scenes import gripper
 from hrpsim.world.objects.body import rotation_matrix
 

@@ -6,8 +6,6 @@
 `hrpsim reproduce R1 R2 --fit` fits again, and its notes have these numbers.
 """
 
-from __future__ import annotations
-
 from hrpsim.experiments.framework.fitting import Values
 
 

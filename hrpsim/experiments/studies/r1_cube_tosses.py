@@ -11,8 +11,6 @@ contact-nets. A toss is an array (n, 13), a frame a row: position of the centre 
 x y z w, velocity [m/s] along the world's axes, angular velocity [rad/s] along the cube's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,10 +22,10 @@ from scipy.spatial.transform import Rotation
 from hrpsim import Box, World
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.experiments.framework import fitting
-from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most
+from hrpsim.experiments.framework.engines import against_mujoco, measurements
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.fitting import Contestant, Parameter
-from hrpsim.experiments.framework.measurements import measurements
+from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.studies.fitted import TOSSES
 
 FRAME_RATE = 148.0  # [1/s]
@@ -38,6 +36,38 @@ IDENTIFIED = {"friction": 0.18, "restitution": 0.125, "inertia": 0.00081, "heigh
 SUBSTEPS = {"hrpsim": 4, "mujoco": 7}  # a frame; MuJoCo's contacts need steps of 1 ms
 RESULTS = ("position", "rotation", "face")
 _CORNERS = WIDTH / 2 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, 8).T
+SOURCE = "cube_tosses.npz, from github.com/DAIRLab/contact-nets"
+FOLDS = 4
+KINDS = (
+    ("position, mean over the frames", "% of width"),
+    ("rotation, mean over the frames", "deg"),
+    ("share that comes to lie on the measured face", ""),
+)
+_COMMON = {
+    "friction": Parameter(0.05, 0.4),
+    "inertia": Parameter(6e-4, 1.2e-3),
+    "height": Parameter(-4e-3, 1e-3),
+}
+_PARAMETERS = {
+    "rigid": {**_COMMON, "restitution": Parameter(0.0, 0.4)},
+    "compliant": {
+        **_COMMON,
+        "compliance": Parameter(1e-6, 1e-2, logarithmic=True),
+        "damping_time": Parameter(3e-4, 5e-2, logarithmic=True),
+    },
+    "mujoco": {
+        **_COMMON,
+        "time_constant": Parameter(2e-3, 5e-2, logarithmic=True),
+        "damping_ratio": Parameter(0.05, 2.0, logarithmic=True),
+        "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
+    },
+}
+_KNOWN = IDENTIFIED
+_STARTS = {
+    "rigid": _KNOWN,
+    "compliant": {**_KNOWN, "compliance": 3e-5, "damping_time": 3e-3},
+    "mujoco": {**_KNOWN, "time_constant": 4e-3, "damping_ratio": 1.0, "impedance_ratio": 1.0},
+}
 
 
 def read_tosses(path: Path) -> list[np.ndarray]:
@@ -181,40 +211,6 @@ def started_by_flight(toss: np.ndarray) -> np.ndarray:
     rotations = Rotation.from_quat(toss[:count, 3:7])
     start[0, 10:13] = t @ (rotations[0].inv() * rotations).as_rotvec() / (t @ t)
     return start
-
-
-SOURCE = "cube_tosses.npz, from github.com/DAIRLab/contact-nets"
-FOLDS = 4
-KINDS = (
-    ("position, mean over the frames", "% of width"),
-    ("rotation, mean over the frames", "deg"),
-    ("share that comes to lie on the measured face", ""),
-)
-_COMMON = {
-    "friction": Parameter(0.05, 0.4),
-    "inertia": Parameter(6e-4, 1.2e-3),
-    "height": Parameter(-4e-3, 1e-3),
-}
-_PARAMETERS = {
-    "rigid": {**_COMMON, "restitution": Parameter(0.0, 0.4)},
-    "compliant": {
-        **_COMMON,
-        "compliance": Parameter(1e-6, 1e-2, logarithmic=True),
-        "damping_time": Parameter(3e-4, 5e-2, logarithmic=True),
-    },
-    "mujoco": {
-        **_COMMON,
-        "time_constant": Parameter(2e-3, 5e-2, logarithmic=True),
-        "damping_ratio": Parameter(0.05, 2.0, logarithmic=True),
-        "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
-    },
-}
-_KNOWN = IDENTIFIED
-_STARTS = {
-    "rigid": _KNOWN,
-    "compliant": {**_KNOWN, "compliance": 3e-5, "damping_time": 3e-3},
-    "mujoco": {**_KNOWN, "time_constant": 4e-3, "damping_ratio": 1.0, "impedance_ratio": 1.0},
-}
 
 
 def cubes(mujoco=None) -> dict[str, Callable[..., Any]]:

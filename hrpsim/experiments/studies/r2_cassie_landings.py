@@ -7,18 +7,16 @@ Each landing is simulated from its first measured state with the measured torque
 compared 20 ms after the impact: of the joints that have encoders, and of the base.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from hrpsim.experiments.framework import fitting
-from hrpsim.experiments.framework.engines import against_mujoco
-from hrpsim.experiments.framework.experiment import Experiment, Options, Result, at_most
+from hrpsim.experiments.framework.engines import against_mujoco, measurements
+from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.fitting import Contestant, Parameter
-from hrpsim.experiments.framework.measurements import measurements
+from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.scenes import cassie_landings as scene
 from hrpsim.experiments.studies.fitted import LANDINGS
 from hrpsim.model.model import Model
@@ -58,6 +56,7 @@ _STARTS = {
     "compliant": {**_DESCRIBED, "compliance": 1e-5, "damping_time": 5e-3},
     "mujoco": {**_DESCRIBED, "time_constant": 0.02, "damping_ratio": 1.0, "impedance_ratio": 1.0},
 }
+Prediction = tuple[np.ndarray, np.ndarray | None]
 
 
 def unchanged(landings: Sequence[scene.Landing], model: Model) -> np.ndarray:
@@ -110,9 +109,6 @@ def run(options: Options) -> Result:
         "the heel springs, which have no encoder, are those that keep the rods' length",
     ]
     return result
-
-
-Prediction = tuple[np.ndarray, np.ndarray | None]
 
 
 def _plain_predictions(landings, model: Model, mujoco) -> dict[str, Prediction]:

@@ -72,16 +72,8 @@ def any_fast(collision):
 @lazy_kernel(np.int64)
 def let_nothing_pass(s, solved):
     """Check the drift to the middle of the step, or the motion that was `solved` for."""
-    work = s.work
     copy_vector(s.q, s.continuous.q_carried)
-    find_sweeps(
-        s.forest,
-        s.kinematics,
-        s.collision,
-        work.directions,
-        s.continuous.q_swept,
-        s.continuous.q_carried,
-    )
+    find_sweeps(s, s.continuous.q_swept, s.continuous.q_carried)
     status = _widen_search(s.settings[0], s.search[0], s.failure[0], s.collision)
     if status != DONE:
         return status
@@ -110,8 +102,7 @@ def _anything_fast(settings, search, forest, velocity, kinematics, collision):
     if search.calm:
         if not _any_body_fast(settings, forest.bodies, velocity, collision):
             return False
-        margin, continuous = settings.contact_margin, settings.continuous
-        place_centers(forest, kinematics, margin, dt, continuous, collision)
+        place_centers(settings, forest, kinematics, collision)
     fast = False
     for k in range(moving.shape[0]):
         shape = shapes[moving[k]]

@@ -3,8 +3,6 @@
 
 """Records of continuous collision detection."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -29,47 +29,34 @@ def carry(s, queries_left):
 
     Pairs beyond `queries_left` stop where they are.
     """
-    held, bodies, work = s.continuous.bodies, s.forest.bodies, s.work
+    continuous, bodies, collision = s.continuous, s.forest.bodies, s.collision
+    settings, stats, search, held = s.settings[0], s.step_stats[0], s.search[0], continuous.bodies
     for i in range(held.shape[0]):
         held[i].cluster, held[i].since, held[i].stopped = bodies[i].root, 0.0, 0
     now = 0.0
     for _ in range(held.shape[0] + 1):
-        _place(bodies, s.continuous, now, s.continuous.q_carried)
-        _place(bodies, s.continuous, 1.0, s.q)
-        find_sweeps(
-            s.forest, s.kinematics, s.collision, work.directions, s.continuous.q_carried, s.q
-        )
+        _place(bodies, continuous, now, continuous.q_carried)
+        _place(bodies, continuous, 1.0, s.q)
+        find_sweeps(s, continuous.q_carried, s.q)
         fraction, pair, queries_left = _first_meeting(
-            s.settings[0],
-            s.step_stats[0],
-            s.search[0],
-            bodies,
-            s.collision,
-            s.continuous,
-            queries_left,
+            settings, stats, search, bodies, collision, continuous, queries_left
         )
         if pair < 0:
             break
         now += fraction * (1.0 - now)
-        _place(bodies, s.continuous, now, s.continuous.q_carried)
-        a, b = s.collision.pairs[pair, 0], s.collision.pairs[pair, 1]
+        _place(bodies, continuous, now, continuous.q_carried)
+        a, b = collision.pairs[pair, 0], collision.pairs[pair, 1]
+        shapes = collision.shapes
         _join(
             bodies,
-            s.continuous,
-            _cluster_of(s.collision.shapes, s.continuous, a),
-            _cluster_of(s.collision.shapes, s.continuous, b),
+            continuous,
+            _cluster_of(shapes, continuous, a),
+            _cluster_of(shapes, continuous, b),
         )
-        while _join_connected(bodies, s.continuous, s.connections):
+        while _join_connected(bodies, continuous, s.connections):
             pass
-        _go_together(
-            s.forest,
-            s.q,
-            s.momentum.subtrees,
-            s.continuous,
-            work,
-            _cluster_of(s.collision.shapes, s.continuous, a),
-            now,
-        )
+        cluster, subtrees = _cluster_of(shapes, continuous, a), s.momentum.subtrees
+        _go_together(s.forest, s.q, subtrees, continuous, s.work, cluster, now)
 
 
 @inner_kernel
@@ -169,16 +156,8 @@ def _go_together(forest, q, subtrees, continuous, work, cluster, now):
     if cluster != _WORLD and left > 0.0:
         for i in range(held.shape[0]):
             if held[i].cluster == cluster and bodies[i].root == i:
-                mass += _add_way(
-                    forest,
-                    subtrees,
-                    continuous,
-                    work.directions,
-                    i,
-                    continuous.q_carried,
-                    -1.0,
-                    way,
-                )
+                here = continuous.q_carried
+                mass += _add_way(forest, subtrees, continuous, work.directions, i, here, -1.0, way)
                 _add_way(forest, subtrees, continuous, work.directions, i, q, 1.0, way)
         for r in range(3):
             way[r] /= mass * left

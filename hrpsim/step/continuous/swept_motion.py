@@ -29,10 +29,10 @@ def is_fast(shape):
 
 
 @inner_kernel
-def find_sweeps(forest, kinematics, collision, directions, start, end):
+def find_sweeps(s, start, end):
     """Write the motion of every shape in the world, from one configuration (nq,) to another."""
-    motions, shapes = collision.motions, collision.shapes
-    nowhere = directions[0]
+    forest, kinematics, nowhere = s.forest, s.kinematics, s.work.directions[0]
+    motions, shapes = s.collision.motions, s.collision.shapes
     for r in range(3):
         nowhere[r] = 0.0
     update_poses(forest, start, kinematics)

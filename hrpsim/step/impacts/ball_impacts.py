@@ -61,13 +61,8 @@ def resolve_ball_impacts(s, island_number, left, most_rounds):
             continue
         left -= _choose_round(s, island, struck, now)
         if s.islands.chosen[0].end > 0:
-            left -= solve_chosen(
-                s.counts[0],
-                s.constrained,
-                s.rows,
-                s.islands,
-                -EXACT * _fastest(s.rows, s.islands, now),
-            )
+            tolerance = -EXACT * _fastest(s.rows, s.islands, now)
+            left -= solve_chosen(s.counts[0], s.constrained, s.rows, s.islands, tolerance)
             apply_round(s, now)
             s.step_stats[0].impact_rounds += 1
         left -= _find_contacts_again(

@@ -109,26 +109,8 @@ def place_contact(s, number, now):
     place_shape(s.forest, s.kinematics, a, reference, work.R_a, work.p_a)
     place_shape(s.forest, s.kinematics, b, reference, work.R_b, work.p_b)
     for r in range(3):
-        work.p_a[r] += _displacement(
-            s.settings[0],
-            s.forest.bodies,
-            s.velocity,
-            s.constrained,
-            s.continuous,
-            contact.body_a,
-            r,
-            now,
-        )
-        work.p_b[r] += _displacement(
-            s.settings[0],
-            s.forest.bodies,
-            s.velocity,
-            s.constrained,
-            s.continuous,
-            contact.body_b,
-            r,
-            now,
-        )
+        work.p_a[r] += _displacement(s, contact.body_a, r, now)
+        work.p_b[r] += _displacement(s, contact.body_b, r, now)
     found = collide_simple(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, math.inf, work
     )
@@ -146,19 +128,20 @@ def place_contact(s, number, now):
 
 
 @inner_kernel
-def _displacement(settings, bodies, velocity, constrained, continuous, body, axis, now):
+def _displacement(s, body, axis, now):
     """Return the displacement of a single body along an axis from contact search to `now` [m].
 
     Contacts of a semi-implicit step are found in its middle.
     """
     if body < 0:
         return 0.0
+    constrained, settings = s.constrained, s.settings[0]
     k = constrained.bodies[constrained.supports[body].constraint_body].offset + 3 + axis
     moved = constrained.gap_offset[k] + now * (
         constrained.velocity[k] + 0.5 * constrained.acceleration[k] * now
     )
-    if settings.integrator == SEMI_IMPLICIT and not takes_start_force(continuous, body):
-        start = velocity[bodies[body].v_index + 3 + axis]
+    if settings.integrator == SEMI_IMPLICIT and not takes_start_force(s.continuous, body):
+        start = s.velocity[s.forest.bodies[body].v_index + 3 + axis]
         moved -= 0.5 * settings.time_step * start
     return moved
 
@@ -168,16 +151,7 @@ def _from_origin(s, body, now, point):
     """Make a point in the world relative to the origin of a body at `now`."""
     if body >= 0:
         for r in range(3):
-            point[r] -= s.kinematics[body].origin[r] + _displacement(
-                s.settings[0],
-                s.forest.bodies,
-                s.velocity,
-                s.constrained,
-                s.continuous,
-                body,
-                r,
-                now,
-            )
+            point[r] -= s.kinematics[body].origin[r] + _displacement(s, body, r, now)
 
 
 @inner_kernel

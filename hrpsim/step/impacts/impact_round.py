@@ -28,18 +28,23 @@ from hrpsim.constraints.rows import CONTACT_ROW, is_one_sided, row_velocity, tak
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import solve
-from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.impacts.inelastic_impacts import count_impulse
-from hrpsim.step.rows.constraint_wrenches import add_wrench
+from hrpsim.step.rows.constraint_wrenches import add_impact_impulse, add_wrench
 from hrpsim.step.rows.direct_island import solve_direct_island
 
 # Tolerated error of a round's energy, as a share of the work that its impulses do on each other.
 _ROUNDING = 1e-9
+# Largest change in the last sweep of a round, as a share of its fastest approach.
+EXACT = 1e-14
+# Updates of contacts or rows that a round may take, and sweeps that it may take in any case.
+_UPDATES, _SWEEPS = 20_000, 50
+# Bisections of the part of restitution that gives no energy.
+_HALVINGS = 30
 
 
 @inlined_kernel
-def _rows_of_unit(row):
-    """Return how many rows a unit has, from its first on."""
+def _row_count(row):
+    """Return how many rows a contact or another constraint has, from its first on."""
     return 3 if row.kind == CONTACT_ROW else 1
 
 
@@ -49,7 +54,7 @@ def note_rates(constrained, rows, islands):
     chosen = islands.chosen[0]
     for k in range(chosen.end):
         first = rows.chosen[k]
-        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+        for number in range(first, first + _row_count(rows.rows[first])):
             rows.impacts[number].before = row_velocity(rows.rows[number], constrained.velocity)
 
 
@@ -65,7 +70,7 @@ def gives_energy(constrained, rows, islands):
         first = rows.chosen[k]
         if not is_one_sided(rows.rows[first]):
             continue
-        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+        for number in range(first, first + _row_count(rows.rows[first])):
             row = rows.rows[number]
             before, after = rows.impacts[number].before, row_velocity(row, constrained.velocity)
             work += row.impulse * (before + after)
@@ -80,7 +85,7 @@ def ask_for_less(settings, constrained, rows, islands, now, part):
     threshold = settings.restitution_threshold
     for k in range(chosen.end):
         first = rows.chosen[k]
-        for number in range(first, first + _rows_of_unit(rows.rows[first])):
+        for number in range(first, first + _row_count(rows.rows[first])):
             apply_impulse(rows.rows[number], -rows.rows[number].impulse, rows.response, velocity)
             rows.rows[number].impulse = 0.0
         if is_one_sided(rows.rows[first]):
@@ -89,16 +94,6 @@ def ask_for_less(settings, constrained, rows, islands, now, part):
             impact.restitution *= part
             rows.rows[first].target = wanted_rate(impact, now, False, threshold)
             impact.restitution = whole
-
-
-# Largest change in the last sweep of a round, as a share of its fastest approach.
-EXACT = 1e-14
-
-# Updates of contacts or rows that a round may take, and sweeps that it may take in any case.
-_UPDATES, _SWEEPS = 20_000, 50
-
-# Bisections of the part of restitution that gives no energy.
-_HALVINGS = 30
 
 
 @inner_kernel
@@ -203,7 +198,7 @@ def begin_choice(islands):
 
 @inlined_kernel
 def choose(rows, islands, number):
-    """List a unit: contacts first, as they are listed in their island."""
+    """List a contact's rows, or a row: contacts first, as they are listed in their island."""
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
     chosen.end += 1

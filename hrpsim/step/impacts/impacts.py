@@ -32,20 +32,19 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.continuous.drift import takes_start_force
 from hrpsim.step.impacts.ball_impacts import resolve_ball_impacts
-from hrpsim.step.impacts.impact_impulses import forget_impact_impulses
 from hrpsim.step.impacts.impact_island import (
     begin_island,
     bounces,
     find_support,
     may_have_impacts,
     needs_support,
+    widen_search,
 )
 from hrpsim.step.impacts.impact_place import drifted, is_timed, place_at_start
-from hrpsim.step.impacts.impact_reach import widen_search
 from hrpsim.step.impacts.impact_round import find_gaps, solve_round
 from hrpsim.step.impacts.inelastic_impacts import change_velocity
 from hrpsim.step.motion.free_rotation import is_free_body
-from hrpsim.step.rows.constraint_wrenches import clear_wrenches
+from hrpsim.step.rows.constraint_wrenches import clear_wrenches, forget_impact_impulses
 from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, RESOLVED, WIDER_SEARCH
 
@@ -98,16 +97,7 @@ def resolve_impacts(s):
                 settings, s.collision.contacts, s.constrained, s.rows, s.continuous, ranges[k]
             )
     s.impacts.state[0].updates += allowed - left
-    if widen_search(
-        settings,
-        counts,
-        s.search[0],
-        s.forest.bodies,
-        s.kinematics,
-        s.collision,
-        s.constrained,
-        s.impacts,
-    ):
+    if widen_search(s):
         return WIDER_SEARCH
     change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
     _move_back(settings, counts, s.start, s.forest, s.q, s.velocity, s.constrained, s.continuous)

@@ -17,12 +17,10 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import speed_along
-from hrpsim.step.impacts.impact_impulses import add_impact_impulse
 from hrpsim.step.rows.constrain import solve_rows
-from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches
-from hrpsim.step.scene.scene_contents import is_rk4
-from hrpsim.step.scene.state_limits import LARGEST_SPEED
-from hrpsim.step.scene.status import DONE, RESOLVED
+from hrpsim.step.rows.constraint_wrenches import add_impact_impulse, add_wrench, clear_wrenches
+from hrpsim.step.scene.records import is_rk4
+from hrpsim.step.scene.status import DONE, LARGEST_SPEED, RESOLVED
 
 
 @lazy_kernel(used=is_rk4)

@@ -9,8 +9,6 @@ step takes it linear about the velocity predicted from the last steps; where the
 belongs to another state, it is found again with that one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

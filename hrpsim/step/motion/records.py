@@ -3,8 +3,6 @@
 
 """Records of integration: free bodies in their midpoints, stages of rk4, momenta of trees."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

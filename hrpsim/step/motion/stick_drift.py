@@ -46,31 +46,13 @@ def start_slip(s):
     """
     contacts = s.collision.contacts
     for c in range(s.counts[0].contact_count):
-        contact = contacts[c]
+        contact, drift = contacts[c], contacts[c].drift
         rate = row_velocity(s.rows.rows[3 * c], s.constrained.velocity)
-        contact.drift.held_gap += s.settings[0].time_step * rate
-        if not contact.drift.has_slipped:
+        drift.held_gap += s.settings[0].time_step * rate
+        if not drift.has_slipped:
             clear_slip(contact)
-        _renew_arm(
-            s.forest.bodies,
-            s.kinematics,
-            s.work.directions,
-            contact.body_a,
-            contact.point_a,
-            contact.drift.shift_a,
-            contact.drift.arm_a,
-            contact.drift.way,
-        )
-        _renew_arm(
-            s.forest.bodies,
-            s.kinematics,
-            s.work.directions,
-            contact.body_b,
-            contact.point_b,
-            contact.drift.shift_b,
-            contact.drift.arm_b,
-            contact.drift.way,
-        )
+        _renew_arm(s, contact.body_a, contact.point_a, drift.shift_a, drift.arm_a, drift.way)
+        _renew_arm(s, contact.body_b, contact.point_b, drift.shift_b, drift.arm_b, drift.way)
     for i in range(s.forest.bodies.shape[0]):
         slip = s.rk4.slips[i]
         spin = slip.spin
@@ -91,13 +73,13 @@ def clear_slip(contact):
 
 
 @inner_kernel
-def _renew_arm(bodies, kinematics, directions, body, point, shift, arm, way_out):
+def _renew_arm(s, body, point, shift, arm, way_out):
     """Write the present arm of a contact point, and add the effect of its change to the slip."""
     if body < 0:
         return
-    change = directions[0]
+    change = s.work.directions[0]
     for r in range(3):
-        now = point[r] - _center(bodies, kinematics, body, r)
+        now = point[r] - _center(s.forest.bodies, s.kinematics, body, r)
         change[r], arm[r] = now - arm[r], now
     for r in range(3):
         way_out[r] += shift[r, 0] * change[0] + shift[r, 1] * change[1] + shift[r, 2] * change[2]
@@ -128,27 +110,21 @@ def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4)
     speed = settings.correction_speed
     update_poses(forest, q, kinematics)
     for c in range(counts.contact_count):
-        contact, normal, x, y = (
-            contacts[c],
-            rows.rows[3 * c],
-            rows.rows[3 * c + 1],
-            rows.rows[3 * c + 2],
-        )
+        contact, drift = contacts[c], contacts[c].drift
+        normal, x, y = rows.rows[3 * c], rows.rows[3 * c + 1], rows.rows[3 * c + 2]
         predicted = _is_predicted(rk4.turns, contact.body_a)
         predicted = predicted or _is_predicted(rk4.turns, contact.body_b)
         rolls = _is_round(collision.shapes, contact.shape_a) or _is_round(
             collision.shapes, contact.shape_b
         )
         if predicted or not rolls or not _holds_gap(contact, normal):
-            contact.drift.held_gap = math.inf
-        elif contact.drift.missed_gap < math.inf:
+            drift.held_gap = math.inf
+        elif drift.missed_gap < math.inf:
             _start_from_closed(normal)
-            normal.correction_velocity += min(max(contact.drift.missed_gap / dt, -speed), speed)
-        known, sticks = (
-            contact.drift.has_slipped,
-            friction_holds(normal, x, y, 0.999) and not predicted,
-        )
-        contact.drift.has_slipped = 1 if sticks else 0
+            normal.correction_velocity += min(max(drift.missed_gap / dt, -speed), speed)
+        known = drift.has_slipped
+        sticks = friction_holds(normal, x, y, 0.999) and not predicted
+        drift.has_slipped = 1 if sticks else 0
         if not sticks:
             continue
         if known:
@@ -158,26 +134,9 @@ def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4)
             _ask_back(contact, x, dt)
             _ask_back(contact, y, dt)
         clear_slip(contact)
-        _add_slip(
-            forest.bodies,
-            kinematics,
-            rk4,
-            contact.body_a,
-            contact.drift.arm_a,
-            1.0,
-            contact.drift.way,
-            contact.drift.shift_a,
-        )
-        _add_slip(
-            forest.bodies,
-            kinematics,
-            rk4,
-            contact.body_b,
-            contact.drift.arm_b,
-            -1.0,
-            contact.drift.way,
-            contact.drift.shift_b,
-        )
+        a, b, way = contact.body_a, contact.body_b, drift.way
+        _add_slip(forest.bodies, kinematics, rk4, a, drift.arm_a, 1.0, way, drift.shift_a)
+        _add_slip(forest.bodies, kinematics, rk4, b, drift.arm_b, -1.0, way, drift.shift_b)
         _leave_approach(contact, normal, dt)
 
 

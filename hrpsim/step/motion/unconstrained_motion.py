@@ -27,9 +27,11 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import matrix_times, placed_point, transposed_times
 from hrpsim.step.motion.actuators import drive_joints
-from hrpsim.step.scene.records import EULER, RK4
-from hrpsim.step.scene.scene_contents import has_connections
+from hrpsim.step.scene.records import EULER, RK4, has_connections
 from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
+
+# Rotation in an rk4 step above which the middle of the step is predicted [rad].
+_FAR_TURN = 0.5
 
 
 @lazy_kernel(np.float64, used=has_connections)
@@ -123,10 +125,6 @@ def _add_square(weight, x, y, z, tension_out):
     tension_out[5] += weight * y * z
 
 
-# Rotation in an rk4 step above which the middle of the step is predicted [rad].
-_FAR_TURN = 0.5
-
-
 @inlined_kernel
 def find_acceleration(s, horizon):
     """Write work.dv for the current poses and velocities; SINGULAR if a joint sees no inertia.
@@ -135,16 +133,7 @@ def find_acceleration(s, horizon):
     """
     work = s.work
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
-    joint_forces(
-        s.forest,
-        s.control,
-        s.q,
-        s.velocity,
-        horizon,
-        work.effort,
-        work.joint_inertia,
-        work.actuator_inertia,
-    )
+    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
     if s.lazy_kernels[0].drive_joints != 0:
         drive_joints(s)
     if horizon > 0.0 and s.lazy_kernels[0].predict_frictions != 0:

@@ -3,8 +3,6 @@
 
 """The constraint part of a step: rows, their solution, and its effect on the motion."""
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.connection_rows import is_rigid, remember_connection_impulses
@@ -202,3 +200,23 @@ def remember_impulses(counts, forest, frictions, joint_impulses, collision, conn
     remember_connection_impulses(rows.rows, connections)
     first = 3 * counts.contact_count
     remember_joint_impulses(forest, rows.rows, first, counts.row_count, frictions, joint_impulses)
+
+
+@inner_kernel
+def keep_worst(s, before):
+    """Record the source of the worst row of this step, and if it is the worst so far.
+
+    s.worst (2,): WORST_ROW of this step, and of the call. `before` is how many steps of this call
+    did not converge before it.
+    """
+    stats, worst = s.step_stats[0], s.worst
+    last = worst[0]
+    last.residual, last.kind = stats.residual, -1
+    if 0 <= stats.worst_row < s.counts[0].row_count:
+        row = s.rows.rows[stats.worst_row]
+        last.kind, last.source, last.other = row.kind, row.source, -1
+        if row.kind == CONTACT_ROW:
+            contact = s.collision.contacts[row.source]
+            last.source, last.other = contact.shape_a, contact.shape_b
+    if before == 0 or last.residual > worst[1].residual:
+        worst[1] = last

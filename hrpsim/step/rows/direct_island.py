@@ -3,8 +3,6 @@
 
 """The island with the rows for the direct or the split solver, and islands handed over to it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.constraints.rows import DISPLACEMENT

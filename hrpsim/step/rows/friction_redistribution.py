@@ -7,8 +7,6 @@ In a dense island some contact begins to slip in every step. None is sought ther
 not converge within their limit.
 """
 
-from __future__ import annotations
-
 from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

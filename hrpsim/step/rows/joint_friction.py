@@ -11,8 +11,6 @@ again from the impulses found; else the attempt is completed and all is checked 
 obeys Coulomb's law as with rows alone.
 """
 
-from __future__ import annotations
-
 import math
 
 from hrpsim.constraints.contact_rows import friction_impulses
@@ -31,8 +29,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import dot_spatial
-from hrpsim.step.scene.records import SEMI_IMPLICIT
-from hrpsim.step.scene.scene_contents import has_joint_friction
+from hrpsim.step.scene.records import SEMI_IMPLICIT, has_joint_friction
 
 _ROUNDING = 1e-9  # share of its bound by which a friction is not beyond it
 _AHEAD = 2.0  # steps for which a sliding joint must not be about to stop

@@ -3,8 +3,6 @@
 
 """Islands for Newton's method: those with rows that request it, or on which sweeps stall."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

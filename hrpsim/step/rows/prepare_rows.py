@@ -3,8 +3,6 @@
 
 """The rows of a step: their number, contents and islands."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hrpsim.constraints.connection_rows import (
@@ -31,8 +29,13 @@ from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.step.scene.islands import find_islands
-from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
-from hrpsim.step.scene.scene_contents import has_anticipated_contacts, has_connections, has_tendons
+from hrpsim.step.scene.records import (
+    RK4,
+    SEMI_IMPLICIT,
+    has_anticipated_contacts,
+    has_connections,
+    has_tendons,
+)
 from hrpsim.step.scene.status import (
     DONE,
     MORE_BLOCKS,
@@ -72,24 +75,12 @@ def prepare_rows(s):
 def _count_rows(s):
     """Count the rows and their capacity, or return which array must grow first."""
     stats, counts, failure = s.step_stats[0], s.counts[0], s.failure[0]
-    settings = s.settings[0]
-    time_step = settings.time_step
     stats.direct_rows = stats.split_rows = stats.factorisations = stats.fell_back = 0
     counts.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
     stats.handed_over = 0
     contacts, contact_count = s.collision.contacts, counts.contact_count
     mark_contact_bodies(contacts, contact_count, s.constrained)
-    joint_row_count = mark_joint_bodies(
-        s.forest,
-        s.q,
-        s.velocity,
-        time_step,
-        s.control,
-        s.joint_holds,
-        s.work.friction,
-        s.joint_impulses,
-        s.constrained,
-    )
+    joint_row_count = mark_joint_bodies(s)
     counts.tendon_rows = mark_tendon_bodies(s.tendons, s.constrained.of_dof)
     joint_row_count += counts.tendon_rows
     counts.connection_rows = mark_connection_bodies(s.connections, s.constrained)
@@ -116,7 +107,6 @@ def _write_rows(s):
     """Write every row into the arrays; TOO_STIFF where a penalty contact explodes."""
     counts = s.counts[0]
     settings = s.settings[0]
-    contacts, contact_count = s.collision.contacts, counts.contact_count
     constrained_responses(
         s.forest, s.kinematics, s.articulated, counts.constrained_count, s.constrained
     )
@@ -126,26 +116,14 @@ def _write_rows(s):
         constrained_velocities(
             s.forest, s.kinematics, s.velocity, counts.constrained_count, s.constrained
         )
-    used = write_contact_rows(
-        s.forest,
-        contacts,
-        contact_count,
-        s.collision.shapes,
-        s.materials,
-        s.solver_choice,
-        settings,
-        _lead(settings),
-        s.work.directions,
-        s.constrained,
-        s.rows,
-    )
+    used = write_contact_rows(s, _lead(settings))
     if s.lazy_kernels[0].write_penalties != 0:
         status = write_penalties(s)
         if status != DONE:
             return status
     if counts.connection_rows > 0:
         used = write_connections(s, used)
-    first_joint_row = 3 * contact_count + counts.connection_rows
+    first_joint_row = 3 * counts.contact_count + counts.connection_rows
     if counts.row_count > first_joint_row:
         used = write_joints(s, first_joint_row, used)
     if used != NEEDS_KERNEL and counts.tendon_rows > 0:
@@ -190,19 +168,7 @@ def find_constrained_motion(s):
 def write_penalties(s):
     """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
     failure = s.failure[0]
-    failure.stiffness, stiffest = write_penalty_rows(
-        s.forest,
-        s.kinematics,
-        s.collision.contacts,
-        s.counts[0].contact_count,
-        s.collision.shapes,
-        s.materials,
-        s.solver_choice,
-        s.settings[0],
-        s.work.directions,
-        s.constrained,
-        s.rows,
-    )
+    failure.stiffness, stiffest = write_penalty_rows(s)
     if failure.stiffness < STABLE_BELOW:
         return DONE
     failure.needed = stiffest
@@ -213,76 +179,25 @@ def write_penalties(s):
 def write_connections(s, used):
     """Write the rows of connections; return the response space used."""
     settings = s.settings[0]
-    time_step = settings.time_step
-    _, used = write_connection_rows(
-        s.forest,
-        s.kinematics,
-        0.5 * time_step if settings.integrator == SEMI_IMPLICIT else time_step,
-        _lead(settings),
-        settings,
-        s.connections,
-        s.work.placed_connection[0],
-        s.constrained,
-        3 * s.counts[0].contact_count,
-        used,
-        s.rows,
-    )
-    return used
+    dt = settings.time_step
+    bend_time = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else dt
+    first = 3 * s.counts[0].contact_count
+    return write_connection_rows(s, bend_time, _lead(settings), first, used)
 
 
 @lazy_kernel(np.int64, np.int64)
 def write_joints(s, first, used):
     """Write the rows of joints from row `first` on; return the response space used."""
     settings = s.settings[0]
-    time_step = settings.time_step
-    first, used = write_joint_rows(
-        s.forest,
-        s.q,
-        s.velocity,
-        s.work.dv,
-        _lead(settings),
-        settings,
-        s.joint_parameters,
-        s.joint_holds,
-        s.work.friction,
-        s.joint_impulses,
-        s.constrained,
-        first,
-        used,
-        s.rows,
-    )
-    return write_velocity_limit_rows(
-        s.forest,
-        s.q,
-        s.velocity,
-        time_step,
-        time_step if settings.integrator == SEMI_IMPLICIT else 0.0,
-        s.work.actuator_inertia,
-        s.control,
-        s.joint_parameters,
-        s.joint_holds,
-        s.joint_impulses,
-        s.constrained,
-        first,
-        used,
-        s.rows,
-    )
+    horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
+    first, used = write_joint_rows(s, _lead(settings), first, used)
+    return write_velocity_limit_rows(s, horizon, first, used)
 
 
 @lazy_kernel(np.int64, used=has_tendons)
 def write_tendons(s, used):
     """Write the rows of driven tendons, the last of all; return the response space used."""
-    return write_driven_tendons(
-        s.forest,
-        s.q,
-        s.velocity,
-        s.settings[0].time_step,
-        s.tendons,
-        s.constrained,
-        s.counts[0].row_count - s.counts[0].tendon_rows,
-        used,
-        s.rows,
-    )
+    return write_driven_tendons(s, s.counts[0].row_count - s.counts[0].tendon_rows, used)
 
 
 @inlined_kernel

@@ -3,8 +3,6 @@
 
 """Records of the solution of rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # the worst row of the steps of a call that did not converge

@@ -3,8 +3,6 @@
 
 """Sweeps over the rows of an island of the scene."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.solvers.projected_gauss_seidel import solve
 

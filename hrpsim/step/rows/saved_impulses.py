@@ -3,8 +3,6 @@
 
 """Saving and restoring the impulses of an island."""
 
-from __future__ import annotations
-
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 

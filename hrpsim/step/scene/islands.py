@@ -10,8 +10,6 @@ or the split solver are one, for that solver solves all its rows together; so ar
 the stopping rule of the papers, which concerns all impulses.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

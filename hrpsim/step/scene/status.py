@@ -1,9 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a compiled step ends."""
+"""How a compiled step ends, and the limits of a state beyond which it has diverged."""
 
 from hrpsim.jit import lazy_kernels
+
+LARGEST_SPEED = 1e9  # [m/s or rad/s]
+LARGEST_POSITION = 1e12  # [m or rad]
+
 
 NEEDS_KERNEL = lazy_kernels.NEEDS_KERNEL  # one that this world did not use so far
 DONE = 0

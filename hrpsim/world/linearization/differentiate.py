@@ -142,11 +142,10 @@ def contact_derivatives(s, kinematics, moved, work, bodies, contact_count, geome
                 sign = 1.0 - 2.0 * side
                 _displace(kinematics[i], axis, sign * STEP, moved[i])
                 count = detect(
+                    settings,
                     s.forest,
                     moved,
                     pairs,
-                    settings.contact_margin,
-                    settings.time_step,
                     s.counts[0].previous_count,
                     s.lazy_kernels,
                     work,

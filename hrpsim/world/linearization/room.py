@@ -16,8 +16,8 @@ import numpy as np
 
 from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
 from hrpsim.constraints.rows import CONTACT_ROW
+from hrpsim.dynamics.articulated import Workspace, new_workspace
 from hrpsim.dynamics.motion_derivatives import PANEL
-from hrpsim.dynamics.workspace import Workspace, new_workspace
 from hrpsim.jit.fields import allocate, work
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest

@@ -14,7 +14,7 @@ from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.model.shapes.placement import rotation_matrix
-from hrpsim.step.scene.state_limits import LARGEST_SPEED
+from hrpsim.step.scene.status import LARGEST_SPEED
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hrpsim.constraints.compliance import refuse_undamped
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
 from hrpsim.constraints.connection_state import measure_errors
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
+from hrpsim.constraints.rows import refuse_undamped
 from hrpsim.errors import ModelError, WorldError, unknown_name
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.described import AXES

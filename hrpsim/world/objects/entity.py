@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from hrpsim.collision.bounds import bounding_radius, thickness
+from hrpsim.collision.body_bounds import bounding_radius, thickness
 from hrpsim.collision.mesh.collision_proxies import mesh_thickness
 from hrpsim.errors import StateError, WorldError
 from hrpsim.jit.compiled import prepared
@@ -19,7 +19,7 @@ from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.system import FREE, System
-from hrpsim.step.scene.state_limits import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.values import finite_vector
 
 if TYPE_CHECKING:

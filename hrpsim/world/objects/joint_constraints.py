@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.constraints.joint_rows import (
     JOINT_HOLD,
     LIMIT_PARAMETERS,
@@ -19,7 +18,7 @@ from hrpsim.constraints.joint_rows import (
     MIMIC_PARAMETERS,
     PARAMETERS_OF_ROW,
 )
-from hrpsim.constraints.rows import LOWER_LIMIT, UPPER_LIMIT
+from hrpsim.constraints.rows import DAMPING_STEPS, LOWER_LIMIT, UPPER_LIMIT, refuse_undamped
 from hrpsim.errors import StateError, WorldError, require_name, unknown_name
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.values import not_negative

@@ -19,7 +19,7 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
 from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.spatial.rotation import quaternion_from_rotation
-from hrpsim.step.scene.state_limits import LARGEST_SPEED
+from hrpsim.step.scene.status import LARGEST_SPEED
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector

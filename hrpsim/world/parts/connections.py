@@ -11,8 +11,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD, LOCKED
+from hrpsim.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.errors import WorldError
 from hrpsim.model.described import AXES, held_axes
 from hrpsim.model.formats.robot_data import free_name

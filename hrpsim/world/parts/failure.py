@@ -24,7 +24,7 @@ from hrpsim.model.system import JOINT_NV
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene import status as ended
 from hrpsim.step.scene.records import RK4
-from hrpsim.step.scene.state_limits import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.results import Naming

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.constraints.compliance import DAMPING_STEPS, refuse_undamped
+from hrpsim.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.errors import ModelWarning, StateError, WorldError, require_name
 from hrpsim.model.formats.robot_data import free_name
 from hrpsim.model.model import CollisionShape, Model
