@@ -12,7 +12,6 @@ from __future__ import annotations
 from hrpsim.constraints.rows import DISPLACEMENT
 from hrpsim.constraints.solver_table import NEWTON
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.solvers.newton.solve import RESTS
 from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS, solve_bounded
 from hrpsim.step.rows.direct_island import solve_direct_island, try_direct_solver
 from hrpsim.step.rows.newton_island import (
@@ -82,7 +81,7 @@ _POLICY = (
     (_NO, _DIRECT, _DIRECT, _DIRECT, _END),
     # _FIRST_SWEEPS, _NEWTON_BRIEFLY: over a lone robot a factorisation costs as much as a few
     # sweeps, and one or two suffice as a rule; where they do not sweeps come to their end. So do
-    # those that are near it, as of a robot at rest (TOO_LARGE): its forces shall not vary.
+    # those that would end in as many sweeps again (TOO_LARGE).
     (_IF_NEWTON, _FEW_SWEEPS, _NEWTON_BRIEFLY, _FEW_SWEEPS, _FEW_SWEEPS),
     (_NO, _ALL_SWEEPS, _ALL_SWEEPS, _ALL_SWEEPS, _ALL_SWEEPS),
     # _FEW_SWEEPS: they stall where bodies push each other; some rules and laws are for them alone.
@@ -210,17 +209,12 @@ def _try(s, k, island, attempt, limit):
     """Make one attempt; return DONE, TOO_LARGE, or the status that names what is missing."""
     counts = s.counts[0]
     settings = s.settings[0]
-    if attempt == _FIRST_SWEEPS or attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
+    if attempt == _FIRST_SWEEPS:
+        return _sweep_as_long_as_newton(s, island, limit)
+    if attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
         most = limit if attempt == _ALL_SWEEPS else min(limit, FEW_SWEEPS)
-        if attempt == _FIRST_SWEEPS:
-            most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
         if island.sweeps < most:
             sweep(settings, counts, s.constrained, s.rows, island, most)
-        if attempt == _FIRST_SWEEPS:
-            if island.converged:
-                end_trial(s.collision.contacts, s.rows, island)
-            elif island.residual < RESTS * settings.tolerance:
-                return TOO_LARGE
         return DONE
     if attempt == _SWEEPS_AT_REST:
         island.converged = rests_after_sweeps(
@@ -260,3 +254,22 @@ def _try(s, k, island, attempt, limit):
     if status == TOO_LARGE:
         set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
     return status
+
+
+@inlined_kernel
+def _sweep_as_long_as_newton(s, island, limit):
+    """Sweep for as long as Newton's method takes; TOO_LARGE where as many sweeps more would do.
+
+    In each half of them changes then fall by the same factor as in the second one of these.
+    """
+    settings, most = s.settings[0], min(limit, FEW_SWEEPS)
+    most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
+    sweep(settings, s.counts[0], s.constrained, s.rows, island, most // 2)
+    before = island.residual
+    if not island.converged:
+        sweep(settings, s.counts[0], s.constrained, s.rows, island, most)
+    if island.converged:
+        end_trial(s.collision.contacts, s.rows, island)
+    elif island.residual**3 <= settings.tolerance * before**2:
+        return TOO_LARGE
+    return DONE
