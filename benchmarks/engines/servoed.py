@@ -15,7 +15,6 @@ import numpy as np
 
 from benchmarks.cases.swaying_step import CONTROL_PERIOD
 from benchmarks.walkers.mujoco_walk import (
-    FRICTION,
     MujocoLoop,
     MujocoRobot,
     add_servo,
@@ -25,11 +24,12 @@ from benchmarks.walkers.mujoco_walk import (
 from hrpsim import Model, ModelWarning, World, load_model
 from hrpsim.commands.walk_robot import parameters_of, robot_in_world
 from hrpsim.control import BipedOptions, ControlLoop, PreparedBiped, Walk, prepare_biped
+from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.world.objects.fall import FallWatch
 
 TIME_STEP = 0.001  # [s]
 SWING = 2000  # steps of one period of swaying
-REST = 1000  # steps before it
+REST = 5000  # steps before it
 PATTERN = "forward"
 LOOP_GAINS = (2000.0, 40.0)  # of the motors of a robot with closed loops [Nm/rad, Nms/rad]
 HOME = "home"  # the keyframe of its posture
@@ -189,12 +189,24 @@ def set_accuracy(mujoco, mj, accurate: bool) -> None:
 
 
 class OpenLegs:
-    """A biped of any description, as `hrpsim walk --robot` prepares it."""
+    """A biped of any description, as `hrpsim walk --robot` prepares it; its feet become boxes.
+
+    They have the length and width of its soles, in both engines alike. `own`: with its own feet.
+    """
 
     def __init__(self, path: Path):
-        self.biped = prepare_biped(path, BipedOptions(accept_nonphysical_inertia=True))
+        self.own = prepare_biped(path, BipedOptions(accept_nonphysical_inertia=True))
+        outline = sole_outline(self.own.model, self.own.soles[0])
+        (behind, right), (before, left) = outline.min(axis=0), outline.max(axis=0)
+        sole = (-behind, before, left - right)
+        options = BipedOptions(accept_nonphysical_inertia=True, sole=tuple(map(float, sole)))
+        self.biped = prepare_biped(path, options)
         self.model, gains = self.biped.model, self.biped.model.gains
         self.names = [n for n in self.model.joint_names if gains.get(n, (0.0,))[0] > 0.0]
+
+    def with_own_feet(self) -> OursServoed:
+        """Return it in our world as its file has it."""
+        return OursServoed(robot_in_world(self.own, None).world, self.names)
 
     def ours(self, friction: bool = True) -> OursServoed:
         """Return it in our world."""
@@ -220,11 +232,9 @@ class ClosedLoops:
 
     def ours(self, friction: bool = True) -> OursServoed:
         """Return it in our world."""
-        world, model = World(time_step=TIME_STEP), self.model
-        world.add_ground(material="floor")
-        for material in {shape.material for shape in model.shapes}:
-            world.set_friction(material, "floor", FRICTION)
-        robot = world.add_robot(model, q=model.keyframes[HOME])
+        world = World(time_step=TIME_STEP)
+        world.add_ground()
+        robot = world.add_robot(self.model, q=self.model.keyframes[HOME])
         robot.set_gains(*LOOP_GAINS, self.names)
         return OursServoed(world, self.names, friction)
 
