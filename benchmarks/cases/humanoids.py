@@ -51,8 +51,8 @@ OURS, SMOOTH, OWN = "hrpsim", "without joint friction", "with its own feet"
 PUBLIC, ACCURATE = "public", "accurate"
 HEAD = [
     *("robot", "motion", "ours [us]", "public / ours", "accurate / ours", "sweeps"),
-    *("factorisations", "points", "MuJoCo's", "with / without joint friction", "own feet / boxes"),
-    "fell",
+    *("factorisations", "points", "MuJoCo's", "with / without friction"),
+    *("own feet / boxes", "fell"),
 ]
 
 
@@ -79,10 +79,11 @@ class Line:
 
     def cells(self) -> list[str]:
         """Return its part of a row."""
-        ratios = self.ratio(PUBLIC), self.ratio(ACCURATE)
-        values = 1e6 * self.times[OURS], *ratios, *self.counts, self.points
+        times = 1e6 * self.times[OURS], self.ratio(PUBLIC), self.ratio(ACCURATE)
+        sweeps, factorisations, points = self.counts
+        counts = f"{sweeps:.1f}", f"{factorisations:.2f}", f"{points:.1f}", f"{self.points:.1f}"
         shares = self.ratio(OURS, SMOOTH), self.ratio(OWN)
-        cells = [number(float(v)) for v in (*values, *shares)]
+        cells = [*map(number, times), *counts, *map(number, shares)]
         return [*("-" if cell == "nan" else cell for cell in cells), ", ".join(self.fell) or "-"]
 
 
