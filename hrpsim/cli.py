@@ -12,12 +12,13 @@ import select
 import signal
 import sys
 import time
+import warnings
 from importlib import import_module
 from pathlib import Path
 
 from hrpsim.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands import view
-from hrpsim.commands.output import pairs, print_report
+from hrpsim.commands.output import pairs, print_report, show_warning
 from hrpsim.errors import HrpsimError, suggestion, unknown_name
 from hrpsim.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.limits import MESSAGE_LENGTH
@@ -57,7 +58,8 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     options = _parsed(given)
     try:
-        with ends_while_computing(), signals_raise():
+        with ends_while_computing(), signals_raise(), warnings.catch_warnings():
+            warnings.showwarning = show_warning
             status = options.run(options)
             sys.stdout.flush()
             return status

@@ -47,6 +47,14 @@ def test_the_verdict_comes_after_the_plan(tmp_path, capsys, more):
     assert "rad/s; its limit is 0.010 rad/s" in told.err
 
 
+def test_a_warning_is_one_line_without_code(tmp_path, capsys):
+    path = tmp_path / "biped.urdf"
+    path.write_text(biped(extra='<gazebo reference="base"><mu1>1.5</mu1></gazebo>'))
+    assert main(["walk", "--robot", str(path), "--check"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"hrpsim: warning: {path}: not simulated as it says: <mu1> of <gazebo>")
+
+
 def test_gains_that_cannot_hold_the_robot_are_refused_by_name(tmp_path, capsys):
     """Law: two ankles of 17 Nm/rad are less than m g h, so it cannot stand, nor walk."""
     gains = "".join(

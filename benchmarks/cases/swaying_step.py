@@ -57,6 +57,8 @@ class SwayingSubject(Subject):
 
     def timed(self, count: int, clock=time.process_time) -> float:
         """Return the seconds of a step, over `count` swings."""
+        if self.reset is not None:
+            self.reset()
         total = 0.0
         for _ in range(count * self.each // CONTROL_PERIOD):
             self.run.aim()

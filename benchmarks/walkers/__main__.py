@@ -19,7 +19,7 @@ import time
 import warnings
 from pathlib import Path
 
-from benchmarks.walkers.mujoco_walk import mujoco_walk
+from benchmarks.walkers.mujoco_walk import MujocoRobot, mujoco_walk
 from hrpsim import HrpsimError, ModelWarning
 from hrpsim.commands.walk_robot import parameters_of, robot_in_world
 from hrpsim.control import BipedOptions, PreparedBiped, Trial, Walk, prepare_biped, simulate_walk
@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
                     "MuJoCo",
                     prepared,
                     lambda p=pattern, r=prepared: mujoco_walk(
-                        mujoco, r, p, options.step, options.solref
+                        MujocoRobot(mujoco, r, options.step, options.solref), p
                     ),
                 )
     return 0

@@ -85,6 +85,37 @@ def _add_inertias(root, model: Model) -> None:
             inertia.set(name, repr(float(moments[row, column])))
 
 
+def put_on_floor(mujoco: ModuleType, spec, solref: float) -> None:
+    """Add a level floor, the only thing that the geoms of a robot that collide still touch."""
+    for geom in spec.geoms:
+        geom.conaffinity = 1 if geom.contype or geom.conaffinity else 0
+        geom.contype, geom.condim, geom.density = 0, 3, 0.0
+    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+    floor.contype, floor.conaffinity = 1, 0
+    for geom in spec.geoms:
+        geom.friction[0], geom.solref[0] = FRICTION, solref
+
+
+def add_servo(mujoco: ModuleType, spec, joint: str, gains, most: float = np.inf) -> None:
+    """Add a position servo with gains (kp, kd), whose effort is at most `most` [Nm]."""
+    actuator = spec.add_actuator(name=joint, target=joint)
+    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    actuator.set_to_position(kp=gains[0], kv=gains[1])
+    if np.isfinite(most):
+        actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
+        actuator.forcerange[:] = -most, most
+
+
+def compiled(mujoco: ModuleType, spec, step: float):
+    """Return the compiled model: elliptic cone, implicitfast."""
+    mj = spec.compile()
+    mj.opt.timestep = step
+    mj.opt.gravity[:] = (0.0, 0.0, -STANDARD_GRAVITY)
+    mj.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    mj.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    return mj
+
+
 class MujocoRobot:
     """The robot on a level floor, its servos those of hrpsim's model, its sensors without noise.
 
@@ -98,11 +129,7 @@ class MujocoRobot:
         self.names = controlled_joints(model)
         system = model.system
         spec = mujoco.MjSpec.from_string(urdf_for_mujoco(prepared))
-        floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
-        for geom in spec.geoms:
-            geom.contype, geom.conaffinity, geom.condim, geom.density = 0, 1, 3, 0.0
-            geom.friction[0], geom.solref[0] = FRICTION, solref
-        floor.contype, floor.conaffinity = 1, 0
+        put_on_floor(mujoco, spec, solref)
         for joint in spec.joints:
             if joint.type == mujoco.mjtJoint.mjJNT_FREE:
                 continue
@@ -110,18 +137,9 @@ class MujocoRobot:
             joint.armature, joint.frictionloss = system.rotor_inertia[k], system.friction[k]
             joint.damping[0], joint.stiffness[0] = system.damping[k], system.stiffness[k]
         for name in self.names:
-            actuator = spec.add_actuator(name=name, target=name)
-            actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
-            kp, kd = model.gains[name]
-            actuator.set_to_position(kp=kp, kv=kd)
-            if np.isfinite(most := system.effort_limit[model.joint(name).v_index]):
-                actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
-                actuator.forcerange[:] = -most, most
-        self.mj = spec.compile()
-        self.mj.opt.timestep = step
-        self.mj.opt.gravity[:] = (0.0, 0.0, -STANDARD_GRAVITY)
-        self.mj.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-        self.mj.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+            most = system.effort_limit[model.joint(name).v_index]
+            add_servo(mujoco, spec, name, model.gains[name], most)
+        self.mj = compiled(mujoco, spec, step)
         self._joints = [self.mj.joint(name) for name in self.names]
         self._q_index = np.array([joint.qposadr[0] for joint in self._joints])
         self._v_index = np.array([joint.dofadr[0] for joint in self._joints])
@@ -198,40 +216,51 @@ class MujocoRobot:
         self._target = positions
 
 
-def mujoco_walk(
-    mujoco: ModuleType, prepared: PreparedBiped, pattern: str, step: float, solref: float
-) -> Trial:
+class MujocoLoop:
+    """`hrpsim.control.ControlLoop` in MuJoCo: the walking controller, period by period."""
+
+    def __init__(self, robot: MujocoRobot, pattern: str):
+        self.robot, self.controller, self.watch = robot, Walk(), FallWatch()
+        prepared = robot.prepared
+        left, right = prepared.soles
+        parameters = {"left_sole": left, "right_sole": right, "pattern": pattern}
+        self.host = ControllerHost(self.controller, prepared.model, parameters)
+        period = self.controller.period
+        self.steps = steps_in_period("the walk's period", period, robot.mj.opt.timestep)
+
+    def tick(self) -> np.ndarray:
+        """Do a period; return the configuration (nq,)."""
+        command = self.host.command(self.robot.state())
+        self.robot.follow(command.positions, command.velocities, self.steps)
+        q = self.robot.q()
+        self.watch.add(q[2], tuple(q[3:7]))
+        return q
+
+
+def mujoco_walk(robot: MujocoRobot, pattern: str) -> Trial:
     """Simulate a pattern of `hrpsim walk`, with its controller and gains.
 
     The trial's `wall_time` is processor time.
     """
-    robot, controller, watch = MujocoRobot(mujoco, prepared, step, solref), Walk(), FallWatch()
-    left, right = prepared.soles
-    parameters = {"left_sole": left, "right_sole": right, "pattern": pattern}
-    host = ControllerHost(controller, prepared.model, parameters)
-    steps = steps_in_period("the walk's period", controller.period, step)
-    times, q, fell_at = [], [], None
+    loop = MujocoLoop(robot, pattern)
+    controller, q = loop.controller, []
     begin = time.process_time()
-    while not host.finished and fell_at is None:
-        command = host.command(robot.state())
-        robot.follow(command.positions, command.velocities, steps)
-        times.append(controller.period * (len(times) + 1))
-        q.append(robot.q())
-        watch.add(q[-1][2], tuple(q[-1][3:7]))
-        fell_at = times[-1] if watch.fallen else None
+    while not loop.host.finished and not loop.watch.fallen:
+        q.append(loop.tick())
     took = time.process_time() - begin
-    host.stop()
+    loop.host.stop()
+    times = controller.period * np.arange(1, len(q) + 1)
     touch_downs = step_ends(controller.sequence) + controller.begin
     return Trial(
         planned_steps=len(touch_downs),
         steps=int(np.sum(touch_downs <= times[-1])),
-        fell_at=fell_at,
-        times=np.array(times),
+        fell_at=times[-1] if loop.watch.fallen else None,
+        times=times,
         q=np.array(q),
         tilt=np.array([tilt(row[3:7]) for row in q]),
         wrenches={},
         wall_time=took,
-        soles=prepared.soles,
-        contact=planned_contact(controller.sequence, np.array(times) - controller.begin),
+        soles=robot.prepared.soles,
+        contact=planned_contact(controller.sequence, times - controller.begin),
         begin=controller.begin,
     )

@@ -4,12 +4,9 @@
 """`hrpsim convert`: writes any description as a URDF, for RViz and other tools."""
 
 import argparse
-import sys
-import warnings
 from pathlib import Path
 
 from hrpsim.commands.output import pairs, print_report
-from hrpsim.errors import ModelWarning
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,16 +25,12 @@ def convert_model(options: argparse.Namespace) -> int:
     """Convert a description and print what was written."""
     from hrpsim.model.convert import convert
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ModelWarning)
-        written = convert(
-            options.model,
-            options.urdf,
-            xacro_arguments=pairs(options.xacro),
-            accept_nonphysical_inertia=options.accept_nonphysical_inertia,
-        )
-    for warning in caught:
-        print(f"hrpsim: warning: {warning.message}", file=sys.stderr)
+    written = convert(
+        options.model,
+        options.urdf,
+        xacro_arguments=pairs(options.xacro),
+        accept_nonphysical_inertia=options.accept_nonphysical_inertia,
+    )
     report = {
         "urdf": str(options.urdf),
         "meshes": len(written.meshes),

@@ -7,10 +7,11 @@ import argparse
 import json
 import math
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from hrpsim.errors import HrpsimError
+from hrpsim.errors import HrpsimError, ModelWarning
 
 # How to install packages that only some commands need.
 ROS_REMEDY = (
@@ -36,6 +37,15 @@ def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) 
         value = getattr(options, name.replace("-", "_"))
         if value is not None and value is not False:
             options.parser.error(f"--{name} {why}")
+
+
+def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """Print a warning, without the line of code that Python shows, if it is about a model."""
+    if issubclass(category, ModelWarning):
+        text = f"hrpsim: warning: {message}\n"
+    else:
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+    (file or sys.stderr).write(text)
 
 
 def show_line(text: str) -> None:

@@ -159,7 +159,7 @@ def compile_part(part: str) -> None:
     from hrpsim.model.load import load_model
     from hrpsim.model.shapes.convex_hull import ConvexHull
     from hrpsim.model.shapes.geometry import Sphere
-    from hrpsim.step.side_by_side import TURN, advance_side_by_side
+    from hrpsim.step.side_by_side import SPAN, TURN, advance_side_by_side
     from hrpsim.step.step import advance
     from hrpsim.world.start import world_kinetic_energy
     from hrpsim.world.world import World
@@ -186,8 +186,8 @@ def compile_part(part: str) -> None:
     try:
         if part == STEP:
             entry_point(advance, Reference(world.scene), 1)
-            turns = np.zeros(1, TURN)
-            entry_point(advance_side_by_side, Reference(world.scene), 0, turns)
+            turns, memory = np.zeros(1, TURN), np.zeros((1, 1), SPAN)
+            entry_point(advance_side_by_side, Reference(world.scene), 0, turns, memory)
         else:
             compile_ahead(world.scene, part)
     finally:

@@ -27,6 +27,10 @@ from robots import EXAMPLE_ROBOTS, HRP2_LIKE
 
 ORDERS = [("yxz", "yx"), ("xyz", "yx"), ("yxz", "xy"), ("zxy", "yx")]
 LEG = [f"left_{k}" for k in range(6)]
+ROD = (
+    '<hrpsim reference="left_5_link">'
+    '<connection name="rod" to="left_2_link" kind="distance" length="0.5"/></hrpsim>'
+)
 
 
 def one_ball(ahead):
@@ -110,6 +114,7 @@ def test_feet_can_be_named():
         (re.sub("<collision>.*?</collision>", "", biped()), "nothing to stand on"),
         (biped(ankle="xx"), "no ankle pitch axis: neither 'left_4' nor 'left_5' turns about y"),
         (biped(ankle="yy"), "no ankle roll axis"),
+        (biped(ankle="yy", extra=ROD), r"no ankle roll axis: .*closed loops \(rod\) do not walk"),
         (
             biped().replace('name="left_2" type="revolute"', 'name="left_2" type="fixed"'),
             "5 joints",
@@ -123,7 +128,16 @@ def test_feet_can_be_named():
             r"knees 'left_3' \(-2.400 to 0.100 rad\) and 'right_3' .* do not bend the same way",
         ),
     ],
-    ids=["no sole", "no shapes", "no pitch", "no roll", "five joints", "five each", "knees"],
+    ids=[
+        "no sole",
+        "no shapes",
+        "no pitch",
+        "no roll",
+        "loop",
+        "five joints",
+        "five each",
+        "knees",
+    ],
 )
 def test_what_is_missing_is_named(text, message):
     with pytest.raises(hrpsim.ModelError, match=message):

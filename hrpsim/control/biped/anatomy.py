@@ -273,7 +273,9 @@ def _ankle_axis(model: Model, poses, R_walk, leg, axis: int, what: str) -> Joint
         if abs(poses[joint.body][1][:, 2] @ R_walk[:, axis]) > _ALIGNED:
             return joint
     names = [joint.name for joint in leg[_KNEE + 1 :]]
+    loops = ", ".join(connection.name for connection in model.connections)
     raise ModelError(
         f"{model.source}: no ankle {what} axis: neither {names[0]!r} nor {names[1]!r} turns about "
         f"{'xyz'[axis]} of the walk with all joints at zero"
+        + (f"; legs with closed loops ({loops}) do not walk" if loops else "")
     )
