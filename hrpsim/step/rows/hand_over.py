@@ -41,6 +41,7 @@ from hrpsim.step.scene.status import DONE, TOO_LARGE
     _BEGIN,
     _BOUNDS,
     _DIRECT_BOUNDS,
+    _NEWTON_BEFORE_DIRECT,
     _DIRECT_CHOSEN,
     _NEWTON_FOR_DIRECT,
     _DIRECT_AGAIN,
@@ -55,7 +56,7 @@ from hrpsim.step.scene.status import DONE, TOO_LARGE
     _NEWTON_LATE,
     _DIRECT,
     _END,
-) = range(17)
+) = range(18)
 
 # When an island solved by an attempt counts as handed over: if it has rows for which Newton's
 # method was chosen, always, or never.
@@ -68,6 +69,9 @@ _POLICY = (
     # _BOUNDS, _DIRECT_BOUNDS: later steps make the rest of the position corrections.
     (_NO, _END, _END, _END, _END),
     (_NO, _END, _END, _END, _END),
+    # _NEWTON_BEFORE_DIRECT: the direct solver's rounds did not end in the last steps, as over feet
+    # of a robot with closed loops.
+    (_YES, _DIRECT_CHOSEN, _DIRECT_CHOSEN, _DIRECT_CHOSEN, _DIRECT_CHOSEN),
     # _DIRECT_CHOSEN: its rounds do not end where contacts change between sticking and slipping.
     (_NO, _END, _NEWTON_FOR_DIRECT, _NEWTON_FOR_DIRECT, _END),
     (_YES, _END, _END, _END, _END),
@@ -143,20 +147,22 @@ def solve_island(s, k):
 @inlined_kernel
 def _next(s, k, island, attempt, status, limit):
     """Return the attempt that follows one that ended with `status`, without convergence."""
-    when = (
-        goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
-        if status == DONE
-        else _WHERE_TOO_LARGE
-    )
+    when = _when(s, island) if status == DONE else _WHERE_TOO_LARGE
     attempt = _POLICY[attempt][1 + when]
     return _first(s, k, island, limit) if attempt == _BEGIN else attempt
+
+
+@inlined_kernel
+def _when(s, island):
+    """Return when an island goes to Newton's method."""
+    return goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
 
 
 @inlined_kernel
 def _second(s, k, island, limit):
     """Return the attempt after the only one that was allowed; Newton's method continues."""
     attempt = island.attempt
-    when = goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
+    when = _when(s, island)
     if (attempt == _NEWTON_AGAIN or attempt == _NEWTON_CHOSEN) and when == AFTER_ALL_SWEEPS:
         return attempt
     return _next(s, k, island, attempt, DONE, limit)
@@ -165,26 +171,18 @@ def _second(s, k, island, limit):
 @inlined_kernel
 def _first(s, k, island, limit):
     """Return the first attempt at an island."""
-    counts, settings = s.counts[0], s.settings[0]
+    counts = s.counts[0]
     if s.rows.rows[0].quantity == DISPLACEMENT:
         return _DIRECT_BOUNDS if k == counts.direct_island else _BOUNDS
-    if k == counts.direct_island:
-        return _DIRECT_CHOSEN
     steps = steps_by_newton(s.collision.contacts, s.rows, island) if limit >= FEW_SWEEPS else 0
-    if (
-        steps == BY_DIRECT
-        and goes_to_newton(settings, s.forest, s.constrained, s.rows, island) != NOT_AT_ALL
-    ):
+    if k == counts.direct_island:
+        again = begins_by_newton(steps) and _when(s, island) != NOT_AT_ALL
+        return _NEWTON_BEFORE_DIRECT if again else _DIRECT_CHOSEN
+    if steps == BY_DIRECT and _when(s, island) != NOT_AT_ALL:
         return _DIRECT_AGAIN
-    if (
-        _asks_for(counts, s.rows, island, NEWTON)
-        and goes_to_newton(settings, s.forest, s.constrained, s.rows, island) != NOT_AT_ALL
-    ):
+    if _asks_for(counts, s.rows, island, NEWTON) and _when(s, island) != NOT_AT_ALL:
         return _NEWTON_CHOSEN
-    if (
-        begins_by_newton(steps)
-        and goes_to_newton(settings, s.forest, s.constrained, s.rows, island) != NOT_AT_ALL
-    ):
+    if begins_by_newton(steps) and _when(s, island) != NOT_AT_ALL:
         return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
     return _FIRST_SWEEPS if limit >= FEW_SWEEPS else _FEW_SWEEPS
 
@@ -234,6 +232,8 @@ def _try(s, k, island, attempt, limit):
         return DONE
     if attempt == _DIRECT_CHOSEN or attempt == _DIRECT_BOUNDS:
         solve_direct_island(s, settings.tolerance)
+        if attempt == _DIRECT_CHOSEN and island.converged:
+            end_trial(s.collision.contacts, s.rows, island)
         return DONE
     if attempt == _DIRECT or attempt == _DIRECT_AGAIN:
         status = try_direct_solver(s, k)
