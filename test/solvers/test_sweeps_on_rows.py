@@ -14,15 +14,15 @@ from hrpsim.constraints import point_rows
 from hrpsim.constraints import rows as single_rows
 from hrpsim.constraints.friction_laws import PYRAMID
 from hrpsim.constraints.solver_table import DIRECT
-from hrpsim.solvers import acceleration, cone_projection, impulses, projected_gauss_seidel
+from hrpsim.solvers import cone_projection, impulses, projected_gauss_seidel
 
 point_velocity = interpreted(point_rows.point_velocity)
 row_velocity = interpreted(single_rows.row_velocity)
 apply_impulse, apply_three, warm_start = map(
     interpreted, (impulses.apply_impulse, impulses.apply_three, impulses.warm_start)
 )
-begin_momentum = interpreted(acceleration.begin_momentum)
-add_momentum = interpreted(acceleration.add_momentum)
+begin_momentum = interpreted(projected_gauss_seidel.begin_momentum)
+add_momentum = interpreted(projected_gauss_seidel.add_momentum)
 has_free_cone = interpreted(cone_projection.has_free_cone)
 solve_cones = interpreted(cone_projection.solve_cones)
 solve_contact = interpreted(projected_gauss_seidel.solve_contact)

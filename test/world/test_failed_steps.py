@@ -20,7 +20,7 @@ WORK = {
     "continuous": ("start_force",),
     "impacts": ("had_before", "wider_searches", "updates"),
     "rests": ("keeps_awake", "grounded", "island"),
-    "momentum": ("expected", "fastest"),
+    "momentum": ("expected", "moves"),
 }
 
 
