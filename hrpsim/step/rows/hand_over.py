@@ -69,8 +69,8 @@ _POLICY = (
     # _BOUNDS, _DIRECT_BOUNDS: later steps make the rest of the position corrections.
     (_NO, _END, _END, _END, _END),
     (_NO, _END, _END, _END, _END),
-    # _NEWTON_BEFORE_DIRECT: the direct solver's rounds did not end in the last steps, as over feet
-    # of a robot with closed loops.
+    # _NEWTON_BEFORE_DIRECT: over a lone robot with closed loops the direct solver's rounds did not
+    # end in the last steps.
     (_YES, _DIRECT_CHOSEN, _DIRECT_CHOSEN, _DIRECT_CHOSEN, _DIRECT_CHOSEN),
     # _DIRECT_CHOSEN: its rounds do not end where contacts change between sticking and slipping.
     (_NO, _END, _NEWTON_FOR_DIRECT, _NEWTON_FOR_DIRECT, _END),
@@ -176,7 +176,7 @@ def _first(s, k, island, limit):
         return _DIRECT_BOUNDS if k == counts.direct_island else _BOUNDS
     steps = steps_by_newton(s.collision.contacts, s.rows, island) if limit >= FEW_SWEEPS else 0
     if k == counts.direct_island:
-        again = begins_by_newton(steps) and _when(s, island) != NOT_AT_ALL
+        again = begins_by_newton(steps) and _when(s, island) == AFTER_ALL_SWEEPS
         return _NEWTON_BEFORE_DIRECT if again else _DIRECT_CHOSEN
     if steps == BY_DIRECT and _when(s, island) != NOT_AT_ALL:
         return _DIRECT_AGAIN
