@@ -47,6 +47,31 @@ def pile(hinged: bool):
     return system
 
 
+ARM = """<robot name="arm"><link name="base"/><link name="upper"><inertial><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="hand"><inertial><mass value="1"/><origin xyz="0.2 0 0"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><origin xyz="0.3 0 0"/><geometry><box size="0.08 0.08 0.1"/></geometry></collision>
+</link><joint name="turn" type="continuous"><parent link="base"/><child link="upper"/>
+<origin xyz="0 0 0.1497"/><axis xyz="0 0 1"/></joint>
+<joint name="lift" type="continuous"><parent link="upper"/><child link="hand"/>
+<axis xyz="0 1 0"/></joint></robot>"""
+
+
+def held_by_an_arm():
+    """Return the problem of a cube on the ground that a hand of two joints presses."""
+    world = World(solver="newton", sleeping=False)
+    world.add_ground()
+    world.add_body(Box((0.1,) * 3), 1.0, position=(0.3, 0.0, 0.0499))
+    world.add_robot(load_model(ARM, base="fixed"))
+    world.step(2)
+    system = with_attributes(world.scene.newton)
+    constraints = system.constraints[: system.capacity[0]["constraints"]]
+    ranks = set(constraints["rank_a"]) | set(constraints["rank_b"][constraints["node_b"] >= 0])
+    assert ranks == {2, 6}, ranks
+    return system
+
+
 def arms_of(system):
     """Return G (rows, coordinates), and the first row of each constraint block."""
     capacity = system.capacity[0]
@@ -79,10 +104,10 @@ def written(system):
     return A
 
 
-@pytest.mark.parametrize("hinged", [False, True])
-def test_matrix_is_that_of_dense_algebra(hinged):
+@pytest.mark.parametrize("scene", [lambda: pile(False), lambda: pile(True), held_by_an_arm])
+def test_matrix_is_that_of_dense_algebra(scene):
     """Law: I + G^T D G with any D of blocks that are not open, whatever their coordinates."""
-    system, rng = pile(hinged), np.random.default_rng(1)
+    system, rng = scene(), np.random.default_rng(1)
     G, first = arms_of(system)
     D = np.zeros((len(G),) * 2)
     constraints = system.constraints[: len(first)]
@@ -113,7 +138,9 @@ def standing_robot():
     return system
 
 
-@pytest.mark.parametrize("scene", [lambda: pile(False), lambda: pile(True), standing_robot])
+@pytest.mark.parametrize(
+    "scene", [lambda: pile(False), lambda: pile(True), held_by_an_arm, standing_robot]
+)
 def test_products_are_those_of_dense_algebra(scene):
     """Law: G w, and w + G^T l / 2."""
     system, rng = scene(), np.random.default_rng(2)
