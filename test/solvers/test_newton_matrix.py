@@ -72,6 +72,23 @@ def held_by_an_arm():
     return system
 
 
+def standing_robot():
+    """Return the problem of a robot that stands, a tree of whole registers."""
+    world = World(solver="newton", sleeping=False)
+    world.add_ground()
+    robot = world.add_robot(load_model(HRP2_LIKE))
+    robot.set_gains(kp=1000.0, kd=50.0)
+    world.step(3)
+    system = with_attributes(world.scene.newton)
+    capacity = system.capacity[0]
+    assert capacity["nodes"] == 1 and capacity["constraints"] > 3
+    assert capacity["coordinates"] % LANES == 0
+    return system
+
+
+SCENES = [lambda: pile(False), lambda: pile(True), held_by_an_arm, standing_robot]
+
+
 def arms_of(system):
     """Return G (rows, coordinates), and the first row of each constraint block."""
     capacity = system.capacity[0]
@@ -104,7 +121,7 @@ def written(system):
     return A
 
 
-@pytest.mark.parametrize("scene", [lambda: pile(False), lambda: pile(True), held_by_an_arm])
+@pytest.mark.parametrize("scene", SCENES)
 def test_matrix_is_that_of_dense_algebra(scene):
     """Law: I + G^T D G with any D of blocks that are not open, whatever their coordinates."""
     system, rng = scene(), np.random.default_rng(1)
@@ -124,23 +141,7 @@ def test_matrix_is_that_of_dense_algebra(scene):
     assert (constraints["factor_state"] == constraints["state"]).all()
 
 
-def standing_robot():
-    """Return the problem of a robot that stands, a tree of whole registers."""
-    world = World(solver="newton", sleeping=False)
-    world.add_ground()
-    robot = world.add_robot(load_model(HRP2_LIKE))
-    robot.set_gains(kp=1000.0, kd=50.0)
-    world.step(3)
-    system = with_attributes(world.scene.newton)
-    capacity = system.capacity[0]
-    assert capacity["nodes"] == 1 and capacity["constraints"] > 3
-    assert capacity["coordinates"] % LANES == 0
-    return system
-
-
-@pytest.mark.parametrize(
-    "scene", [lambda: pile(False), lambda: pile(True), held_by_an_arm, standing_robot]
-)
+@pytest.mark.parametrize("scene", SCENES)
 def test_products_are_those_of_dense_algebra(scene):
     """Law: G w, and w + G^T l / 2."""
     system, rng = scene(), np.random.default_rng(2)
