@@ -65,11 +65,11 @@ if TYPE_CHECKING:
     from hrpsim.world.linearization.step_derivatives import ConstraintEdge as ConstraintEdge
     from hrpsim.world.linearization.step_derivatives import Linearization as Linearization
     from hrpsim.world.objects.body import Body as Body
+    from hrpsim.world.objects.camera_view import CameraView as CameraView
     from hrpsim.world.objects.connection import Connection as Connection
     from hrpsim.world.objects.contact_arrays import ContactArrays as ContactArrays
     from hrpsim.world.objects.contact_view import ContactView as ContactView
     from hrpsim.world.objects.robot import Robot as Robot
-    from hrpsim.world.objects.scan_view import CameraView as CameraView
     from hrpsim.world.objects.scan_view import ScanView as ScanView
     from hrpsim.world.objects.sensor_view import SensorView as SensorView
     from hrpsim.world.parts.rays import RayHits as RayHits

@@ -13,7 +13,7 @@ import pytest
 from grouped import left_out, own_shared_memory
 from interpreted import prepared_kernels
 
-from hrpsim.ros.base.child_process import PrivateDomain
+from hrpsim.ros.base.domain import PrivateDomain
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))  # where the package benchmarks lies

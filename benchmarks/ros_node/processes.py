@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 from hrpsim import share_path
-from hrpsim.ros.base.child_process import ChildProcess, PrivateDomain
+from hrpsim.ros.base.child_process import ChildProcess
+from hrpsim.ros.base.domain import PrivateDomain
 
 HERE = Path(__file__).parent
 WORLD = "config/stand.yaml"

@@ -26,13 +26,14 @@ from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.pictures import Pictures
+from hrpsim.world.parts.population import Population
 from hrpsim.world.parts.results import ConvergenceRecord
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
 from hrpsim.world.parts.snapshots import Snapshots, refuse_other_format, saved_format
 from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
-from hrpsim.world.parts.surroundings import Population, Surroundings
+from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.parts.world_contents import Contents
 from hrpsim.world.settings import new_settings
 from hrpsim.world.start import RestReport, Settled, relax, warn_of_start

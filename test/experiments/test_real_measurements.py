@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import hrpsim
 from hrpsim.cli import main
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.experiments.framework.engines import MeasurementsAbsent, measurements
 from hrpsim.experiments.framework.experiment import Options
 from hrpsim.experiments.framework.fitting import (
     Parameter,
@@ -23,6 +22,7 @@ from hrpsim.experiments.framework.fitting import (
     profile,
     undecided,
 )
+from hrpsim.experiments.framework.measurements import MeasurementsAbsent, measurements
 from hrpsim.experiments.scenes import cassie_landings
 from hrpsim.experiments.studies.r1_cube_tosses import (
     FRAME_RATE,

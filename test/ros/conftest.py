@@ -90,7 +90,7 @@ def private_domain():
     if not HAVE_RCLPY:
         yield None
         return
-    from hrpsim.ros.base.child_process import PrivateDomain
+    from hrpsim.ros.base.domain import PrivateDomain
 
     before = dict(os.environ)
     with PrivateDomain() as domain:

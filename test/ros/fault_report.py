@@ -294,7 +294,7 @@ def main() -> None:
     """Print the page, or some of its rows."""
     wanted = sys.argv[1:] or list(ROWS)
     print(HEAD.format(cpus=os.cpu_count(), load=os.getloadavg()[0]))
-    from hrpsim.ros.base.child_process import PrivateDomain
+    from hrpsim.ros.base.domain import PrivateDomain
 
     with tempfile.TemporaryDirectory() as name, PrivateDomain() as domain:
         os.environ.update(domain.environment())

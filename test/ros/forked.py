@@ -18,11 +18,16 @@ from hrpsim.ros.base.child_process import ChildProcess
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
-        *("hrpsim.ros.simulation.simulation_node", "hrpsim.ros.simulation.world_setup"),
+        "hrpsim.ros.simulation.simulation_node",
+        "hrpsim.ros.simulation.world_setup",
         "hrpsim.ros.simulation.simulation_services",
-        *("hrpsim.ros.robot.trajectory_actions", "hrpsim.ros.controller.controller_node"),
-        *("hrpsim.commands.record", "hrpsim.ros.recording.recorder", "hrpsim.bag"),
-        *("hrpsim.jit.machine_code", "rosidl_generator_py"),
+        "hrpsim.ros.robot.trajectory_actions",
+        "hrpsim.ros.controller.controller_node",
+        "hrpsim.commands.record",
+        "hrpsim.ros.recording.recorder",
+        "hrpsim.bag",
+        "hrpsim.jit.machine_code",
+        "rosidl_generator_py",
     ]
 )
 

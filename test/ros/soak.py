@@ -30,7 +30,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
 
-from hrpsim.ros.base.child_process import PrivateDomain
+from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.base.polling import PolledSubscription
 
 PERIOD_NS = 1_000_000

@@ -18,8 +18,8 @@ from ros.stand_ins import Log
 from std_msgs.msg import Header, String
 
 from hrpsim import Box, World
-from hrpsim.ros.base.geometry_values import LINK
 from hrpsim.ros.base.stamps import Stamp
+from hrpsim.ros.robot.contact_messages import LINK
 from hrpsim.ros.simulation.state_publisher import ContactPublisher, offer_contacts
 
 

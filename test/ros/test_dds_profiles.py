@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hrpsim import share_path
-from hrpsim.ros.base.child_process import profiles_variable
+from hrpsim.ros.base.domain import profiles_variable
 
 VARIABLES = {
     "fastrtps": "FASTRTPS_DEFAULT_PROFILES_FILE",

@@ -3,7 +3,7 @@
 
 import socket
 
-from hrpsim.ros.base.child_process import PrivateDomain
+from hrpsim.ros.base.domain import PrivateDomain
 
 
 def test_domains_do_not_collide():

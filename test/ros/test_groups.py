@@ -11,7 +11,7 @@ WORKER = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from grouped import own_shared_memory
-from hrpsim.ros.base.child_process import PrivateDomain
+from hrpsim.ros.base.domain import PrivateDomain
 
 own_shared_memory()
 domain = PrivateDomain()

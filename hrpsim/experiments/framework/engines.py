@@ -1,17 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an experiment needs: worlds of ours, peers and measurements where they are installed."""
+"""What an experiment needs: worlds of ours, and peers where they are installed."""
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from hrpsim.errors import HrpsimError, WorldError
+from hrpsim.errors import WorldError
 from hrpsim.experiments.framework.experiment import Result
 
 if TYPE_CHECKING:
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
 
 NOT_INSTALLED = "not installed"
 MUJOCO_FORM = "dense up to 60 degrees of freedom, sparse above"  # jacobian="auto"
-VARIABLE = "HRPSIM_MEASUREMENTS"
-_BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 def mujoco_module() -> ModuleType | None:
@@ -66,25 +62,3 @@ def steps_through(world: World, count: int = 1) -> bool:
     except WorldError:
         return False
     return True
-
-
-class MeasurementsAbsent(HrpsimError):
-    """Measurements that an experiment needs are not on this machine; the message names them."""
-
-
-def measurements(folder: Path | None, names: tuple[str, ...], source: str) -> list[Path]:
-    """Return the files `names` of `folder`.
-
-    None is the folder that the variable HRPSIM_MEASUREMENTS names, or else
-    ../shared/data next to the checkout. Raises MeasurementsAbsent, with `source`, where a file is
-    not there.
-    """
-    named = os.environ.get(VARIABLE)
-    folder = folder or (Path(named) if named else _BESIDE_THE_CHECKOUT)
-    paths = [folder / name for name in names]
-    missing = [path.name for path in paths if not path.is_file()]
-    if missing:
-        raise MeasurementsAbsent(
-            f"{', '.join(missing)} not found in {folder} (--data FOLDER, or {VARIABLE}); {source}"
-        )
-    return paths

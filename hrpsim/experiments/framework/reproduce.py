@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.experiments.framework.engines import MeasurementsAbsent
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result, Row, Value
+from hrpsim.experiments.framework.measurements import MeasurementsAbsent
 from hrpsim.figures import new_figure, style
 
 _COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")

@@ -22,9 +22,10 @@ from scipy.spatial.transform import Rotation
 from hrpsim import Box, World
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.experiments.framework import fitting
-from hrpsim.experiments.framework.engines import against_mujoco, measurements
+from hrpsim.experiments.framework.engines import against_mujoco
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.fitting import Contestant, Parameter
+from hrpsim.experiments.framework.measurements import measurements
 from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.studies.fitted import TOSSES
 

@@ -13,9 +13,10 @@ from functools import partial
 import numpy as np
 
 from hrpsim.experiments.framework import fitting
-from hrpsim.experiments.framework.engines import against_mujoco, measurements
+from hrpsim.experiments.framework.engines import against_mujoco
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.fitting import Contestant, Parameter
+from hrpsim.experiments.framework.measurements import measurements
 from hrpsim.experiments.framework.targets import at_most
 from hrpsim.experiments.scenes import cassie_landings as scene
 from hrpsim.experiments.studies.fitted import LANDINGS

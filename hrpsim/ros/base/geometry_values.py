@@ -1,31 +1,23 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Conversions between numbers and messages of geometry and contacts (ros_gz_interfaces/Contacts).
-
-Imports ROS where it needs it.
-"""
+"""Conversions between geometry messages and numbers. Imports ROS where it needs it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hrpsim.errors import optional_module
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.world.objects.body import rotation_matrix
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import Pose, Vector3
-    from rclpy.node import Node
 
 _FARTHEST = 1e4  # [m]; positions are then still exact to 2e-12 m
-LINK = 3  # ros_gz_interfaces/Entity.LINK
 
 
 def placement_of(pose: Pose) -> Placement:
@@ -70,41 +62,3 @@ def vector_of(numbers: Sequence[float] | np.ndarray) -> Vector3:
 
     x, y, z = map(float, numbers)
     return Vector3(x=x, y=y, z=z)
-
-
-def contact_types(node: Node, consequence: str) -> ModuleType | None:
-    """Return the module of the types, or None after a log entry if it is not installed."""
-    return optional_module("ros_gz_interfaces.msg", consequence, node.get_logger().info)
-
-
-def contacts_message(types, contacts, names) -> Any:
-    """Return the message of `contacts`, in the world's axes; names: `World.link_names`.
-
-    One Contact for each pair of links that touch, in the order of `names`: positions [m], normals
-    towards `collision1`, depths [m], and for each point the force [N] on either link, mean over the
-    step. Separated points without force are omitted.
-    """
-    message = types.Contacts()
-    shown = np.flatnonzero((contacts.gaps <= 0.0) | contacts.forces.any(axis=1))
-    pairs = [(int(contacts.links[k]), int(contacts.partners[k]), int(k)) for k in shown]
-    for pair, points in groupby(sorted(pairs), key=lambda point: point[:2]):
-        a, b = ("::".join(names[link]) for link in pair)
-        message.contacts.append(_contact(types, a, b, [k for _, _, k in points], contacts))
-    return message
-
-
-def _contact(types, a: str, b: str, points: list[int], contacts) -> Any:
-    contact = types.Contact()
-    for entity, name in ((contact.collision1, a), (contact.collision2, b)):
-        entity.name, entity.type = name, LINK
-    for k in points:
-        force = contacts.forces[k]
-        wrench = types.JointWrench()
-        wrench.body_1_name.data, wrench.body_2_name.data = a, b
-        fill(wrench.body_1_wrench.force, force)
-        fill(wrench.body_2_wrench.force, -force)
-        contact.positions.append(vector_of(contacts.points[k]))
-        contact.normals.append(vector_of(contacts.normals[k]))
-        contact.depths.append(-float(contacts.gaps[k]))
-        contact.wrenches.append(wrench)
-    return contact

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from hrpsim.errors import HrpsimError
 from hrpsim.interrupts import ends_while_computing
 from hrpsim.orphans import end_with_parent
-from hrpsim.ros.base.child_process import own_shared_memory, profiles_variable
+from hrpsim.ros.base.child_process import own_shared_memory
+from hrpsim.ros.base.domain import profiles_variable
 
 # The remedy for an error of rcl that has these words.
 _REMEDIES = {

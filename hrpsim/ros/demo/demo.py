@@ -35,7 +35,8 @@ from hrpsim.model.model import Model
 from hrpsim.orphans import end_with_parent
 from hrpsim.resources import share_path
 from hrpsim.ros.base import qos
-from hrpsim.ros.base.child_process import ChildProcess, PrivateDomain, Processes
+from hrpsim.ros.base.child_process import ChildProcess, Processes
+from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.program import StopSignal
 from hrpsim.ros.robot.robot_publishers import sensor_topic

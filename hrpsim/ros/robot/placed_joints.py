@@ -1,31 +1,25 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topics set_base_pose, set_joint_states and apply_wrench. Needs no ROS.
-
-A state is set at once; a wrench acts on a link for a given time, then falls to zero.
-"""
+"""The topics set_base_pose and set_joint_states. Needs no ROS."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import WorldError, require_name, unknown_name
+from hrpsim.errors import WorldError, require_name
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.geometry_values import pose_of
-from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
+from hrpsim.ros.base.stamps import MessageQueue
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
-from hrpsim.world.objects.body import rotation_matrix
 
 if TYPE_CHECKING:
-    from geometry_msgs.msg import PoseStamped, WrenchStamped
+    from geometry_msgs.msg import PoseStamped
     from sensor_msgs.msg import JointState
 
-_LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can bear
 _FASTEST = 1e4  # [rad/s], [m/s]; no step is short enough for more
 
 
@@ -160,88 +154,3 @@ class PlacedJoints(RobotInput):
         if not (np.abs(numbers) <= _FASTEST).all():
             raise WorldError(f"values in {field!r} must be finite, {_FASTEST:g} at most")
         return numbers
-
-
-@dataclass
-class _Push:
-    wrench: np.ndarray  # force [N], torque [Nm] in the link's frame (6,)
-    first_step: int
-
-
-class AppliedWrenches(RobotInput):
-    """Applies each wrench to the link that its header names, in the link's frame at its origin.
-
-    It acts in full for `duration` [s] of simulated time, then falls linearly to zero within `ramp`
-    [s]. A new wrench for the same link replaces the running one, a zero one ends it.
-    """
-
-    def __init__(
-        self,
-        queue: MessageQueue,
-        rejections: Rejections,
-        robot,
-        frames: RobotFrames,
-        clock: SimulationClock,
-    ):
-        super().__init__(queue, rejections)
-        self.duration = 0.0
-        self.ramp = 0.0
-        self._robot = robot
-        self._clock = clock
-        self._links = {frames.of_link(link): link for link in robot.model.link_names}
-        self._pushes: dict[str, _Push] = {}
-
-    def validate(self, message: WrenchStamped) -> tuple[str, np.ndarray]:
-        """Return the link and the wrench (6,); WorldError for one that cannot be applied."""
-        name = message.header.frame_id
-        link = self._links.get(name, name)
-        if link not in self._robot.model.frames:
-            raise WorldError(f"header.frame_id: {unknown_name('link', name, self._links)}")
-        if self._robot.model.frame(link).body < 0:
-            raise WorldError(f"link {link!r} is fixed to the world")
-        parts = message.wrench.force, message.wrench.torque
-        wrench = np.array([getattr(part, axis) for part in parts for axis in "xyz"])
-        if not (np.abs(wrench) <= _LARGEST).all():
-            raise WorldError(f"the wrench on {link!r} must be finite, {_LARGEST:g} N or Nm at most")
-        return link, wrench
-
-    def accept(self, request: tuple[str, np.ndarray]) -> None:
-        """Start a wrench on a link, or end it with a zero wrench."""
-        link, wrench = request
-        if wrench.any():
-            self._pushes[link] = _Push(wrench, self._clock.steps)
-        else:
-            self._pushes.pop(link, None)
-
-    def apply(self) -> None:
-        """Apply the wrenches for the next step."""
-        for link, push in list(self._pushes.items()):
-            share = self._share((self._clock.steps - push.first_step) * self._clock.time_step)
-            if share <= 0.0:
-                del self._pushes[link]
-                continue
-            R = rotation_matrix(self._robot.link_pose(link)[1])
-            force, torque = share * push.wrench[:3], share * push.wrench[3:]
-            self._robot.apply_wrench(link, R @ force, R @ torque)
-
-    def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a wrench changes."""
-        return 1 if self._pushes else super().steps_to_next(most)
-
-    def reset(self) -> None:
-        """End all wrenches and drop the messages that have arrived."""
-        super().reset()
-        self._pushes.clear()
-
-    def _share(self, time: float) -> float:
-        """Return the fraction of a wrench in the step that begins `time` [s] after its start.
-
-        The ramp's mean over the step: the total impulse is wrench * (duration + ramp / 2).
-        """
-        step = self._clock.time_step
-        return (self._reach(time + step) - self._reach(time)) / step
-
-    def _reach(self, time: float) -> float:
-        """Return the integral of the fraction up to `time` [s]."""
-        faded = min(max(time - self.duration, 0.0), self.ramp)
-        return min(time, self.duration) + (faded * (1.0 - 0.5 * faded / self.ramp) if faded else 0)

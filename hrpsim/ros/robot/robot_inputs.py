@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock, StampedQueue
+from hrpsim.ros.robot.applied_wrenches import AppliedWrenches
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.joint_commands import (
     DynamicJointCommands,
@@ -19,7 +20,7 @@ from hrpsim.ros.robot.joint_commands import (
     JointCommands,
 )
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories
-from hrpsim.ros.robot.placed_joints import AppliedWrenches, BasePose, PlacedJoints
+from hrpsim.ros.robot.placed_joints import BasePose, PlacedJoints
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.trajectory_goals import TrajectoryGoals
 

@@ -24,11 +24,13 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, Point
 
 from hrpsim.model.sampled_sensors import Lidar
 from hrpsim.ros.base import qos
-from hrpsim.ros.base.geometry_values import contact_types, contacts_message, fill
+from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.stamps import SimulationClock
+from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
+from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
-from hrpsim.world.objects.scan_view import CameraView, ScanView
+from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import Sample
 
 # Topic of each image, below the sensor's name and below the topic of several images that it

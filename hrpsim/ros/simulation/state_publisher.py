@@ -22,9 +22,9 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Faults
-from hrpsim.ros.base.geometry_values import contact_types, contacts_message
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
+from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 
 _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]

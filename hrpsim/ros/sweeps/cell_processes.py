@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 from hrpsim.control.framework.controller import Command, Controller, State
 from hrpsim.model.model import Model
 from hrpsim.orphans import signal_at_parent_end
-from hrpsim.ros.base.child_process import ChildProcess, PrivateDomain, Processes
+from hrpsim.ros.base.child_process import ChildProcess, Processes
+from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.sweeps.executors import ONE_THREAD
 from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.sweeps.worlds.world_run import larger_dcm_error, planned_steps, walk_outcomes

@@ -21,13 +21,14 @@ from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.scene.status import LARGEST_SPEED
 from hrpsim.values import finite_vector
+from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_access import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
-from hrpsim.world.objects.scan_view import CameraView, ScanView
+from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import SampledView, SensorView
 
 _NOTHING = np.zeros(0)

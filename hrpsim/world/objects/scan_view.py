@@ -1,133 +1,25 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cameras, height scans and lidars of a robot."""
+"""Height scans and lidars of a robot."""
 
 from __future__ import annotations
 
 import operator
 import zlib
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hrpsim.errors import StateError
 from hrpsim.jit.compiled import entry_point
-from hrpsim.model.sampled_sensors import ALIGNMENTS, Camera, HeightScan, SampledSensor
-from hrpsim.model.shapes.placement import Placement, rotation_matrix
+from hrpsim.model.sampled_sensors import ALIGNMENTS, HeightScan, SampledSensor
 from hrpsim.rays.scanning import BASE, SCANNER, WORLD, YAW, scan, scan_side_by_side
-from hrpsim.rendering.renderer import Lens, Picture
 from hrpsim.world.objects.entity import _frozen
-from hrpsim.world.objects.sensor_view import OtherKindError, SampledView, SamplingRobot
+from hrpsim.world.objects.sensor_view import SampledView, SamplingRobot
 
 _ALIGNMENT = dict(zip(ALIGNMENTS, (YAW, BASE, WORLD), strict=True))
-
-
-class CameraValues(NamedTuple):
-    """What a camera saw, and from where."""
-
-    picture: Picture
-    R: np.ndarray  # (3, 3), the sensor's frame in the world
-    p: np.ndarray  # (3,) [m]
-
-
-class CameraView(SampledView):
-    """A camera; its images are those of the latest sample that has arrived.
-
-    It looks along x of its frame. Unless it has `see_own`, its own link is not drawn. An image that
-    it does not make, or of before the first sample, raises an AttributeError or is None.
-    """
-
-    pattern: Camera
-
-    def __init__(self, robot: SamplingRobot, description: SampledSensor):
-        super().__init__(robot, description)
-        self.pattern, self._values = description.pattern, None
-
-    def _measure(self, number: int, part: int) -> None:
-        self._values = self._look()
-
-    def _look(self) -> CameraValues:
-        at, robot = self.description, self.robot
-        p, quaternion = robot.frame_pose(at.body, at.R, at.p)
-        R = rotation_matrix(quaternion)
-        hidden = None if at.see_own else (robot.name, at.link)
-        picture = robot.world.picture(self.pattern, Placement(R, p), hidden)
-        return CameraValues(picture, R, p)
-
-    def _finish(self, number: int) -> CameraValues:
-        values, at = self._values, self.description
-        depth = values.picture.depth
-        if depth is not None and (at.noise > 0.0 or at.dropout > 0.0):
-            key = (at.seed, zlib.crc32(at.name.encode()), number)
-            random = np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
-            depth = depth + np.float32(at.noise) * random.standard_normal(depth.shape, np.float32)
-            depth[random.random(depth.shape) < at.dropout] = np.inf
-            values = values._replace(picture=values.picture._replace(depth=depth))
-        return values
-
-    # -- readings -------------------------------------------------------------------------------
-
-    def measure(self) -> Picture:
-        """Return the exact images now, without noise or latency."""
-        return self._look().picture
-
-    @property
-    def color(self) -> np.ndarray:
-        """Colours (height, width, 3) uint8: red, green, blue."""
-        return self._image("color")
-
-    @property
-    def depth(self) -> np.ndarray:
-        """Distances along the optical axis (height, width) float32 [m]; inf where nothing is."""
-        return self._image("depth")
-
-    @property
-    def segmentation(self) -> np.ndarray:
-        """Indices in `World.link_names` (height, width) int32; -1 where nothing is."""
-        return self._image("segmentation")
-
-    @property
-    def matrix(self) -> np.ndarray:
-        """The camera matrix K (3, 3): pixel (u, v, 1) = K (x right, y down, z ahead) / z."""
-        return self._lens.matrix
-
-    @property
-    def points(self) -> np.ndarray:
-        """Points that the pixels of `depth` show (height, width, 3) [m]; NaN where nothing is.
-
-        In the sensor's frame: x ahead, y to the left, z up.
-        """
-        depth = self._image("depth")
-        if depth is None:
-            return None
-        return np.where(np.isfinite(depth), depth, np.nan)[:, :, None] * self._rays
-
-    @property
-    def _lens(self) -> Lens:
-        lens = self.pattern
-        return Lens(lens.width, lens.height, lens.fov, lens.near, lens.far)
-
-    @cached_property
-    def _rays(self) -> np.ndarray:
-        return self._lens.rays
-
-    @property
-    def frame_pose(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Rotation (3, 3) and origin (3,) [m] of its frame in the world when it looked."""
-        found = self.latest()
-        return None if found is None else (found.values.R.copy(), found.values.p.copy())
-
-    def _image(self, name: str):
-        if name not in self.pattern.wanted:
-            raise OtherKindError(
-                f"camera {self.description.name!r} makes {self.pattern.images!r}, no {name!r}; "
-                f'say images="{self.pattern.images} {name}" in its description'
-            )
-        found = self.latest()
-        return None if found is None else _frozen(getattr(found.values.picture, name))
 
 
 class ScanValues(NamedTuple):
