@@ -191,7 +191,7 @@ class StepDerivatives:
     def _solved(self, count: int, balance: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Return the columns (nv, 2 nv + p and to spare) that `count` rows leave."""
         step, nv = self.step, len(self.mass)
-        width = 2 * nv + len(given) + step.coordinates
+        width = 2 * nv + len(given)
         columns = np.empty((nv, -(-width // PANEL) * PANEL))
         _solve(step.room, step.coordinates, count, balance, given, columns)
         return columns
