@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from world.differences import differences, error
 
 from hrpsim import World, load_model
-from hrpsim.model.formats.urdf_writer import exact_text
+from hrpsim.model.formats.urdf_writer import exact_text, rpy_of
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
@@ -43,7 +43,7 @@ def loop_of(corners, axes, fixed, random):
             f'<axis xyz="{exact_text(axes[k])}"/></joint>'
         )
         parent, start = f"l{k}", corners[k]
-    turn = exact_text(Rotation.from_matrix(frame_about(axes[-1])).as_euler("xyz"))
+    turn = exact_text(rpy_of(frame_about(axes[-1])))
     parts.append(
         f'<hrpsim reference="{parent}"><connection name="close" to="base" kind="hinge" '
         f'xyz="{exact_text(corners[-1] - start)}" to_xyz="{exact_text(corners[-1])}" '
@@ -89,18 +89,18 @@ def test_a_parallelogram_about_any_axis(axis, fixed):
 
 
 @pytest.mark.parametrize("solver", ["direct", "iterative"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_random_loops(seed, solver):
-    """Law: A of planar loops of 4 to 7 links and of spherical ones, of fixed and free bases."""
+    """Law: A of planar loops of 4 to 7 links about skew axes, of fixed and free bases.
+
+    Sweeps may cut the position correction short, which is named.
+    """
     random, count = np.random.default_rng(seed), 4 + seed % 4
     angles = (np.arange(count) + random.uniform(-0.3, 0.3, count)) * 2 * np.pi / count
     flat = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
-    corners = random.uniform(0.15, 0.4, (count, 1)) * flat
-    apex = np.array([0, 0, 0.5])
-    axes = corners - apex if seed % 2 else np.tile([0, 0, 1.0], (count, 1))
-    axes /= np.linalg.norm(axes, axis=1)[:, None]
     R = Rotation.random(random_state=seed).as_matrix()
-    model = loop_of(corners @ R.T, axes @ R.T, seed % 3 > 0, random)
+    corners = random.uniform(0.15, 0.4, (count, 1)) * flat @ R.T
+    model = loop_of(corners, np.tile(R[:, 2], (count, 1)), seed % 3 > 0, random)
     found, edges = wrong(moving(model, random, solver=solver))
-    assert found < 1e-6 or edges
-    assert not edges or solver == "iterative"  # whose position correction may be cut short
+    assert found < 1e-6 or {edge.other for edge in edges} == {"cut short"}
+    assert not edges or solver == "iterative"

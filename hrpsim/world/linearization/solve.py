@@ -23,6 +23,7 @@ _RIGID = 1e-7  # share of its own inverse mass up to which a compliance is none
 # of their positions.
 _ROUNDING = 1e-12
 _DEPENDENT = 1e-6
+_WEAK = 3e-5  # the same, up to which the step may not resolve that a row does not depend on others
 _SINGULAR = 1e-12  # share of the largest pivot from which on the others are rounding
 
 
@@ -58,6 +59,10 @@ def solve(w, m, count, balance, given, columns_out):
     else:
         _solve_as_projection(w, axes, rank, width)
     _find_contradictions(w, m, axes, count)
+    for k in range(rank):
+        r = w.chosen[k]
+        if _dot(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
+            w.left[r] = math.inf
     for k in range(axes):
         for j in range(width):
             w.bound[k, j] -= w.free[k, j]
