@@ -12,10 +12,18 @@ problem".
 import math
 
 from hrpsim.dynamics.motion_derivatives import solve_negative
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.linearization.balance import count_bodies
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY
+from hrpsim.world.linearization.small_matrices import (
+    add_product,
+    add_scaled,
+    inner_product,
+    invert,
+    orthonormalise,
+    set_unit,
+)
 
 _RIGID = 1e-7  # share of its own inverse mass up to which a compliance is none
 # Share of the response that a coordinate or a row would have if nothing in it cancelled, up to
@@ -24,7 +32,6 @@ _RIGID = 1e-7  # share of its own inverse mass up to which a compliance is none
 _ROUNDING = 1e-12
 _DEPENDENT = 1e-6
 _WEAK = 3e-5  # the same, up to which the step may not resolve that a row does not depend on others
-_SINGULAR = 1e-12  # share of the largest pivot from which on the others are rounding
 
 
 @kernel
@@ -61,7 +68,7 @@ def solve(w, m, count, balance, given, columns_out):
     _find_contradictions(w, m, axes, count)
     for k in range(rank):
         r = w.chosen[k]
-        if _dot(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
+        if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
             w.left[r] = math.inf
     for k in range(axes):
         for j in range(width):
@@ -87,38 +94,6 @@ def _write_sides(balance, given, columns_out):
 
 
 @inner_kernel
-def add_scaled(row, share, out):
-    """Add `share` times a row."""
-    for j in range(out.shape[0]):
-        out[j] += share * row[j]
-
-
-@inner_kernel
-def add_product(factors, m, scale, rows, out):
-    """Add `scale` times the sum of `m` factors times rows, four of them at a time."""
-    width, k = out.shape[0], 0
-    while k + 4 <= m:
-        a, b = scale * factors[k], scale * factors[k + 1]
-        c, d = scale * factors[k + 2], scale * factors[k + 3]
-        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-            p, q, r, s = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
-            for j in range(width):
-                out[j] += a * p[j] + b * q[j] + (c * r[j] + d * s[j])
-        k += 4
-    while k < m:
-        add_scaled(rows[k], scale * factors[k], out)
-        k += 1
-
-
-@inlined_kernel
-def _dot(a, b, width):
-    total = 0.0
-    for j in range(width):
-        total += a[j] * b[j]
-    return total
-
-
-@inner_kernel
 def _find_axes(w, m):
     """Write the axes along which the coordinates move; return how many.
 
@@ -139,7 +114,7 @@ def _find_axes(w, m):
                     j = above[j]
         for k in range(nv):
             x[k] *= math.sqrt(factor[k, k])
-        w.sizes[i] = math.sqrt(_dot(x, x, nv))
+        w.sizes[i] = math.sqrt(inner_product(x, x, nv))
     for i in range(0, min(6 * count_bodies(w), m) - 2, 3):
         x, y, z = w.sizes[i], w.sizes[i + 1], w.sizes[i + 2]
         w.sizes[i : i + 3] = math.sqrt(x * x + y * y + z * z)
@@ -147,7 +122,7 @@ def _find_axes(w, m):
     axes = orthonormalise(w.whitened, w.sizes, sizes, _ROUNDING, w.remains, w.axes, w.chosen)
     for i in range(m):
         for k in range(axes):
-            w.shares[i, k] = _dot(w.whitened[i], w.axes[k], nv)
+            w.shares[i, k] = inner_product(w.whitened[i], w.axes[k], nv)
     for number in range(axes):
         x = w.moving[number]
         for k in range(nv):
@@ -158,56 +133,6 @@ def _find_axes(w, m):
                 j = above[j]
             w.dofs_moving[k, number] = x[k]
     return axes
-
-
-@inner_kernel
-def orthonormalise(rows, sizes, counts, least, remains, axes_out, chosen_out):
-    """Write orthonormal rows that span given ones, of the largest remainder first.
-
-    Gram and Schmidt's method, each row twice (Giraud et al. 2005). A row depends on others if no
-    more than `least` times its size remains of it. Returns how many axes there are then.
-
-    Args:
-        rows: (n or more, width or more).
-        sizes: (n or more,); rows of size 0 are left out.
-        counts: n, width, and `first`, how many axes there are before.
-        least: share of the size of a row.
-        remains: (n or more,), work.
-        axes_out: (width or more, width or more).
-        chosen_out: (width,) the row of each axis, from number 0 for axis `first` on.
-    """
-    n, width, first = counts
-    count, enough = first, least * least if least > _ROUNDING else -1.0
-    for i in range(n):
-        remains[i] = -2.0
-        if sizes[i] > 0.0:
-            remains[i] = _dot(rows[i], rows[i], width) / sizes[i] ** 2
-            for k in range(first):
-                remains[i] -= (_dot(rows[i], axes_out[k], width) / sizes[i]) ** 2
-    while count < width:
-        best, largest = -1, enough
-        for i in range(n):
-            if remains[i] > largest:
-                best, largest = i, remains[i]
-        if best < 0:
-            break
-        axis, remains[best] = axes_out[count, :width], -2.0
-        copy_vector(rows[best, :width], axis)
-        for _ in range(2):
-            for k in range(count):
-                add_scaled(axes_out[k], -_dot(axis, axes_out[k], width), axis)
-        size = math.sqrt(_dot(axis, axis, width))
-        if size <= least * sizes[best]:
-            continue
-        for j in range(width):
-            axis[j] /= size
-        chosen_out[count - first] = best
-        count += 1
-        for i in range(n):
-            if remains[i] >= enough:
-                share = _dot(rows[i], axis, width) / sizes[i]
-                remains[i] = max(remains[i] - share * share, 0.0)
-    return count
 
 
 @inner_kernel
@@ -245,8 +170,8 @@ def _find_required(w, axes, rank, width):
         for j in range(w.target.shape[1]):
             out[j] = w.target[r, j]
         for j in range(k):
-            add_scaled(w.required[j], -_dot(w.along[r], w.basis[j], axes), out)
-        scale = 1.0 / _dot(w.along[r], w.basis[k], axes)
+            add_scaled(w.required[j], -inner_product(w.along[r], w.basis[j], axes), out)
+        scale = 1.0 / inner_product(w.along[r], w.basis[k], axes)
         for j in range(width):
             out[j] *= scale
 
@@ -307,7 +232,7 @@ def _solve_with_forces(w, axes, rank, width):
     for k in range(rank):
         copy_vector(w.pushing[w.chosen[k], :axes], w.pushed[k, :axes])
         w.push_sizes[k] = w.row_sizes[w.chosen[k]]
-    _set_unit(axes, w.unit)
+    set_unit(axes, w.unit)
     w.unit_sizes[:axes] = 1.0
     sizes = rank, axes, 0
     pushed = orthonormalise(w.pushed, w.push_sizes, sizes, _DEPENDENT, w.remains, across, chosen)
@@ -332,64 +257,12 @@ def _solve_with_forces(w, axes, rank, width):
             row[j] /= largest
         for j in range(width):
             sides[j] /= largest
-    _invert(axes, system, w.order, w.inverse)
+    invert(axes, system, w.order, w.inverse)
     for k in range(axes):
         w.required[k, :width] = 0.0
         add_product(w.inverse[k], axes, 1.0, w.bound, w.required[k, :width])
     for k in range(axes):
         copy_vector(w.required[k, :width], w.bound[k, :width])
-
-
-@inner_kernel
-def _invert(m, A, order, inverse_out):
-    """Write the inverse of A (m, m), which is overwritten, or that of its largest regular part.
-
-    By Gauss and Jordan with complete pivots, `order` (2, m) has their columns. Rows and columns
-    of the inverse that have none are zero.
-    """
-    column, taken, first = order[0], order[1], 0.0
-    column[:m] = -1
-    taken[:m] = 0
-    _set_unit(m, inverse_out)
-    for _ in range(m):
-        largest, k, c = 0.0, -1, -1
-        for i in range(m):
-            if column[i] < 0:
-                for j in range(m):
-                    if abs(A[i, j]) > largest and not taken[j]:
-                        largest, k, c = abs(A[i, j]), i, j
-        first = max(first, largest)
-        if largest <= _SINGULAR * first:
-            break
-        column[k], taken[c], scale = c, 1, 1.0 / A[k, c]
-        for j in range(m):
-            A[k, j] *= scale
-            inverse_out[k, j] *= scale
-        for i in range(m):
-            share = A[i, c]
-            if i != k and share != 0.0:
-                add_scaled(A[k], -share, A[i, :m])
-                add_scaled(inverse_out[k], -share, inverse_out[i, :m])
-    A[:m, :m] = 0.0
-    for i in range(m):
-        if column[i] >= 0:
-            for j in range(m):
-                A[column[i], j] = inverse_out[i, j]
-    _copy(m, A, inverse_out)
-
-
-@inner_kernel
-def _set_unit(m, out):
-    for i in range(m):
-        out[i, :m] = 0.0
-        out[i, i] = 1.0
-
-
-@inner_kernel
-def _copy(m, matrix, out):
-    for i in range(m):
-        for j in range(m):
-            out[i, j] = matrix[i, j]
 
 
 @inner_kernel
