@@ -241,7 +241,7 @@ class ConnectionSides:
         by_v = by_rate[:, None] * self.jacobians + by_bend[:, None] * self._curving
         at, count = self.holding, int(self.holding.sum())
         held[:count] = w.local[self.first : self.first + len(at)][at]
-        for r in np.flatnonzero(springs & at & (give > 0.0) & (damping > 0.0)):
+        for r in np.flatnonzero(springs & at & (give > 0.0) & (damping > 0.0)).tolist():
             rate, error = self.jacobians[r] @ w.velocity, records["error"][r, axis[r]]
             curving = by_rate[r] * rate + by_error[r] * error - self.rows["target"][r]
             curving /= 1.0 + by_rate[r] + 0.25 * h * by_error[r]
