@@ -29,6 +29,7 @@ from benchmarks.simbenchmark import __main__ as simbenchmark
 from benchmarks.tables import case_lines
 from benchmarks.timing import Effort
 from hrpsim.commands import bench
+from hrpsim.extras import missing_package
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 STORED = DOCS / "benchmarks.json"
@@ -139,6 +140,8 @@ def run_case(name: str, effort: Effort) -> CaseResult:
     begin = time.perf_counter()
     try:
         case.run(result, effort)
+    except ModuleNotFoundError as error:
+        result.failed = str(missing_package(name, error))
     except Exception as error:  # one engine that fails must not take the other cases along
         traceback.print_exc()
         result.failed = f"{type(error).__name__}: {error}"

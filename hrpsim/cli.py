@@ -20,6 +20,7 @@ from hrpsim.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.commands import view
 from hrpsim.commands.output import pairs, print_report, show_warning
 from hrpsim.errors import HrpsimError, suggestion, unknown_name
+from hrpsim.extras import missing_package
 from hrpsim.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.limits import MESSAGE_LENGTH
 
@@ -60,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with ends_while_computing(), signals_raise(), warnings.catch_warnings():
             warnings.showwarning = show_warning
-            status = options.run(options)
+            status = _run(options, given[0])
             sys.stdout.flush()
             return status
     except (HrpsimError, OSError) as error:
@@ -85,6 +86,14 @@ def main(arguments: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
+
+
+def _run(options: argparse.Namespace, name: str) -> int:
+    """Run a command; MissingPackageError if it needs the package of an extra."""
+    try:
+        return options.run(options)
+    except ModuleNotFoundError as error:
+        raise missing_package(name, error) from error
 
 
 def _parsed(given: list[str]) -> argparse.Namespace:

@@ -18,16 +18,23 @@ def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[
     """Return `__all__`, `__getattr__` and `__dir__` of the package with this `__name__`.
 
     The names are those that its source imports as themselves for type checkers and editors, in the
-    block `if TYPE_CHECKING:`.
+    block `if TYPE_CHECKING:`. A name whose module needs the package of an extra that is not
+    installed raises MissingPackageError, which names the extra.
     """
     loader: Any = sys.modules[package].__loader__
     home = {name: module for module, name in _IMPORT.findall(loader.get_source(package))}
     public_names = sorted(name for name in home if not name.startswith("_"))
 
     def find(name: str) -> Any:
-        module = home.get(name, package)
-        if module == package:  # modules of the package are for the import system
+        if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(module), name)
+        try:
+            if home[name] == package:  # the name is a module of the package
+                return import_module(f"{package}.{name}")
+            return getattr(import_module(home[name]), name)
+        except ModuleNotFoundError as error:
+            from hrpsim.extras import missing_package
+
+            raise missing_package(f"{package}.{name}", error) from error
 
     return public_names, find, lambda: public_names

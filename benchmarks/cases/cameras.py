@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import mujoco
 import numpy as np
-from mujoco.egl import GLContext
 
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
@@ -41,6 +39,9 @@ def _ours(world: World, images: str) -> Callable[[int], None]:
 
 def _rasterised(model, data, images: str) -> Callable[[int], None]:
     """Return a function that draws a scene n times and reads colours or depths, nothing else."""
+    import mujoco
+    from mujoco.egl import GLContext
+
     gl = GLContext(WIDTH, HEIGHT)
     drawn, camera, option = mujoco.MjvScene(model, 1000), mujoco.MjvCamera(), mujoco.MjvOption()
     camera.type, camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, 0
@@ -67,6 +68,8 @@ def _rasterised(model, data, images: str) -> Callable[[int], None]:
 
 def _rays(model, data) -> Callable[[int], None]:
     """Return a function that casts a ray through each pixel, n times."""
+    import mujoco
+
     rays = Lens(WIDTH, HEIGHT, FOV, 0.05, FAR).rays.reshape(-1, 3)
     right, up, back = data.cam_xmat[0].reshape(3, 3).T
     ways = rays @ np.stack([-back, -right, up])

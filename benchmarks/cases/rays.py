@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import mujoco
 import numpy as np
 
 from benchmarks.registry import Case
 from benchmarks.results import CaseResult, Claim
 from benchmarks.timing import Effort, Subject
 from hrpsim import Box, HeightField, World
+
+if TYPE_CHECKING:
+    import mujoco
 
 BOXES, CELLS, HALF = 90, 100, 10.0  # half the length of the field [m]
 REACH = 30.0  # [m]
@@ -22,6 +25,8 @@ SCAN_BOUND, LIDAR_BOUND = 40.0 / 397.0, 2.0 / 14.3  # of MuJoCo's time
 
 def scene() -> tuple[World, mujoco.MjModel, mujoco.MjData]:
     """Return a world of loose boxes on a rough field, and the same in MuJoCo."""
+    import mujoco
+
     random = np.random.default_rng(0)
     heights = random.uniform(0.0, 0.1, (CELLS, CELLS)).astype(np.float32)
     world, bodies = World(), ""
@@ -84,6 +89,8 @@ def _ours(world: World, rays) -> Callable[[int], None]:
 
 def run(result: CaseResult, effort: Effort) -> None:
     """Time both scans in both engines."""
+    import mujoco
+
     world, model, data = scene()
     down, around = height_scan(), lidar()
     geom, count = np.zeros(1, dtype=np.int32), len(around[0])

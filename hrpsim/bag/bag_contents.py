@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hrpsim import limits
+from hrpsim.extras import missing_package
 
 ZSTD = b"\x28\xb5\x2f\xfd"  # first bytes of zstd's packed data; CDR never begins so
 _PART = 1 << 20  # bytes of a file that are unpacked at once
@@ -79,12 +80,15 @@ class Unpacking:
 
 
 def _unpacker(compression: str):
-    if compression == "lz4":
-        import lz4.frame
+    try:
+        if compression == "lz4":
+            import lz4.frame
 
-        return lz4.frame.LZ4FrameDecompressor()
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
+            return lz4.frame.LZ4FrameDecompressor()
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ModuleNotFoundError as error:
+        raise missing_package(f"a bag packed by {compression}", error) from error
     return zstd.ZstdDecompressor()

@@ -19,7 +19,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-from rosbags.typesys import Stores, TypesysError, get_typestore
 
 from hrpsim import limits
 from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
@@ -27,6 +26,7 @@ from hrpsim.bag.mcap import McapFile
 from hrpsim.bag.sqlite import SqliteFile
 from hrpsim.bag.types import Types, decode, read_types
 from hrpsim.errors import HrpsimError
+from hrpsim.extras import missing_package
 from hrpsim.yaml_text import read_yaml
 
 _said: set[Path] = set()
@@ -335,18 +335,28 @@ def _report_missing(bag: Path, stored: StoredBag) -> None:
 
 def _types_of(channel: Channel) -> Types:
     """Return the bag's type definitions of a topic, else ROS 2 Jazzy's. Raises BagError."""
-    definition = channel.definition
     try:
+        definition = channel.definition
         if definition is None:
-            definition, _ = get_typestore(Stores.ROS2_JAZZY).generate_msgdef(
-                channel.type_name, ros_version=2
-            )
+            definition = _definition_of_jazzy(channel.type_name)
         return read_types(definition, channel.type_name)
-    except (ValueError, TypesysError, AssertionError) as error:
+    except (ValueError, AssertionError) as error:
         raise BagError(
             f"{channel.topic}: the definition of {channel.type_name} cannot be read: "
             f"{one_line(error)}"
         ) from error
+
+
+def _definition_of_jazzy(type_name: str) -> str:
+    """Return a type's definition, which the bag lacks. Raises ValueError, MissingPackageError."""
+    try:
+        from rosbags.typesys import Stores, TypesysError, get_typestore
+    except ModuleNotFoundError as error:
+        raise missing_package("a bag without definitions of its types", error) from error
+    try:
+        return get_typestore(Stores.ROS2_JAZZY).generate_msgdef(type_name, ros_version=2)[0]
+    except TypesysError as error:
+        raise ValueError(str(error)) from error
 
 
 def _xyz(vector) -> tuple[float, float, float]:

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 
 from hrpsim.commands.output import print_report, show_line
+from hrpsim.errors import require_packages
 
 EPILOG = """exit status: 0 fitted, 1 refused or failed, 2 wrong usage.
 
@@ -38,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def fit(options: argparse.Namespace) -> int:
     """Fit, and print what was found."""
+    if options.plot or options.residuals:
+        require_packages("a figure of a fit", ("matplotlib",), "pip install 'hrpsim[plot]'")
     from hrpsim.fitting.fit_study import read_fit_study
     from hrpsim.fitting.residuals import draw_fit, draw_unexplained, unexplained
     from hrpsim.sweeps.executors import processors

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hrpsim.arguments import not_negative, positive
 from hrpsim.commands.output import pairs
-from hrpsim.errors import HrpsimError
+from hrpsim.errors import HrpsimError, require_packages
 
 _QUIET = 1.0  # [s] between two lines of progress, and before the first
 
@@ -86,6 +86,8 @@ def run(options: argparse.Namespace) -> int:
 
     if len(options.motions) > 1 and (options.csv or options.plot):
         raise HrpsimError("--csv and --plot take one motion")
+    if options.plot:
+        require_packages("a figure of a motion", ("matplotlib",), "pip install 'hrpsim[plot]'")
     model = load_model(options.robot, xacro_arguments=pairs(options.xacro))
     fixed = parse_fixed_links(options.fixed_link, model)
     distances = None
