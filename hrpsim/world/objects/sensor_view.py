@@ -13,6 +13,7 @@ import numpy as np
 from hrpsim.errors import StateError, WorldError
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.sensors.noise import noise_generator
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 from hrpsim.world.objects.robot_access import RobotAccess
 
@@ -143,6 +144,11 @@ class SampledView:
         self._enabled = description.enabled
         self._waits = not description.enabled  # for its first reading
         self.forget()
+
+    def _generator(self, number: int) -> np.random.Generator:
+        """Return the generator of the noise of a sample."""
+        at, robot = self.description, self.robot
+        return noise_generator(at.seed, robot.world.noise_world, robot.name, at.name, number)
 
     # -- for the world --------------------------------------------------------------------------
 
