@@ -49,12 +49,7 @@ def test_a_bias_is_constant_and_differs_from_sensor_to_sensor():
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        {"robot": "right"},
-        {"robot": "left", "world": 1},
-        {"robot": "leftimu"},
-    ],
+    "other", [{"robot": "right"}, {"robot": "left", "world": 1}, {"robot": "leftimu"}]
 )
 def test_robots_and_worlds_have_independent_noise(other):
     """Law: the correlation of independent samples is within five standard errors of 0."""
