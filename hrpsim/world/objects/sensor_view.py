@@ -41,7 +41,11 @@ class SensorCarrier(Protocol):
 
 
 class SensorView:
-    """One sensor of a robot; readings are means over the last step."""
+    """One sensor of a robot.
+
+    Wrenches are means over the last step. An IMU reads at the middle of the last step with the
+    integrator "semi_implicit", at its start with "rk4" and "euler".
+    """
 
     def __init__(self, robot: SensorCarrier, description: Sensor, index: int):
         self.robot = robot
