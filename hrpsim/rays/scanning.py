@@ -74,7 +74,7 @@ def _lead(s, skipped, x, y, z, dx, dy, dz, height):
     return max(lead, height)
 
 
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
+@inner_kernel
 def _surface_behind(s, skipped, x, y, z, dx, dy, dz):
     """Return the next surface against a direction: distance, target, whether a solid ends there."""
     t, number, triangle = first_hit(s, skipped, x, y, z, -dx, -dy, -dz, math.inf)
