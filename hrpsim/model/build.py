@@ -191,6 +191,7 @@ def _sensors(tree: LinkTree):
             *(placement.R, placement.p, sensor.tare, sensor.rate),
             *(sensor.noise, sensor.bias, sensor.topic, sensor.frame),
             latency=sensor.latency,
+            bias_mean=sensor.bias_mean,
         )
 
 

@@ -88,6 +88,7 @@ class DescribedSensor:
     bias: tuple[float, ...] = ()
     topic: str = ""
     frame: str = ""
+    bias_mean: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

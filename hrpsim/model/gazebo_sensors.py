@@ -149,11 +149,11 @@ def _sensor(document: Document, sensor, link: str) -> GazeboSensor:
 
 
 def _noise(document: Document, sensor, kind: str) -> dict[str, tuple[float, ...]]:
-    """Return standard deviations of the noise and the bias of the six values.
+    """Return deviations of the noise, and deviations and means of the bias, of the six values.
 
-    Gazebo draws the sign of a bias at random: its mean square is that of mean and deviation.
+    Gazebo draws the sign of a bias at random. Here a bias has the mean that is declared.
     """
-    noise, bias = [], []
+    noise, bias, bias_mean = [], [], []
     first, last, *olds = _QUANTITIES[kind]
     for new, old in zip((first, last), olds):
         for axis in _AXES:
@@ -165,8 +165,9 @@ def _noise(document: Document, sensor, kind: str) -> dict[str, tuple[float, ...]
                 for tag in ("stddev", "bias_mean", "bias_stddev")
             ]
             noise.append(abs(values[0]))
-            bias.append(math.hypot(*values[1:]))
-    return {"noise": tuple(noise), "bias": tuple(bias)}
+            bias_mean.append(values[1])
+            bias.append(abs(values[2]))
+    return {"noise": tuple(noise), "bias": tuple(bias), "bias_mean": tuple(bias_mean)}
 
 
 def _camera(sensor) -> dict[str, Any]:

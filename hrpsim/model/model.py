@@ -88,8 +88,8 @@ class Sensor:
     kind "imu": angular velocity and specific force (+g at rest) in the sensor frame.
     It reads in every step what was measured `latency` [s] before, interpolated between steps; 0 if
     that is before the first step. `rate` is how often the reading is published, where it is, with
-    noise and a bias of these standard deviations (6,), on `topic` and in the frame of the link
-    `frame`, where these are given.
+    noise and a bias of these standard deviations (6,), the bias about `bias_mean` (6,), on `topic`
+    and in the frame of the link `frame`, where these are given.
     """
 
     name: str
@@ -105,6 +105,12 @@ class Sensor:
     topic: str = ""
     frame: str = ""
     latency: float = 0.0
+    bias_mean: tuple[float, ...] = ()
+
+    @property
+    def own_noise(self) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
+        """Deviations of its noise, deviations and means of its bias, each (6,) or empty."""
+        return self.noise, self.bias, self.bias_mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ SCANNER = np.dtype(
 
 _ASIDE = 1e-7  # by which rays begin before or behind a surface that one met [m]
 _MOST_SURFACES = 64  # that a ray passes on its way out of solids
+_PASSED = 2  # of a target that a ray passes through for a while
 
 
 @inner_kernel
@@ -56,23 +57,46 @@ def _place(s, scanner):
 def _lead(s, skipped, x, y, z, dx, dy, dz, height):
     """Return how far before its origin a ray begins: `height`, or less beneath a roof.
 
-    The surfaces of solids that hold the origin are passed on the way.
+    A solid that holds the origin is passed on the way, however high it is.
     """
     lead = 0.0
     for _ in range(_MOST_SURFACES):
-        t, number, triangle = first_hit(
-            s, skipped, x - lead * dx, y - lead * dy, z - lead * dz, -dx, -dy, -dz, height - lead
+        t, number, outwards = _surface_behind(
+            s, skipped, x - lead * dx, y - lead * dy, z - lead * dz, dx, dy, dz
         )
         if number < 0:
+            return max(lead, height)
+        if not outwards and not _is_within(
+            s, skipped, number, x - lead * dx, y - lead * dy, z - lead * dz, dx, dy, dz
+        ):
+            return min(max(lead, height), lead + t - _ASIDE)
+        lead += t + _ASIDE
+    return max(lead, height)
+
+
+@inner_kernel
+def _surface_behind(s, skipped, x, y, z, dx, dy, dz):
+    """Return the next surface against a direction: distance, target, whether a solid ends there."""
+    t, number, triangle = first_hit(s, skipped, x, y, z, -dx, -dy, -dz, math.inf)
+    if number < 0:
+        return t, number, False
+    nx, ny, nz = surface_normal(s, number, triangle, x - t * dx, y - t * dy, z - t * dz)
+    return t, number, nx * dx + ny * dy + nz * dz <= 0.0
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _is_within(s, skipped, roof, x, y, z, dx, dy, dz):
+    """Return whether a point beneath a roof lies in a solid that reaches up to that or beyond."""
+    number, outwards = roof, False
+    for _ in range(_MOST_SURFACES):
+        skipped[number] = _PASSED
+        _, number, outwards = _surface_behind(s, skipped, x, y, z, dx, dy, dz)
+        if number < 0 or outwards:
             break
-        lead += t
-        nx, ny, nz = surface_normal(
-            s, number, triangle, x - lead * dx, y - lead * dy, z - lead * dz
-        )
-        if nx * dx + ny * dy + nz * dz > 0.0:
-            return lead - _ASIDE
-        lead += _ASIDE
-    return height
+    for k in range(skipped.shape[0]):
+        if skipped[k] == _PASSED:
+            skipped[k] = 0
+    return outwards
 
 
 @kernel

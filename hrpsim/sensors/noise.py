@@ -1,15 +1,38 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Noise of sensors: white, with a constant bias, reproducible by its seed."""
+"""Noise of sensors: white, with a constant bias, reproducible by its seed.
 
-import zlib
+All sensors draw from generators whose key is (seed, world, robot, sensor, sample): the number of
+the world in its batch, the names of robot and sensor, and the number of the sample. Sensors that
+differ in any of these have independent noise, and one sensor has the same noise in a world of its
+own, as world 0 of a batch, and over ROS.
+"""
+
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 _BLOCK = 256  # samples that are drawn at once
+
+
+def noise_generator(
+    seed: int, world: int, robot: str, sensor: str, sample: int
+) -> np.random.Generator:
+    """Return the generator of one sample's noise.
+
+    Args:
+        seed: of the sensor's noise.
+        world: number of the world in its batch; 0 for a world of its own.
+        robot: name of the robot.
+        sensor: name of the sensor.
+        sample: number of the sample.
+    """
+    key = repr((int(seed), int(world), robot, sensor, int(sample))).encode()
+    digest = hashlib.blake2b(key, digest_size=16).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest, "little")))
 
 
 @dataclass
@@ -35,14 +58,17 @@ class NoiseLevels:
 class SensorNoise:
     """The noise of one sensor's six values at a step; an IMU's are angular velocity first.
 
-    It is a function of seed, sensor name and step alone, so a run is repeated exactly, in any order
+    It is a function of `noise_generator`'s key alone, so a run is repeated exactly, in any order
     of the steps.
 
     Args:
         name: of the sensor.
         kind: "imu" or "force_torque".
         levels: standard deviations.
-        own: further ones of the six values, and of their biases; independent of those of `levels`.
+        own: standard deviations of the six values, standard deviations and means of their biases;
+            each (6,) or empty. The noise is independent of that of `levels`.
+        robot: name of the robot.
+        world: number of the world in its batch; 0 for a world of its own.
     """
 
     def __init__(
@@ -50,9 +76,12 @@ class SensorNoise:
         name: str,
         kind: str,
         levels: NoiseLevels,
-        own: tuple[Sequence[float], Sequence[float]] = ((), ()),
+        own: tuple[Sequence[float], Sequence[float], Sequence[float]] = ((), (), ()),
+        *,
+        robot: str = "",
+        world: int = 0,
     ):
-        self._name = name
+        self._world, self._robot, self._name = world, robot, name
         self._kind = kind
         self._levels = levels
         self._own = [np.array(one) if len(one) else np.zeros(6) for one in own]
@@ -67,9 +96,9 @@ class SensorNoise:
 
     @property
     def variances(self) -> np.ndarray:
-        """Variance of each value (6,), of the noise and of the bias, in units squared."""
+        """Mean square of each value (6,), of the noise and of the bias, in units squared."""
         self._refresh()
-        return self._sigma**2 + self._bias_sigma**2
+        return self._sigma**2 + self._bias_sigma**2 + self._own[2] ** 2
 
     def at(self, step: int) -> np.ndarray:
         """Return the noise of the six values at a step (6,)."""
@@ -81,8 +110,8 @@ class SensorNoise:
         return self._bias + self._sigma * self._block[index]
 
     def _generator(self, block: int) -> np.random.Generator:
-        key = (self._levels.seed, zlib.crc32(self._name.encode()), block)
-        return np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
+        seed = self._levels.seed
+        return noise_generator(seed, self._world, self._robot, self._name, block)
 
     def _refresh(self) -> None:
         levels = self._levels
@@ -98,7 +127,7 @@ class SensorNoise:
             sigma, bias = (levels.force, levels.torque), (0.0, 0.0)
         self._sigma = np.hypot(np.repeat(sigma, 3), self._own[0])
         self._bias_sigma = np.hypot(np.repeat(bias, 3), self._own[1])
-        self._bias = self._bias_sigma
+        self._bias = self._own[2]
         if self._bias_sigma.any():
-            self._bias = self._bias_sigma * self._generator(0).standard_normal(6)
-        self._on = bool(self._sigma.any() or self._bias_sigma.any())
+            self._bias = self._bias + self._bias_sigma * self._generator(0).standard_normal(6)
+        self._on = bool(self._sigma.any() or self._bias.any())

@@ -213,7 +213,7 @@ def revise_actuators(s, may_release):
 
     Reads: actuators, articulated, control, counts, forest, lazy_kernels, q, rows, settings,
     velocity, work.
-    Writes: actuators, control.
+    Writes: actuators, control, forest, work.
     """
     counts = s.counts[0]
     settings = s.settings[0]
@@ -269,7 +269,7 @@ def unconstrained_dynamics(s):
 
     Reads: actuators, articulated, connections, control, counts, forest, kinematics,
     lazy_kernels, q, settings, velocity, work, wrenches.
-    Writes: actuators, articulated, failure, spins, work.
+    Writes: actuators, articulated, failure, forest, spins, work.
     """
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0

@@ -31,7 +31,8 @@ _SHARES = 4  # of the worlds that each thread takes one after another: some step
 class Batch(BatchArguments):
     """`count` independent copies of a world, in its present state.
 
-    The copies differ by changes to each of `worlds`: states, commands, friction, solvers.
+    The copies differ by changes to each of `worlds`: states, commands, friction, solvers. Noise of
+    sensors is independent in each: the number of the world becomes its `noise_world`.
     Methods that take a row for each world do it for all. Stepped together they take the same steps,
     bit for bit, as each would alone. One compiled call advances many worlds without Python's lock,
     so that threads work at the same time.
@@ -73,6 +74,8 @@ class Batch(BatchArguments):
 
     def _contain(self, worlds: tuple[World, ...], starts: list, threads: int) -> None:
         self.worlds, self._start, count = worlds, starts, len(worlds)
+        for number, world in enumerate(worlds):
+            world.noise_world = number
         self._noise: dict[tuple[int, str, str], SensorNoise] = {}
         self._scans: dict[tuple[str, str], ScansSideBySide] = {}
         self._one_call = Lock()
@@ -258,7 +261,9 @@ class Batch(BatchArguments):
     def set_noise(self, name: str, levels: Sequence[NoiseLevels]) -> None:
         """Set the noise of the force sensors and IMUs of the robots called `name`.
 
-        The readings of `sensor` have it; those of `worlds` themselves are exact.
+        The readings of `sensor` have it, and the noise that the descriptions of the sensors
+        declare. Those of `worlds` themselves are exact. The noise of world 0 is that which a node
+        publishes.
 
         Args:
             name: of the robots.
@@ -271,7 +276,11 @@ class Batch(BatchArguments):
                 raise StateError(f"levels[{k}] must be NoiseLevels, got {shown_value(one)}")
             for description in robot.model.sensors:
                 key = k, name, description.name
-                self._noise[key] = SensorNoise(description.name, description.kind, one)
+                self._noise[key] = SensorNoise(
+                    *(description.name, description.kind, one, description.own_noise),
+                    robot=name,
+                    world=k,
+                )
 
     def sensor(self, name: str, sensor: str) -> np.ndarray:
         """Return the readings (count, 6) of a sensor, with its noise.

@@ -42,6 +42,8 @@ from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
 class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
     """Robots and bodies that move and touch.
 
+    Its `noise_world` is a part of the key of all sensors' noise: 0, in a `Batch` its index there.
+
     Args:
         time_step: [s].
         gravity: (3,) [m/s^2].
@@ -120,6 +122,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         sleep = Sleep(contents, scenes, flag("sleeping", sleeping))
         core = Core(contents, scenes, sleep, ConvergenceRecord())
         super().__init__(core)
+        self.noise_world = 0
         self._stepping = Stepping(core)
         self._linearizing = Linearizing(core, self._stepping)
 

@@ -140,7 +140,8 @@ def test_noise_is_that_of_the_seed_and_the_tick(robot):
     levels = {"gyro": 0.02, "force": 3.0, "seed": 7}
     plain, noisy = watched(robot, 10), watched(robot, 10, noise=levels)
     model = NoiseLevels(**levels)
-    foot, imu = SensorNoise("lfsensor", "force_torque", model), SensorNoise("imu", "imu", model)
+    foot = SensorNoise("lfsensor", "force_torque", model, robot=robot.name)
+    imu = SensorNoise("imu", "imu", model, robot=robot.name)
     for tick, (clean, state) in enumerate(zip(plain, noisy, strict=True)):
         assert np.array_equal(state.joint_positions, clean.joint_positions)
         assert np.array_equal(

@@ -53,19 +53,20 @@ def noise(bias_mean, form):
     [("body", "imu", ("angular_velocity", "rate")), ("ankle", "force_torque", ("force", "force"))],
 )
 def test_noise_rate_topic_and_frame_are_as_declared(reference, kind, names, form):
-    """Laws: the noise's deviation is the declared one; a bias has the declared mean square."""
+    """Laws: noise and bias have the declared deviations, and the bias its declared mean."""
     content = "<update_rate>100</update_rate><topic>/a/b_1</topic><gz_frame_id>foot</gz_frame_id>"
     content += f"<always_on>1</always_on><{kind}>{noise(0.3, names)[form]}</{kind}>"
     model, warned = load(gazebo(reference, kind, content))
     (sensor,) = model.sensors
     assert (sensor.kind, sensor.rate, sensor.topic, sensor.frame) == (kind, 100.0, "a/b_1", "foot")
     assert not warned
-    drawn = SensorNoise("s", kind, NoiseLevels(), (sensor.noise, sensor.bias))
+    drawn = SensorNoise("s", kind, NoiseLevels(), sensor.own_noise)
     assert drawn.is_on
     np.testing.assert_allclose(drawn.variances, [0.3**2 + 0.3**2 + 0.4**2] * 3 + [0.0] * 3)
     values = np.array([drawn.at(k) for k in range(4000)])
     assert values[:, :3].std(axis=0) == pytest.approx(0.3, rel=0.05)
     assert not values[:, 3:].any()
+    assert sensor.bias_mean[:3] == (0.3,) * 3 and sensor.bias[:3] == (0.4,) * 3
 
 
 @pytest.mark.parametrize("frame", ["child", "sensor"])

@@ -48,6 +48,32 @@ def test_a_bias_is_constant_and_differs_from_sensor_to_sensor():
     assert np.std(others, axis=0) == pytest.approx([0.1] * 3 + [0.5] * 3, rel=5.0 / np.sqrt(800.0))
 
 
+@pytest.mark.parametrize(
+    "other", [{"robot": "right"}, {"robot": "left", "world": 1}, {"robot": "leftimu"}]
+)
+def test_robots_and_worlds_have_independent_noise(other):
+    """Law: the correlation of independent samples is within five standard errors of 0."""
+    levels = NoiseLevels(seed=3, gyro_bias=0.1, **LEVELS)
+    one = SensorNoise("imu", "imu", levels, robot="left")
+    two = SensorNoise("imu", "imu", levels, **other)
+    assert not np.isclose(one.at(0), two.at(0)).any()
+    first, second = course(one, range(4000)), course(two, range(4000))
+    for k in range(6):
+        assert abs(np.corrcoef(first[:, k], second[:, k])[0, 1]) < 5.0 / np.sqrt(4000)
+
+
+def test_a_bias_without_deviation_is_its_mean():
+    """Law: a bias of mean m and deviation 0 is m, of either sign; with deviation s, m + s n."""
+    mean = (0.1, -0.2, 0.0, 1.0, 2.0, -3.0)
+    noise = SensorNoise("imu", "imu", NoiseLevels(), ((), (), mean))
+    assert noise.is_on
+    assert np.array_equal(noise.at(7), mean)
+    own = ((), (0.5,) * 6, mean)
+    drawn = [SensorNoise(f"imu{k}", "imu", NoiseLevels(), own).at(0) for k in range(400)]
+    assert np.mean(drawn, axis=0) == pytest.approx(mean, abs=5.0 * 0.5 / np.sqrt(400))
+    assert np.std(drawn, axis=0) == pytest.approx([0.5] * 6, rel=5.0 / np.sqrt(800.0))
+
+
 def test_it_is_a_function_of_seed_name_and_step():
     levels = NoiseLevels(seed=3, **LEVELS)
     noise, twin = (SensorNoise("imu", "imu", levels) for _ in range(2))

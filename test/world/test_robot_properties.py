@@ -168,7 +168,8 @@ def test_a_batch_s_worlds_are_those_that_are_changed_alone():
                 robot.apply_wrench("BODY", force[k])
                 alone.step(30)
                 np.testing.assert_array_equal(batch.q("hrp2")[k], robot.q)
-                noise = SensorNoise("lfsensor", "force_torque", NoiseLevels(seed=k, force=2.0))
+                levels = NoiseLevels(seed=k, force=2.0)
+                noise = SensorNoise("lfsensor", "force_torque", levels, robot="hrp2", world=k)
                 exact = robot.sensors["lfsensor"].wrench
                 np.testing.assert_array_equal(read[k], exact + noise.at(50))
             if not again:

@@ -66,6 +66,58 @@ def test_heights_beneath_a_roof_and_of_what_is_above_the_frame():
     np.testing.assert_allclose(heights[10, 0], -0.6, atol=1e-9)
 
 
+def heights_at_a_wall(add_wall):
+    """Return heights at x = 0 and at x = 0.6 of a scan 0.5 m over the ground, rays from 1.5 m."""
+    world = hrpsim.World(gravity=(0, 0, 0))
+    world.add_ground()
+    add_wall(world)
+    settings = '<sensor name="s" type="height_scan" size="1.2 0.2" spacing="0.2"/>'
+    robot = world.add_robot(free_box(settings))
+    robot.q = [0, 0, 0.5, 0, 0, 0, 1]
+    return -robot.sensors["s"].measure()[[3, 6], 0]
+
+
+def wall_of(kind, top):
+    """Return a function that adds a wall of that height from x = 0.4 on."""
+    if kind == "field":
+        heights = np.zeros((81, 81))
+        heights[44:, :] = top
+        return lambda world: world.add_static(hrpsim.HeightField(heights, spacing=0.05))
+    shape, middle = hrpsim.Box((1, 4, top)), (0.9, 0, top / 2)
+    return lambda world: world.add_static(shape, middle)
+
+
+@pytest.mark.parametrize("top", [0.9, 1.6, 3.0])
+@pytest.mark.parametrize("kind", ["box", "field"])
+def test_a_wall_higher_than_the_start_of_the_rays_is_seen(kind, top):
+    """Law: a ray whose frame lies in a solid reads the top of that solid, however high."""
+    np.testing.assert_allclose(heights_at_a_wall(wall_of(kind, top)), [-0.5, top - 0.5], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "pieces, surface",
+    [
+        ([(0, 1), (1, 2)], 2.0),
+        ([(1, 2), (0, 1)], 2.0),
+        ([(0, 1), (0.9, 2)], 2.0),
+        ([(0, 3), (0.7, 0.8)], 3.0),
+        ([(-0.5, 3)], 3.0),
+        ([(2, 2.2)], 0.0),
+        ([(1, 1.2)], 0.0),
+        ([(0, 0.7), (1.2, 1.4)], 0.7),
+        ([(0, 0.2), (0.8, 3)], 0.2),
+    ],
+)
+def test_walls_of_several_pieces_are_solid_and_roofs_are_not(pieces, surface):
+    """Law: touching and overlapping pieces are one wall; what has air beneath it is a roof."""
+
+    def add(world):
+        for low, high in pieces:
+            world.add_static(hrpsim.Box((1, 4, high - low)), (0.9, 0, (low + high) / 2))
+
+    np.testing.assert_allclose(heights_at_a_wall(add), [-0.5, surface - 0.5], atol=1e-6)
+
+
 def test_rings_and_nothing_in_reach():
     world = hrpsim.World(gravity=(0, 0, 0))
     robot = world.add_robot(

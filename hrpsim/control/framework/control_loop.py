@@ -112,7 +112,7 @@ class ControlLoop:
     ):
         self.robot = robot
         self.controller = controller
-        self._host = ControllerHost(controller, model or robot.model, parameters)
+        self._host = ControllerHost(controller, model or robot.model, parameters, robot.name)
         try:
             self.steps_per_period = steps_in_period(
                 f"{self._host.name}: the period", controller.period, robot.world.time_step

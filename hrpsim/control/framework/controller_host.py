@@ -120,17 +120,21 @@ def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
 class Perception:
     """Adds noise to states, delays parts of them, and estimates the base from the result.
 
-    Noise is a function of its seed, the sensor and the number of the tick, so that a run repeats
-    itself, in process and over ROS. Before a delay has passed, the first measurement is used.
-    `time` is never late. Raises ModelError where the base cannot be estimated.
+    Noise is a function of its seed, the names of robot and sensor and the number of the tick, so
+    that a run repeats itself, in process and over ROS. Before a delay has passed, the first
+    measurement is used. `time` is never late. Raises ModelError where the base cannot be estimated.
     """
 
-    def __init__(self, model: Model, joint_names: Sequence[str], needs: Needs, period: float):
+    def __init__(
+        self, model: Model, joint_names: Sequence[str], needs: Needs, period: float, robot: str
+    ):
         self._needs = needs
         self._period = period
         self._noises: dict[str, SensorNoise] = {}
         if needs.noise is not None:
-            self._noises = {s.name: SensorNoise(s.name, s.kind, needs.noise) for s in model.sensors}
+            self._noises = {
+                s.name: SensorNoise(s.name, s.kind, needs.noise, robot=robot) for s in model.sensors
+            }
         self._estimator = None
         if needs.base == ESTIMATED:
             from hrpsim.control.estimation.base_estimator import BaseEstimator
@@ -198,11 +202,16 @@ class ControllerHost:
     raises goes through, after it was stopped (a `configure` that fails is not followed by `stop`).
     joint_names: the joints of states and commands, in their order. needs: what the controller
     requires, checked; the true base, contacts and the zero-moment point must be in the states that
-    `command` gets, the rest is made here.
+    `command` gets, the rest is made here. robot: name of the robot in its world, of which noise
+    depends; by default the name of the model.
     """
 
     def __init__(
-        self, controller: Controller, model: Model, parameters: Mapping[str, Any] | None = None
+        self,
+        controller: Controller,
+        model: Model,
+        parameters: Mapping[str, Any] | None = None,
+        robot: str = "",
     ):
         self.controller = controller
         self.name = type(controller).__name__
@@ -216,7 +225,9 @@ class ControllerHost:
             self.needs = needs_of(self.name, controller.needs, model, period)
             self._perception = None
             if self.needs.base == ESTIMATED or self.needs.noise or self.needs.delays:
-                self._perception = Perception(model, self.joint_names, self.needs, period)
+                self._perception = Perception(
+                    model, self.joint_names, self.needs, period, robot or model.name
+                )
         except BaseException:
             self.stop()
             raise

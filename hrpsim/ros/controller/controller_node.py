@@ -66,6 +66,7 @@ PARAMETERS = dict(
     parameters=Specification(
         [""], "Its parameters one by one, 'name:=value'; they override the file"
     ),
+    robot=Specification("", "Name of the robot in its world, for noise; empty: its model's name"),
     base=Specification("free", "Whether the robot has a 'free' or a 'fixed' base", choices=BASES),
     lockstep=Specification(
         False, "Answer each control tick with its own stamp; set it on the node too"
@@ -98,7 +99,7 @@ class ControllerNode:
         kinds = self._controller.parameter_kinds
         self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
         self._lockstep, self._listeners = given["lockstep"], given["listeners"]
-        self._stamped = given["stamped_cmd_vel"]
+        self._stamped, self._robot = given["stamped_cmd_vel"], given["robot"]
         self._velocities: VelocityListener | None = None
         self._lead_ns = round(given["lead"] * NANOSECONDS)
         self._description = DescriptionListener(self.node, given["base"])
@@ -192,7 +193,7 @@ class ControllerNode:
     def _configure(self, model: Model | None) -> bool:
         if model is None:
             return False
-        self.host = ControllerHost(self._controller, model, self._parameters)
+        self.host = ControllerHost(self._controller, model, self._parameters, self._robot)
         self._period_ns = self._controller.period * NANOSECONDS
         self._commands = CommandPublisher(self.node, self.host.joint_names)
         self._states = StateListener(self.node, model, self.host.needs)

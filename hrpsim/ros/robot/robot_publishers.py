@@ -59,7 +59,11 @@ class SensorReadings:
     def __init__(self, robot, clock: SimulationClock, levels: NoiseLevels):
         sensors = robot.model.sensors
         self.noises = [
-            SensorNoise(sensor.name, sensor.kind, levels, (sensor.noise, sensor.bias))
+            SensorNoise(
+                *(sensor.name, sensor.kind, levels, sensor.own_noise),
+                robot=robot.name,
+                world=robot.world.noise_world,
+            )
             for sensor in sensors
         ]
         self._clock = clock

@@ -98,6 +98,7 @@ def _run_controller(folder: CellFolder, stop: StopSignal) -> int:
     given = {
         "controller": _PLUGIN,
         "parameters": [f"folder:={folder.path}"],
+        "robot": folder.request.scenario.robot,
         "base": folder.request.base,
         "lockstep": True,
     }

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import zlib
 from functools import cached_property
 from typing import NamedTuple
 
@@ -54,8 +53,7 @@ class CameraView(SampledView):
         values, at = self._values, self.description
         depth = values.picture.depth
         if depth is not None and (at.noise > 0.0 or at.dropout > 0.0):
-            key = (at.seed, zlib.crc32(at.name.encode()), number)
-            random = np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
+            random = self._generator(number)
             depth = depth + np.float32(at.noise) * random.standard_normal(depth.shape, np.float32)
             depth[random.random(depth.shape) < at.dropout] = np.inf
             values = values._replace(picture=values.picture._replace(depth=depth))

@@ -51,6 +51,8 @@ class WorldState(Protocol):
     def solver_rules(self) -> SolverRules:
         """The rules by which solvers are chosen."""
 
+    noise_world: int
+
     @property
     def time(self) -> float:
         """Simulated time [s]."""

@@ -225,10 +225,13 @@ class RobotActuators(RobotProperties, Entity):
                     values[k] = part * np.rint(values[k] / part)
 
     def _torque_noise(self, joint: str, actuator: Actuator) -> SensorNoise:
-        key = joint, actuator.noise_seed, actuator.torque_noise
+        world = self.world.noise_world
+        key = joint, actuator.noise_seed, actuator.torque_noise, world
         if key not in self._noises:
             levels = NoiseLevels(seed=actuator.noise_seed, torque=actuator.torque_noise)
-            self._noises[key] = SensorNoise(f"{self.name}/{joint}", "force_torque", levels)
+            self._noises[key] = SensorNoise(
+                f"{joint}/torque", "force_torque", levels, robot=self.name, world=world
+            )
         return self._noises[key]
 
     def _check_actuators(self, actuators: dict[str, Actuator]) -> None:

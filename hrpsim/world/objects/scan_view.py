@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import operator
-import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -92,9 +91,7 @@ class ScanView(SampledView):
     def _finish(self, number: int) -> ScanValues:
         ranges, at = self._buffer.copy(), self.description
         if at.noise > 0.0 or at.dropout > 0.0:
-            name = f"{self.robot.name}/{at.name}"
-            key = (at.seed, zlib.crc32(name.encode()), number)
-            random = np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
+            random = self._generator(number)
             ranges += at.noise * random.standard_normal(self._count)
             ranges[random.random(self._count) < at.dropout] = np.inf
         if self.pattern.min_range > 0.0:

@@ -13,6 +13,7 @@ import numpy as np
 from hrpsim.errors import StateError, WorldError
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.sensors.noise import noise_generator
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 from hrpsim.world.objects.robot_access import RobotAccess
 
@@ -40,7 +41,11 @@ class SensorCarrier(Protocol):
 
 
 class SensorView:
-    """One sensor of a robot; readings are means over the last step."""
+    """One sensor of a robot.
+
+    Wrenches are means over the last step. An IMU reads at the middle of the last step with the
+    integrator "semi_implicit", at its start with "rk4" and "euler".
+    """
 
     def __init__(self, robot: SensorCarrier, description: Sensor, index: int):
         self.robot = robot
@@ -143,6 +148,11 @@ class SampledView:
         self._enabled = description.enabled
         self._waits = not description.enabled  # for its first reading
         self.forget()
+
+    def _generator(self, number: int) -> np.random.Generator:
+        """Return the generator of the noise of a sample."""
+        at, robot = self.description, self.robot
+        return noise_generator(at.seed, robot.world.noise_world, robot.name, at.name, number)
 
     # -- for the world --------------------------------------------------------------------------
 
