@@ -30,7 +30,9 @@ SHAPE = np.dtype(
         ("thickness", "f8"),  # its least width [m]
         ("travel", "f8"),  # distance that its surface can move in a step [m]
         ("reach", "f8"),  # part of that within the contact search [m]
-        ("driven", "f8"),  # distance it moves in this step after impacts, if further [m]
+        ("driven", "f8"),  # distance that impacts of this step add to its motion [m]
+        ("gained", "f8"),  # the same of its last round of impacts [m]
+        ("swift", "i8"),  # whether it is fast against another moving shape
         (
             "ballistic",
             "i8",
@@ -103,6 +105,9 @@ CONTACT = np.dtype(
 # work arrays for one pair of shapes
 MANIFOLD = np.dtype(
     [
+        ("shape_a", "i8"),  # the two shapes
+        ("shape_b", "i8"),
+        ("reference", "f8", (3,)),  # where poses are relative to, in the world [m]
         ("R_a", "f8", (3, 3)),
         ("R_b", "f8", (3, 3)),
         ("p_a", "f8", (3,)),

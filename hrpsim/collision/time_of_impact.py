@@ -23,6 +23,7 @@ from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.hidden_sides import put_back_hidden
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.collision.mesh.solid_pair import DEEP, WHOLE_SOLIDS, move_solid_pair, place_solid_pair
+from hrpsim.collision.pair_order import is_turned, turn_contacts, turn_pair
 from hrpsim.collision.primitives.hidden_sides import FLUSH
 from hrpsim.collision.separation_certificate import separated_until, turning_way
 from hrpsim.jit.compiled import inner_kernel, kernel
@@ -183,18 +184,27 @@ def meeting_points(pair, fraction, collision):
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     gap = separation(pair, fraction, _ANYWHERE, collision)
     near = max(gap, 0.0) + STRIDE * min(a.thickness, b.thickness)
-    if a.kind == MESH or b.kind == MESH:
+    with_mesh = a.kind == MESH or b.kind == MESH
+    turned = is_turned(a, b, work)
+    if turned:
+        turn_pair(work)
+        a, b = collision.shapes[pair[1]], collision.shapes[pair[0]]
+    if with_mesh:
         count = _meet(a, b, near, collision)
         if count == 0 and put_back_hidden(m, collision.solid_pair_candidates):
             count = reduce_candidates(
                 collision.polyhedra, m, collision.solid_pair_candidates,
                 work,
             )  # fmt: skip
-        return count
-    return collide(
-        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near,
-        work,
-    )  # fmt: skip
+    else:
+        count = collide(
+            a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near,
+            work,
+        )  # fmt: skip
+    if turned:
+        turn_pair(work)
+        turn_contacts(with_mesh, count, work)
+    return count
 
 
 @inner_kernel
@@ -207,8 +217,8 @@ def _least(count, gap):
 
 
 @inner_kernel
-def _speed_bound(a, b, motion_a, motion_b):
-    """Return a bound on the closing speed of two shapes' points [m a step]."""
+def way_bound(a, b, motion_a, motion_b):
+    """Return a bound on the relative motion of two shapes in the step [m]."""
     square = 0.0
     for r in range(3):
         u = motion_a.p_end[r] - motion_a.p_start[r]
@@ -234,7 +244,7 @@ def first_closing(pair, depth, held_depth, allowed, collision):
         return 0.0, 0, True
     thickness = min(a.thickness, b.thickness)
     touch, stride = TOUCH * thickness, STRIDE * thickness
-    speed = _speed_bound(a, b, motion_a, motion_b)
+    speed = way_bound(a, b, motion_a, motion_b)
     # A shape farther away than the rest of the motion and a touch is not met.
     gap = separation(pair, 0.0, speed + 2.0 * touch, collision)
     free = gap > touch

@@ -9,14 +9,15 @@ rest that is struck may reach another within the same step; contacts are then fo
 
 import math
 
-from hrpsim.collision.candidates import FAST
-from hrpsim.collision.contacts import far_apart, look_ahead
+from hrpsim.collision.contacts import far_apart
+from hrpsim.collision.relative_motion import FAST, look_ahead, relative_way
 from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
 from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_velocity
 from hrpsim.constraints.solver_table import ITERATIVE, PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import PLANE
 from hrpsim.solvers.impulses import apply_impulse
+from hrpsim.spatial.vector import point_velocity
 from hrpsim.step.continuous.swept_motion import FAR
 from hrpsim.step.impacts.impact_place import NEVER, drifted
 from hrpsim.step.impacts.impact_round import begin_choice, choose, leave_out_rest, solve_chosen
@@ -210,65 +211,101 @@ def begin_island(s, island):
 @inner_kernel
 def widen_search(s):
     """Return whether a shape is driven to where another might be; write how far in the shapes."""
-    settings, collision, shapes = s.settings[0], s.collision, s.collision.shapes
-    if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _any_driven(
-        settings, s.forest.bodies, s.kinematics, collision, s.constrained
-    ):
+    collision, shapes = s.collision, s.collision.shapes
+    if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):
         return False
     found = False
-    for k in range(collision.moving.shape[0]):
-        shape = shapes[collision.moving[k]]
-        found = found or shape.driven > shape.listed_slack
     for c in range(s.search[0].candidate_count):
         if found:
             break
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = shapes[number_a], shapes[number_b]
-        capped = settings.continuous and min(a.kind, b.kind) != PLANE
-        capped = capped and not (a.ballistic > 0 and b.ballistic > 0)
-        more = _more(a, capped) + _more(b, capped)
-        if more == 0.0:
+        if a.gained + b.gained <= a.driven + b.driven:
             continue
-        more += look_ahead(a, b, settings.contact_margin)
-        found = not far_apart(a, b, more) and not _have_contact(
-            s.counts[0], collision.contacts, number_a, number_b
-        )
+        near, more = _look_further(s, a, b)
+        found = more > 0.0 and not far_apart(a, b, near + more)
+        found = found and not _have_contact(s.counts[0], collision.contacts, number_a, number_b)
+    for k in range(collision.moving.shape[0]):
+        shape = shapes[collision.moving[k]]
+        if shape.gained > shape.driven:
+            shape.driven = _AMPLE * shape.gained
+            found = found or shape.driven > shape.listed_slack
     s.impacts.state[0].wider_searches += 1
     return found
 
 
-@inlined_kernel
-def _more(shape, capped):
-    """Return how much further a shape's contacts must be searched [m]."""
-    if capped:
-        return max(0.0, min(shape.driven, FAST * shape.thickness) - shape.reach)
-    return max(0.0, shape.driven - shape.travel)
+@inner_kernel
+def _look_further(s, a, b):
+    """Return how far contacts of two shapes were searched, and how much impacts add to that [m]."""
+    settings = s.settings[0]
+    near = look_ahead(settings, s.forest, s.kinematics, a, b)
+    reach, way = near - settings.contact_margin, a.travel + b.travel
+    further = way + max(0.0, a.gained - a.driven) + max(0.0, b.gained - b.driven)
+    bounded = settings.continuous and min(a.kind, b.kind) != PLANE
+    bounded = bounded and not (a.ballistic > 0 and b.ballistic > 0)
+    if a.body < 0 or b.body < 0:
+        if bounded:
+            further = min(further, FAST * (b.thickness if a.body < 0 else a.thickness))
+        return near, further - reach
+    way = relative_way(s.forest, s.kinematics, a, b, settings.time_step)
+    further = min(_way_after_impacts(s, a, b), way + a.gained + b.gained)
+    if bounded and further > FAST * (a.thickness + b.thickness):
+        further = min(further, 2.0 * FAST * min(a.thickness, b.thickness))
+    return near, further - reach
 
 
 @inner_kernel
-def _any_driven(settings, bodies, kinematics, collision, constrained):
-    """Write how far impacts drive each shape, if further than its known motion."""
-    shapes, dt = collision.shapes, settings.time_step
-    driven = False
+def _way_after_impacts(s, a, b):
+    """Return a bound on the relative motion of two shapes in a step after its impacts [m]."""
+    center = a.center if a.radius <= b.radius else b.center
+    x, y, z, p, q, r = _motion_after_impacts(s, a.body, center)
+    u, v, w, d, e, f = _motion_after_impacts(s, b.body, center)
+    turning = math.hypot(math.hypot(p - d, q - e), r - f)
+    speed = math.hypot(math.hypot(x - u, y - v), z - w)
+    return s.settings[0].time_step * (speed + turning * min(a.radius, b.radius))
+
+
+@inner_kernel
+def _motion_after_impacts(s, body, point):
+    """Return the velocity of a body's point (3,) and its angular velocity after the impacts."""
+    origin = s.kinematics[s.forest.bodies[body].root].origin
+    x, y, z = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
+    number = s.constrained.supports[body].constraint_body
+    if number < 0:
+        twist = s.kinematics[body].v
+        x, y, z = point_velocity(twist, x, y, z)
+        return x, y, z, twist[0], twist[1], twist[2]
+    at, v = s.constrained.bodies[number].offset, s.constrained.velocity
+    p, q, r = v[at], v[at + 1], v[at + 2]
+    return v[at + 3] + q * z - r * y, v[at + 4] + r * x - p * z, v[at + 5] + p * y - q * x, p, q, r
+
+
+@inner_kernel
+def _find_gained(s):
+    """Write how much impacts add to the motion of each shape; return whether they do."""
+    collision, constrained, dt = s.collision, s.constrained, s.settings[0].time_step
+    any_gained = False
     for k in range(collision.moving.shape[0]):
-        shape = shapes[collision.moving[k]]
+        shape = collision.shapes[collision.moving[k]]
+        shape.gained = 0.0
         number = constrained.supports[shape.body].constraint_body
         if number < 0:
             continue
-        origin = kinematics[bodies[shape.body].root].origin
-        at, v, c = constrained.bodies[number].offset, constrained.velocity, shape.center
-        x, y, z = c[0] - origin[0], c[1] - origin[1], c[2] - origin[2]
-        a, b, c = v[at], v[at + 1], v[at + 2]
-        speed = math.hypot(v[at + 3] + b * z - c * y, v[at + 4] + c * x - a * z)
-        speed = math.hypot(speed, v[at + 5] + a * y - b * x)
+        origin = s.kinematics[s.forest.bodies[shape.body].root].origin
+        before, v = s.kinematics[shape.body].v, constrained.velocity
+        at, p = constrained.bodies[number].offset, shape.center
+        a, b, c = v[at] - before[0], v[at + 1] - before[1], v[at + 2] - before[2]
+        x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
+        u = v[at + 3] - before[3] + b * z - c * y
+        w = v[at + 5] - before[5] + a * y - b * x
+        speed = math.hypot(math.hypot(u, v[at + 4] - before[4] + c * x - a * z), w)
         speed += shape.radius * math.sqrt(a * a + b * b + c * c)
         change = 0.0
         for r in range(at, at + 6):
             change = max(change, abs(constrained.acceleration[r]) * (shape.radius + 1.0))
-        if dt * (speed - dt * change) > shape.travel:
-            shape.driven = _AMPLE * dt * speed
-            driven = True
-    return driven
+        shape.gained = max(0.0, dt * (speed - dt * change))
+        any_gained = any_gained or shape.gained > 0.0
+    return any_gained
 
 
 @inner_kernel
