@@ -46,6 +46,7 @@ LAYERS = [
     {"step.motion"},
     {"step.continuous"},
     {"step.impacts"},
+    {"step.audit"},
     {"step", "rays"},
     {"world.objects"},
     {"world.arrays"},
