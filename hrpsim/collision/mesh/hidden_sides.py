@@ -184,7 +184,7 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
             plane = _plane_of_face(polyhedra, m, found, own, k, x, y, z)
             flush = tolerance
             if m.sink > 0.0:
-                vx, vy, vz = _velocity_of_core(m, found, 1 - own)
+                vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
                 along = sign * (vx * x + vy * y + vz * z)
                 flush += depth_in_springs(m.sink, along, m.time_step)
             height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -flush)
