@@ -277,13 +277,8 @@ class ConnectionSides:
 
 
 def _sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s].
-
-    Rows along which nothing moves have no sides.
-    """
+    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s]."""
     impulse, mass = rows["impulse"], rows["inverse_mass"]
-    moves = mass > 0.0
-    room = np.minimum(impulse - rows["lower"], rows["upper"] - impulse)
-    spare = np.where(moves, room, 0.0) * mass
+    spare = np.minimum(impulse - rows["lower"], rows["upper"] - impulse) * mass
     left = np.abs(rates + rows["compliance"] * impulse - rows["target"])
-    return moves & (spare > left), np.where(moves, np.maximum(spare, left), np.inf)
+    return spare > left, np.maximum(spare, left)
