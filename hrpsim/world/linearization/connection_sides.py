@@ -277,8 +277,13 @@ class ConnectionSides:
 
 
 def _sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s]."""
+    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s].
+
+    Rows along which nothing moves have no sides.
+    """
     impulse, mass = rows["impulse"], rows["inverse_mass"]
-    spare = np.minimum(impulse - rows["lower"], rows["upper"] - impulse) * mass
+    moves = mass > 0.0
+    room = np.minimum(impulse - rows["lower"], rows["upper"] - impulse)
+    spare = np.where(moves, room, 0.0) * mass
     left = np.abs(rates + rows["compliance"] * impulse - rows["target"])
-    return spare > left, np.maximum(spare, left)
+    return moves & (spare > left), np.where(moves, np.maximum(spare, left), np.inf)

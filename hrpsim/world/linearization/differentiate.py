@@ -36,7 +36,13 @@ from hrpsim.world.linearization.contact_rows import (
 )
 from hrpsim.world.linearization.room import AT_END, BY_Q, OTHER
 
-STEP = 2e-6  # of the differences [m and rad]: errors below 1e-9 for curvatures up to 20 / m
+STEP = 2e-6  # of the differences [m and rad]
+# Bend of a difference above which a smaller step follows the point of a round shape: differences
+# that bend less err by 2e-8. At the smaller step rounding is 1e-16 / (2e-4 tilt) of the derivative.
+_STRAIGHT = 2e-4
+_UNSEEN = 1e-6  # change of a derivative within a step that does not matter [1/m or 1]
+_KINKED = 0.05  # bend at the smaller step where it is no curvature
+_PRESSES = 2e-5  # gap at which a contact that appears may press [m]
 
 
 @inner_kernel
@@ -116,43 +122,84 @@ def room_of(s, w, row):
     return dof.upper - w.q[dof.q_index] if row.kind == UPPER_LIMIT else 0.0
 
 
-@kernel
-def contact_derivatives(s, kinematics, moved, work, bodies, contact_count, geometry_out, found_out):
+@inner_kernel
+def contact_derivatives(s, w, search, body_count):
     """Write the derivatives of point, normal and gap by the twists of both bodies.
+
+    Writes `geometry` (contacts, 2, 7, 6); the second index is the body, a or b, the last one its
+    twist about the origin of its tree. `found` (contacts, 2) counts the differences of 12 searches
+    that tell the derivative: all 12, or the contact is near another side.
 
     Args:
         s: scene after the step, whose contacts these are.
-        kinematics: (n,) poses and velocities with which they were found.
-        moved: a copy of these, which ends as one.
-        work: a Collision whose pairs and contacts are overwritten.
-        bodies: (k,) numbers of the bodies that have contacts.
-        contact_count: how many contacts there are.
-        geometry_out: (contact_count, 2, 7, 6); the second index is the body, a or b, the last one
-            its twist about the origin of its tree.
-        found_out: (contact_count, 2) how many of the 12 searches found the contact.
+        w: Room; `moved` is a copy of `poses`, and ends as one.
+        search: a Collision whose pairs and contacts are overwritten.
+        body_count: how many bodies have contacts or connections.
     """
-    settings, contacts = s.settings[0], s.collision.contacts
-    geometry_out[:, :, :, :] = 0.0
-    found_out[:, :] = 0
-    for b in range(bodies.shape[0]):
-        i = bodies[b]
-        pairs = _list_pairs(contacts, contact_count, i, work.pairs)
+    contacts, count = s.collision.contacts, s.counts[0].contact_count
+    w.geometry[:count] = 0.0
+    w.found[:count] = 0
+    for b in range(body_count):
+        i = w.bodies[b]
+        pairs = _list_pairs(contacts, count, i, search.pairs)
         for axis in range(6):
-            for side in range(2):
-                sign = 1.0 - 2.0 * side
-                _displace(kinematics[i], axis, sign * STEP, moved[i])
-                count = detect(
-                    settings,
-                    s.forest,
-                    moved,
-                    pairs,
-                    s.counts[0].previous_count,
-                    s.lazy_kernels,
-                    work,
-                )
-                share, found = sign / (2.0 * STEP), work.contacts
-                _add(found, count, contacts, contact_count, i, axis, share, geometry_out, found_out)
-        _displace(kinematics[i], 3, 0.0, moved[i])
+            bend = _differentiate_search(s, w, search, pairs, i, axis, STEP)
+            if bend > _STRAIGHT:
+                finer = STEP * _STRAIGHT / bend
+                if _differentiate_search(s, w, search, pairs, i, axis, finer) > _KINKED:
+                    _note_kinks(s, w, i, axis, finer)
+        _displace(w.poses[i], 3, 0.0, w.moved[i])
+
+
+@inner_kernel  # many parameters: which search of which body
+def _differentiate_search(s, w, search, pairs, body, axis, step):
+    """Write differences by one twist of a body; return how much the largest of them bends.
+
+    That is the share of a first difference by which it changes within a step: differences over
+    `step` err by half its square. Searches over STEP also count where contacts are found.
+    """
+    contacts, count = s.collision.contacts, s.counts[0].contact_count
+    for c in range(count):
+        w.bends[c, :] = 0.0
+        if contacts[c].body_a == body or contacts[c].body_b == body:
+            w.geometry[c, 0 if contacts[c].body_a == body else 1, :, axis] = 0.0
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        _displace(w.poses[body], axis, sign * step, w.moved[body])
+        previous = s.counts[0].previous_count
+        found = detect(s.settings[0], s.forest, w.moved, pairs, previous, s.lazy_kernels, search)
+        _add(s, w, search.contacts[: min(found, search.contacts.shape[0])], body, axis, sign * step)
+    bend = 0.0
+    for c in range(count):
+        if contacts[c].body_a == body or contacts[c].body_b == body:
+            bend = max(bend, _bend_of(w, c, 0 if contacts[c].body_a == body else 1, axis, step))
+    return bend
+
+
+@inner_kernel
+def _bend_of(w, c, end, axis, step):
+    """Return how much a contact's point or normal bends, 0 where that does not matter."""
+    largest = 0.0
+    for first in (0, 3):
+        slope = turn = 0.0
+        for r in range(first, first + 3):
+            slope += w.geometry[c, end, r, axis] ** 2
+            turn += (w.bends[c, r] / step) ** 2
+        slope, turn = math.sqrt(slope), math.sqrt(turn)
+        if turn > _STRAIGHT * slope and turn > _UNSEEN:
+            largest = max(largest, turn / slope if slope > turn else 1.0)
+    return largest
+
+
+@inner_kernel
+def _note_kinks(s, w, body, axis, step):
+    """Note contacts whose differences bend at any step: there are two derivatives."""
+    for c in range(s.counts[0].contact_count):
+        contact = s.collision.contacts[c]
+        if contact.body_a == body or contact.body_b == body:
+            end = 0 if contact.body_a == body else 1
+            if _bend_of(w, c, end, axis, step) > _KINKED:
+                w.found[c, end] = -1000
 
 
 @inlined_kernel
@@ -189,25 +236,34 @@ def _displace(here, axis, amount, moved_out):
         R_out[z, k] = sine * R[y, k] + cosine * R[z, k]
 
 
-@inner_kernel  # many parameters: both lists of contacts and both outputs
-def _add(found, found_count, contacts, count, body, axis, share, geometry_out, found_out):
-    """Add `share` times the geometry of what was found to the contacts of the step."""
-    c = -1
-    for f in range(min(found_count, found.shape[0])):
-        one = found[f]
+@inner_kernel
+def _add(s, w, found, body, axis, displacement):
+    """Add the geometry of what was found after a displacement to that of the step's contacts."""
+    contacts, count = s.collision.contacts, s.counts[0].contact_count
+    share, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
+    for f in range(found.shape[0]):
+        one, known, of_pair = found[f], False, -1
         for _ in range(count):  # in the same order as a rule: the next one comes first
             c = c + 1 if c + 1 < count else 0
             contact = contacts[c]
-            same = contact.shape_a == one.shape_a and contact.shape_b == one.shape_b
-            if same and contact.feature == one.feature:
-                end = 0 if contact.body_a == body else 1
-                out = geometry_out[c, end]
-                found_out[c, end] += 1
-                for r in range(3):
-                    out[r, axis] += share * one.point_a[r]
-                    out[3 + r, axis] += share * one.normal[r]
-                out[6, axis] += share * one.gap
+            if contact.shape_a != one.shape_a or contact.shape_b != one.shape_b:
+                continue
+            of_pair = c
+            if contact.feature == one.feature:
+                known = True
                 break
+        end = 0 if one.body_a == body else 1
+        if known:
+            out, contact = w.geometry[c, end], contacts[c]
+            w.found[c, end] += 1 if counts else 0
+            for r in range(3):
+                out[r, axis] += share * one.point_a[r]
+                out[3 + r, axis] += share * one.normal[r]
+                w.bends[c, r] += one.point_a[r] - contact.point_a[r]
+                w.bends[c, 3 + r] += one.normal[r] - contact.normal[r]
+            out[6, axis] += share * one.gap
+        elif counts and of_pair >= 0 and one.gap < _PRESSES:
+            w.found[of_pair, end] = -1000
 
 
 @kernel
@@ -229,16 +285,7 @@ def differentiate(s, w, search, columns, m):
     w.findings[0].met_within, w.findings[0].slides = -1, 0
     write_balance(s, w, columns)
     write_coordinates(s, w, body_count)
-    contact_derivatives(
-        s,
-        w.poses,
-        w.moved,
-        search,
-        w.bodies[:body_count],
-        counts.contact_count,
-        w.geometry,
-        w.found,
-    )
+    contact_derivatives(s, w, search, body_count)
     place_contacts(s, w)
     place_joint_rows(s, w, first)
     count = write_contact_rows(s, w, m, body_count)

@@ -21,7 +21,7 @@ from hrpsim.spatial.rotation import rotation_from_quaternion
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.world.linearization.body_motions import write_motion_cross
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
-from hrpsim.world.linearization.solve import add_product, add_scaled
+from hrpsim.world.linearization.small_matrices import add_product, add_scaled
 
 START, END = range(2)
 

@@ -3,18 +3,35 @@
 
 """The linear problem that the rows that hold make with the dynamics.
 
-M dv' - F' dl = r and J dv' + S dl = b, for all columns of r and b at once. With J = C Z and
-F = G Z in the few coordinates z = Z v, all that is redundant among the rows stays within products
-of the size of z: u = Z dv' and w = G' dl, of rigid rows and of others.
+M dv' - F' dl = r and J dv' + S dl = b, for all columns of r and b at once. Rows read dv' through
+few coordinates, J = C Z and F = G Z, and these move along few axes: y = A R dv' with M = R' R and
+orthonormal rows of A. In y the inverse of M is 1. docs/explanation/linearization.md, "One linear
+problem".
 """
+
+import math
 
 from hrpsim.dynamics.motion_derivatives import solve_negative
 from hrpsim.jit.compiled import inner_kernel, kernel
-from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, RIGID, SOFT
+from hrpsim.spatial.vector import copy_vector
+from hrpsim.world.linearization.balance import count_bodies
+from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY
+from hrpsim.world.linearization.small_matrices import (
+    add_product,
+    add_scaled,
+    inner_product,
+    invert,
+    orthonormalise,
+    set_unit,
+)
 
 _RIGID = 1e-7  # share of its own inverse mass up to which a compliance is none
-_DEPENDENT = 1e-12  # share of its square that is left of a row that depends on others
-_SINGULAR = 1e-10  # share of the largest pivot from which on the others are rounding
+# Share of the response that a coordinate or a row would have if nothing in it cancelled, up to
+# which it depends on others. Rounding of coordinates is 1e-15. Rows of loops agree up to the errors
+# of their positions.
+_ROUNDING = 1e-12
+_DEPENDENT = 1e-6
+_WEAK = 3e-5  # the same, up to which the step may not resolve that a row does not depend on others
 
 
 @kernel
@@ -27,26 +44,42 @@ def solve(w, m, count, balance, given, columns_out):
         count: how many rows.
         balance: (2 or more, nv, nv) derivatives of r, as that of Room.
         given: (p, nv) impulses.
-        columns_out: (nv, 2 nv + p + m and to spare).
+        columns_out: (nv, 2 nv + p and to spare).
     """
-    columns, nv = columns_out, columns_out.shape[0]
-    width = 2 * nv + given.shape[0]
-    _write_sides(w, m, balance, given, columns)
+    columns, width = columns_out, 2 * columns_out.shape[0] + given.shape[0]
+    _write_sides(balance, given, columns)
+    axes = 0 if count == 0 else _find_axes(w, m)
+    for k in range(axes):
+        free = w.free[k, :width]
+        free[:] = 0.0
+        add_product(w.moving[k], columns.shape[0], -1.0, columns, free)
     solve_negative(w.space.above, w.space.factor, columns)
-    if count == 0:
+    if axes == 0:
         return
-    _condense(w, m, width, columns)
-    rigid, soft = _sum_rows(w, m, count)
-    _find_responses(w, m, rigid, soft)
-    _write_forces(w, m, width, rigid, soft)
-    _find_contradictions(w, m, count)
-    for k in range(nv):
-        add_product(columns[k, width : width + m], m, 1.0, w.forces, columns[k, :width])
+    soft, slides = _project_rows(w, axes, count)
+    sizes = count, axes, 0
+    rank = orthonormalise(w.along, w.row_sizes, sizes, _DEPENDENT, w.remains, w.basis, w.chosen)
+    _find_required(w, axes, rank, width)
+    if soft or slides:
+        _sum_soft_rows(w, m, axes, count)
+        _solve_with_forces(w, axes, rank, width)
+    else:
+        _solve_as_projection(w, axes, rank, width)
+    _find_contradictions(w, m, axes, count)
+    for k in range(rank):
+        r = w.chosen[k]
+        if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
+            w.left[r] = math.inf
+    for k in range(axes):
+        for j in range(width):
+            w.bound[k, j] -= w.free[k, j]
+    for i in range(columns.shape[0]):
+        add_product(w.dofs_moving[i], axes, 1.0, w.bound, columns[i, :width])
 
 
 @inner_kernel
-def _write_sides(w, m, balance, given, columns_out):
-    """Write the right-hand sides, and -Z'."""
+def _write_sides(balance, given, columns_out):
+    """Write the right-hand sides with the other sign."""
     nv, p = columns_out.shape[0], given.shape[0]
     for k in range(nv):
         row, by_q, by_velocity = columns_out[k], balance[BY_Q, k], balance[BY_VELOCITY, k]
@@ -56,253 +89,189 @@ def _write_sides(w, m, balance, given, columns_out):
             row[nv + j] = -by_velocity[j]
         for j in range(p):
             row[2 * nv + j] = -given[j, k]
-        for j in range(m):
-            row[2 * nv + p + j] = -w.Z[j, k]
-        for j in range(2 * nv + p + m, row.shape[0]):
+        for j in range(2 * nv + p, row.shape[0]):
             row[j] = 0.0
 
 
 @inner_kernel
-def add_scaled(row, share, out):
-    """Add `share` times a row."""
-    for j in range(out.shape[0]):
-        out[j] += share * row[j]
+def _find_axes(w, m):
+    """Write the axes along which the coordinates move; return how many.
 
-
-@inner_kernel
-def _condense(w, m, width, columns):
-    """Write Z M^-1 r, and Z M^-1 Z'."""
-    for i in range(m):
-        u, delassus, Z = w.changes[i, :width], w.delassus[i, :m], w.Z[i]
-        u[:] = 0.0
-        delassus[:] = 0.0
-        for k in range(columns.shape[0]):
-            if Z[k] != 0.0:
-                add_scaled(columns[k], Z[k], u)
-                add_scaled(columns[k, width:], Z[k], delassus)
-
-
-@inner_kernel
-def _write_forces(w, m, width, rigid, soft):
-    """Write the forces of rows along coordinates, for all columns."""
-    sides = w.target.shape[1]
-    for i in range(m):
-        force = w.forces[i, :width]
-        force[:] = 0.0
-        add_product(w.by_change[i], m, -1.0, w.changes, force)
-        if rigid:
-            add_product(w.by_push[RIGID, i], m, 1.0, w.pushes[RIGID], force[:sides])
-        if soft:
-            add_product(w.by_push[SOFT, i], m, 1.0, w.pushes[SOFT], force[:sides])
-
-
-@inner_kernel
-def _sum_rows(w, m, count):
-    """Sum G' K C and G' K b of rows that are rigid and of others, and of rigid ones G' K G.
-
-    K is the inverse of the compliance, of rigid rows that of their inverse mass. Returns 1 or 0
-    for both: whether there are any.
+    With M = L^T D L, `whitened` = Z L^-1 D^-1/2 = `shares` A and `moving` = A D^-1/2 L^-T.
+    `sizes` are the largest responses of the coordinates: of all three of an angular or linear
+    velocity, since rounding is relative to these.
     """
-    any_rigid, any_soft = 0, 0
-    w.stiffness[:, :m, :m] = 0.0
-    w.pushes[:, :m] = 0.0
-    w.gram[:m, :m] = 0.0
+    above, factor, nv = w.space.above, w.space.factor, w.Z.shape[1]
+    for i in range(m):
+        x = w.whitened[i]
+        for k in range(nv):
+            x[k] = w.Z[i, k]
+        for k in range(nv - 1, -1, -1):
+            if x[k] != 0.0:
+                j = above[k]
+                while j >= 0:
+                    x[j] -= factor[k, j] * x[k]
+                    j = above[j]
+        for k in range(nv):
+            x[k] *= math.sqrt(factor[k, k])
+        w.sizes[i] = math.sqrt(inner_product(x, x, nv))
+    for i in range(0, min(6 * count_bodies(w), m) - 2, 3):
+        x, y, z = w.sizes[i], w.sizes[i + 1], w.sizes[i + 2]
+        w.sizes[i : i + 3] = math.sqrt(x * x + y * y + z * z)
+    sizes = m, nv, 0
+    axes = orthonormalise(w.whitened, w.sizes, sizes, _ROUNDING, w.remains, w.axes, w.chosen)
+    for i in range(m):
+        for k in range(axes):
+            w.shares[i, k] = inner_product(w.whitened[i], w.axes[k], nv)
+    for number in range(axes):
+        x = w.moving[number]
+        for k in range(nv):
+            x[k] = w.axes[number, k] * math.sqrt(factor[k, k])
+            j = above[k]
+            while j >= 0:
+                x[k] -= factor[k, j] * x[j]
+                j = above[j]
+            w.dofs_moving[k, number] = x[k]
+    return axes
+
+
+@inner_kernel
+def _project_rows(w, axes, count):
+    """Write C and G of rigid rows in y, and their sizes; those of others are 0.
+
+    Returns whether any row is not rigid, and whether any pushes along another direction.
+    """
+    soft, slides = False, False
+    for r in range(count):
+        row, along, pushing, size = w.held[r], w.along[r, :axes], w.pushing[r, :axes], 0.0
+        along[:] = pushing[:] = 0.0
+        w.row_sizes[r] = 0.0
+        if row.compliance > _RIGID * row.inverse_mass:
+            soft = True
+            continue
+        for e in range(12):
+            i = row.at[e // 6] + e % 6
+            if row.J[e] != 0.0:
+                add_scaled(w.shares[i], row.J[e], along)
+                size += (row.J[e] * w.sizes[i]) ** 2
+            if row.F[e] != 0.0:
+                add_scaled(w.shares[i], row.F[e], pushing)
+            slides = slides or row.F[e] != row.J[e]
+        w.row_sizes[r] = math.sqrt(size)
+    return soft, slides
+
+
+@inner_kernel
+def _find_required(w, axes, rank, width):
+    """Write what the chosen rows require of y along each of their orthonormal axes, `required`."""
+    for k in range(rank):
+        r, out = w.chosen[k], w.required[k, :width]
+        out[:] = 0.0
+        for j in range(w.target.shape[1]):
+            out[j] = w.target[r, j]
+        for j in range(k):
+            add_scaled(w.required[j], -inner_product(w.along[r], w.basis[j], axes), out)
+        scale = 1.0 / inner_product(w.along[r], w.basis[k], axes)
+        for j in range(width):
+            out[j] *= scale
+
+
+@inner_kernel
+def _solve_as_projection(w, axes, rank, width):
+    """Write y where rows are rigid and push along what they hold: its part along them changes."""
+    for k in range(axes):
+        copy_vector(w.free[k, :width], w.bound[k, :width])
+    for j in range(rank):
+        change = w.change[:width]
+        copy_vector(w.required[j, :width], change)
+        add_product(w.basis[j], axes, -1.0, w.free, change)
+        for k in range(axes):
+            add_scaled(change, w.basis[j, k], w.bound[k, :width])
+
+
+@inner_kernel
+def _sum_soft_rows(w, m, axes, count):
+    """Write `stiffness` = G' K C, in y, and `pushes` = G' K b of rows that are not rigid.
+
+    K is the inverse of the compliance.
+    """
+    gram, pushes, half = w.gram[:m, :m], w.coordinate_pushes[:m], w.half[:axes, :m]
+    gram[:] = 0.0
+    pushes[:] = 0.0
     for r in range(count):
         row = w.held[r]
-        give, group = row.inverse_mass, RIGID
-        if row.compliance > _RIGID * give:
-            give, group, any_soft = row.compliance, SOFT, 1
-        else:
-            any_rigid = 1
+        if row.compliance <= _RIGID * row.inverse_mass:
+            continue
         for e in range(12):
             if row.F[e] == 0.0:
                 continue
-            i, share = row.at[e // 6] + e % 6, row.F[e] / give
+            i, share = row.at[e // 6] + e % 6, row.F[e] / row.compliance
             for g in range(12):
-                j = row.at[g // 6] + g % 6
                 if row.J[g] != 0.0:
-                    w.stiffness[group, i, j] += share * row.J[g]
-                if row.F[g] != 0.0 and group == RIGID:
-                    w.gram[i, j] += share * row.F[g]
-            add_scaled(w.target[r], share, w.pushes[group, i])
-    return any_rigid, any_soft
+                    gram[i, row.at[g // 6] + g % 6] += share * row.J[g]
+            add_scaled(w.target[r], share, pushes[i])
+    half[:] = 0.0
+    for k in range(axes):
+        w.pushes[k, :] = 0.0
+        w.stiffness[k, :axes] = 0.0
+        for i in range(m):
+            add_scaled(gram[i], w.shares[i, k], half[k])
+            add_scaled(pushes[i], w.shares[i, k], w.pushes[k])
+        for i in range(m):
+            add_scaled(w.shares[i], half[k, i], w.stiffness[k, :axes])
 
 
 @inner_kernel
-def _find_responses(w, m, rigid, soft):
-    """Write the forces by pushes, `by_push`, and by changes u without rows, -`by_change`.
+def _solve_with_forces(w, axes, rank, width):
+    """Write y of V y = `required` and N ((1 + S) y - P - y without rows) = 0.
 
-    With S and P of compliant rows their forces are P - S u, and with V = (1 + S D)^-1 the sum of
-    all is V (w + P - S u) for the u without rows and forces w of rigid rows; D is that of D V then.
+    N are the axes along which no chosen row pushes. Where they push along fewer axes than they
+    hold, some of these equations are left out.
     """
-    S, D, V, DV = w.stiffness[SOFT], w.delassus, w.by_push[SOFT], w.free
-    stiffness, forces, by_change = w.stiffness[RIGID], w.by_push[RIGID], w.by_change
-    forces[:m, :m] = by_change[:m, :m] = 0.0
-    if not soft:
-        _find_rigid_forces(w, m, stiffness, D, forces)
-        _add_matrices(m, 1.0, forces, stiffness, by_change)
-        return
-    _set_unit(m, w.turning[0])
-    _add_matrices(m, 1.0, S, D, w.turning[0])
-    _invert(m, w.turning[0], w.order, V)
-    DV[:m, :m] = 0.0
-    _add_matrices(m, 1.0, D, V, DV)
-    if rigid:
-        _find_rigid_forces(w, m, stiffness, DV, forces)
-    # the rest: by_change = V (X H (1 - D V S) + S), by_push = V X and V (1 - X H D V)
-    rest, product = w.turning[0], w.turning[1]
-    _set_unit(m, rest)
-    _add_matrices(m, -1.0, DV, S, rest)
-    product[:m, :m] = 0.0
-    _add_matrices(m, 1.0, stiffness, rest, product)
-    _copy(m, S, rest)
-    _add_matrices(m, 1.0, forces, product, rest)
-    _add_matrices(m, 1.0, V, rest, by_change)
-    product[:m, :m] = 0.0
-    _add_matrices(m, 1.0, stiffness, DV, product)
-    _set_unit(m, rest)
-    _add_matrices(m, -1.0, forces, product, rest)
-    _copy(m, forces, product)
-    forces[:m, :m] = 0.0
-    _add_matrices(m, 1.0, V, product, forces)
-    _copy(m, V, product)
-    V[:m, :m] = 0.0
-    _add_matrices(m, 1.0, product, rest, V)
+    system, across, chosen = w.system, w.across, w.order[0]
+    for k in range(rank):
+        copy_vector(w.pushing[w.chosen[k], :axes], w.pushed[k, :axes])
+        w.push_sizes[k] = w.row_sizes[w.chosen[k]]
+    set_unit(axes, w.unit)
+    w.unit_sizes[:axes] = 1.0
+    sizes = rank, axes, 0
+    pushed = orthonormalise(w.pushed, w.push_sizes, sizes, _DEPENDENT, w.remains, across, chosen)
+    sizes = axes, axes, pushed
+    orthonormalise(w.unit, w.unit_sizes, sizes, _DEPENDENT, w.remains, across, chosen)
+    for k in range(axes):
+        row = system[k, :axes]
+        if k < rank:
+            copy_vector(w.basis[k, :axes], row)
+            copy_vector(w.required[k, :width], w.bound[k, :width])
+            continue
+        normal, sides = across[pushed + k - rank], w.bound[k, :width]
+        copy_vector(normal[:axes], row)
+        sides[:] = 0.0
+        add_product(normal, axes, 1.0, w.stiffness, row)
+        add_product(normal, axes, 1.0, w.free, sides)
+        add_product(normal, axes, 1.0, w.pushes, sides[: w.pushes.shape[1]])
+        largest = 0.0
+        for j in range(axes):
+            largest = max(largest, abs(row[j]))
+        for j in range(axes):
+            row[j] /= largest
+        for j in range(width):
+            sides[j] /= largest
+    invert(axes, system, w.order, w.inverse)
+    for k in range(axes):
+        w.required[k, :width] = 0.0
+        add_product(w.inverse[k], axes, 1.0, w.bound, w.required[k, :width])
+    for k in range(axes):
+        copy_vector(w.required[k, :width], w.bound[k, :width])
 
 
 @inner_kernel
-def _find_rigid_forces(w, m, stiffness, D, forces_out):
-    """Write the forces X (m, m) of rigid rows by what is left of their pushes.
-
-    Forces of rows follow from those along independent coordinates p, by T = G' G (G' G)_pp^-1.
-    Along these the stiffness H gives (H D T)_p f = c_p; where that is singular, because bodies are
-    so joined or rows slide in different directions, some of f stay zero.
-    """
-    T, A, inverse, independent = w.gram, w.turning[0], w.turning[1], w.order[0]
-    _find_dependence(m, T, inverse[0], independent)
-    A[:m, :m] = inverse[:m, :m] = 0.0
-    _add_matrices(m, 1.0, D, T, inverse)
-    for i in range(m):
-        if independent[i]:
-            add_product(stiffness[i], m, 1.0, inverse, A[i, :m])
-    _invert(m, A, w.order, inverse)
-    _add_matrices(m, 1.0, T, inverse, forces_out)
-
-
-@inner_kernel
-def _find_dependence(m, T, size, independent_out):
-    """Replace a Gram matrix by T, by sweeps of its largest pivots; `size` (m,) is work."""
-    independent_out[:m] = 0
-    for i in range(m):
-        size[i] = T[i, i]
-    for _ in range(m):
-        k, largest = -1, _DEPENDENT
-        for i in range(m):
-            if not independent_out[i] and T[i, i] > largest * size[i]:
-                k, largest = i, T[i, i] / size[i]
-        if k < 0:
-            break
-        independent_out[k], pivot = 1, T[k, k]
-        for j in range(m):
-            T[k, j] /= pivot
-        T[k, k] = 1.0 / pivot
-        for i in range(m):
-            share = T[i, k]
-            if i != k and share != 0.0:
-                T[i, k] = 0.0
-                add_scaled(T[k], -share, T[i, :m])
-    for i in range(m):
-        for j in range(m):
-            if not independent_out[j]:
-                T[i, j] = 0.0
-            elif independent_out[i]:
-                T[i, j] = 1.0 if i == j else 0.0
-            else:
-                T[i, j] = -T[i, j]
-
-
-@inner_kernel
-def _invert(m, A, order, inverse_out):
-    """Write the inverse of A (m, m), which is overwritten, or that of its largest regular part.
-
-    By Gauss and Jordan with complete pivots, `order` (2, m) has their columns. Rows and columns
-    of the inverse that have none are zero.
-    """
-    column, taken, first = order[0], order[1], 0.0
-    column[:m] = -1
-    taken[:m] = 0
-    _set_unit(m, inverse_out)
-    for _ in range(m):
-        largest, k, c = 0.0, -1, -1
-        for i in range(m):
-            if column[i] < 0:
-                for j in range(m):
-                    if abs(A[i, j]) > largest and not taken[j]:
-                        largest, k, c = abs(A[i, j]), i, j
-        first = max(first, largest)
-        if largest <= _SINGULAR * first:
-            break
-        column[k], taken[c], scale = c, 1, 1.0 / A[k, c]
-        for j in range(m):
-            A[k, j] *= scale
-            inverse_out[k, j] *= scale
-        for i in range(m):
-            share = A[i, c]
-            if i != k and share != 0.0:
-                add_scaled(A[k], -share, A[i, :m])
-                add_scaled(inverse_out[k], -share, inverse_out[i, :m])
-    A[:m, :m] = 0.0
-    for i in range(m):
-        if column[i] >= 0:
-            for j in range(m):
-                A[column[i], j] = inverse_out[i, j]
-    _copy(m, A, inverse_out)
-
-
-@inner_kernel
-def _set_unit(m, out):
-    for i in range(m):
-        out[i, :m] = 0.0
-        out[i, i] = 1.0
-
-
-@inner_kernel
-def _copy(m, matrix, out):
-    for i in range(m):
-        for j in range(m):
-            out[i, j] = matrix[i, j]
-
-
-@inner_kernel
-def _add_matrices(m, scale, left, right, out):
-    """Add `scale` times a product of matrices (m, m)."""
-    for i in range(m):
-        add_product(left[i], m, scale, right, out[i, :m])
-
-
-@inner_kernel
-def add_product(factors, m, scale, rows, out):
-    """Add `scale` times the sum of `m` factors times rows, four of them at a time."""
-    width, k = out.shape[0], 0
-    while k + 4 <= m:
-        a, b = scale * factors[k], scale * factors[k + 1]
-        c, d = scale * factors[k + 2], scale * factors[k + 3]
-        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-            p, q, r, s = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
-            for j in range(width):
-                out[j] += a * p[j] + b * q[j] + (c * r[j] + d * s[j])
-        k += 4
-    while k < m:
-        add_scaled(rows[k], scale * factors[k], out)
-        k += 1
-
-
-@inner_kernel
-def _find_contradictions(w, m, count):
+def _find_contradictions(w, m, axes, count):
     """Write by how much each rigid row is left unsolved, because others contradict it."""
     width, error = w.target.shape[1], w.error
     for i in range(m):
-        add_product(w.delassus[i], m, 1.0, w.forces, w.changes[i, :width])
+        w.changes[i, :] = 0.0
+        add_product(w.shares[i], axes, 1.0, w.bound, w.changes[i])
     for r in range(count):
         row, left = w.held[r], 0.0
         w.left[r] = 0.0

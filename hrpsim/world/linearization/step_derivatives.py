@@ -40,7 +40,7 @@ _write_ends = prepared(write_ends)
 _list_near = prepared(list_near)
 _write_commands = prepared(given_impulses.write_commands)
 
-_CUT_SHORT = 0.05  # error of a position correction that was not solved
+_CUT_SHORT = 1e-6  # error of a position correction that was not solved
 _SINGULAR = 1e-8  # share of the largest response that is rounding of zero
 _SHARE = 1e-3  # of the largest change of an impulse
 _NO_NUMBERS = np.zeros(0, dtype=np.int64)
@@ -191,7 +191,7 @@ class StepDerivatives:
     def _solved(self, count: int, balance: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Return the columns (nv, 2 nv + p and to spare) that `count` rows leave."""
         step, nv = self.step, len(self.mass)
-        width = 2 * nv + len(given) + step.coordinates
+        width = 2 * nv + len(given)
         columns = np.empty((nv, -(-width // PANEL) * PANEL))
         _solve(step.room, step.coordinates, count, balance, given, columns)
         return columns
