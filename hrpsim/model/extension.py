@@ -13,6 +13,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from lxml import etree
 
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
@@ -34,6 +37,7 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import Tendon, read_transmissions
 from hrpsim.model.urdf.description import MOVING_TYPES, Description
 
+ROBOT_NAME = "robot"  # attribute of the element that names the robot in its world
 SENSOR_TYPES = ("force_torque", "imu", *SAMPLED_KINDS)
 _CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")
 _CONNECTION_ATTRIBUTES = (
@@ -42,11 +46,26 @@ _CONNECTION_ATTRIBUTES = (
 )
 
 
+def with_robot_name(text: str, name: str) -> str:
+    """Return a URDF's text with an element that tells the robot's name in its world."""
+    at = text.rfind("</robot>")
+    return f"{text[:at]}<hrpsim {ROBOT_NAME}={quoteattr(name)}/>\n{text[at:]}" if at >= 0 else text
+
+
+def robot_name(text: str) -> str:
+    """Return the name that `with_robot_name` put into a URDF's text, or ""."""
+    elements = etree.fromstring(text.encode()).findall(f"hrpsim[@{ROBOT_NAME}]")
+    return elements[-1].get(ROBOT_NAME, "") if elements else ""
+
+
 def read_extension(description: Description) -> Extension:
     """Read all <hrpsim> and <ros2_control> elements; ModelError for anything not known there."""
     document = description.document
     extension = Extension()
     for element in document.children(document.root, "hrpsim"):
+        if ROBOT_NAME in element.attrib:
+            _check_content(description, element, (ROBOT_NAME,))
+            continue
         _check_content(description, element, ("reference",), children=tuple(_READERS))
         reference = document.text(element, "reference")
         if reference not in description.joints and reference not in description.links:

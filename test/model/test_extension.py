@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, Capsule, Cylinder, ModelError, Sphere, load_model
+from hrpsim.model.extension import robot_name, with_robot_name
 
 INERTIAL = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -274,3 +275,13 @@ def test_connections_that_cannot_be_are_refused(link, inside):
         leg(inside, link)
     for part in REFUSED_CONNECTIONS[link][inside]:
         assert part in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["hrp2", "left", 'a "quoted" <name> & more'])
+def test_a_published_description_tells_the_robots_name_and_describes_the_same_robot(name):
+    text = LEG % ""
+    published = with_robot_name(text, name)
+    assert robot_name(text) == ""
+    assert robot_name(published) == name
+    assert robot_name(with_robot_name(published, "another")) == "another"
+    assert load_model(published).mass == load_model(text).mass

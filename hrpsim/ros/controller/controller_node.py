@@ -66,7 +66,6 @@ PARAMETERS = dict(
     parameters=Specification(
         [""], "Its parameters one by one, 'name:=value'; they override the file"
     ),
-    robot=Specification("", "Name of the robot in its world, for noise; empty: its model's name"),
     base=Specification("free", "Whether the robot has a 'free' or a 'fixed' base", choices=BASES),
     lockstep=Specification(
         False, "Answer each control tick with its own stamp; set it on the node too"
@@ -99,7 +98,7 @@ class ControllerNode:
         kinds = self._controller.parameter_kinds
         self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
         self._lockstep, self._listeners = given["lockstep"], given["listeners"]
-        self._stamped, self._robot = given["stamped_cmd_vel"], given["robot"]
+        self._stamped = given["stamped_cmd_vel"]
         self._velocities: VelocityListener | None = None
         self._lead_ns = round(given["lead"] * NANOSECONDS)
         self._description = DescriptionListener(self.node, given["base"])
@@ -190,10 +189,11 @@ class ControllerNode:
         finally:
             self.node.destroy_node()
 
-    def _configure(self, model: Model | None) -> bool:
-        if model is None:
+    def _configure(self, described: tuple[Model, str] | None) -> bool:
+        if described is None:
             return False
-        self.host = ControllerHost(self._controller, model, self._parameters, self._robot)
+        model, robot = described
+        self.host = ControllerHost(self._controller, model, self._parameters, robot)
         self._period_ns = self._controller.period * NANOSECONDS
         self._commands = CommandPublisher(self.node, self.host.joint_names)
         self._states = StateListener(self.node, model, self.host.needs)

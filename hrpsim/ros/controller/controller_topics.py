@@ -34,6 +34,7 @@ from hrpsim.control.framework.controller import (
 from hrpsim.control.framework.controller_host import TRUE, Needs, seconds_of
 from hrpsim.control.pattern.velocity_footsteps import Velocity
 from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.model.extension import robot_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.ros.base import qos
@@ -65,11 +66,14 @@ class DescriptionListener:
         self._base = base
         self._subscription = PolledSubscription(node, String, "robot_description", qos.LATCHED)
 
-    def wait(self, longest: float) -> Model | None:
-        """Return the model, or None after `longest` [s, wall]. ModelError for an invalid one."""
+    def wait(self, longest: float) -> tuple[Model, str] | None:
+        """Return the model and the robot's name in its world, "" if that is not told.
+
+        None after `longest` [s, wall]. ModelError for an invalid description.
+        """
         self._subscription.wait(longest)
         for message, _ in self._subscription.take_all():
-            return _described(message.data, self._base)
+            return _described(message.data, self._base), robot_name(message.data)
         return None
 
 

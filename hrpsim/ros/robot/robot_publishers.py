@@ -20,6 +20,7 @@ from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.control.framework.contact_points import ContactPoints, pressing_points
 from hrpsim.errors import HrpsimError
+from hrpsim.model.extension import with_robot_name
 from hrpsim.model.model import Sensor
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill as fill_numbers
@@ -145,7 +146,8 @@ class RobotPublishers:
         self._description_publisher = node.create_publisher(
             String, f"{prefix}robot_description", qos.LATCHED
         )
-        self._description_publisher.publish(String(data=robot.model.urdf))
+        text = with_robot_name(robot.model.urdf, robot.name)
+        self._description_publisher.publish(String(data=text))
 
     def publish(self, stamp: Stamp, is_due: Callable[[str], bool]) -> None:
         """Publish the state on topics with a subscription, a sensor only if `is_due(name)`."""

@@ -98,7 +98,6 @@ def _run_controller(folder: CellFolder, stop: StopSignal) -> int:
     given = {
         "controller": _PLUGIN,
         "parameters": [f"folder:={folder.path}"],
-        "robot": folder.request.scenario.robot,
         "base": folder.request.base,
         "lockstep": True,
     }
