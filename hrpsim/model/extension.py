@@ -47,7 +47,7 @@ _CONNECTION_ATTRIBUTES = (
 
 
 def with_robot_name(text: str, name: str) -> str:
-    """Return a URDF's text with an element that tells the robot's name in its world."""
+    """Return a URDF's text with an element that states the robot's name in its world."""
     at = text.rfind("</robot>")
     return f"{text[:at]}<hrpsim {ROBOT_NAME}={quoteattr(name)}/>\n{text[at:]}" if at >= 0 else text
 

@@ -67,7 +67,7 @@ class DescriptionListener:
         self._subscription = PolledSubscription(node, String, "robot_description", qos.LATCHED)
 
     def wait(self, longest: float) -> tuple[Model, str] | None:
-        """Return the model and the robot's name in its world, "" if that is not told.
+        """Return the model and the robot's name in its world, "" if the text lacks the name.
 
         None after `longest` [s, wall]. ModelError for an invalid description.
         """
