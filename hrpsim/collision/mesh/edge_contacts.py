@@ -8,14 +8,12 @@ import math
 import numpy as np
 
 from hrpsim.collision.mesh.solid_pair import (
-    AN_EDGE,
     EDGE_EDGE,
     NO_TRIANGLE,
     SIDE_A,
     SIDE_B,
     add_candidate,
     edge_in_other,
-    feature_code,
     is_inside,
     point_in_other,
     to_other,
@@ -213,14 +211,15 @@ def _overlap(
 
 
 @inner_kernel  # long: its parts would hand on twenty numbers
-def meet_edges(polyhedra, m, candidates, number_a, number_b):
+def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
     """Add the contact of an edge of a with one of b, if they are nearest to each other there.
+
+    Each edge is an EDGE record in the frame of its own solid, with its feature's code.
 
     Where faces at the edges lie on each other, or one edge lies on a face at the other, the
     crossing is a corner of their common patch, and the face gives the normal. So it is where the
     solids turn to such a pose in the step, and the edges meet within it.
     """
-    edge_a, edge_b = polyhedra.edges[number_a], polyhedra.edges[number_b]
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
     v = edge_b.direction
     nx, ny, nz = uy * v[2] - uz * v[1], uz * v[0] - ux * v[2], ux * v[1] - uy * v[0]
@@ -287,9 +286,7 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
             return
     if gap > m.calm and not comes_behind_edge(m, SIDE_A, edge_b, px, py, pz, nx, ny, nz, gap):
         return
-    first_a = polyhedra.solids[m.solid[0]].first_edge
-    first_b = polyhedra.solids[m.solid[1]].first_edge
     add_candidate(
-        m, candidates, SIDE_A, EDGE_EDGE, feature_code(AN_EDGE, number_a - first_a),
-        feature_code(AN_EDGE, number_b - first_b), NO_TRIANGLE, px, py, pz, nx, ny, nz, distance,
+        m, candidates, SIDE_A, EDGE_EDGE, code_a, code_b, NO_TRIANGLE,
+        px, py, pz, nx, ny, nz, distance,
     )  # fmt: skip

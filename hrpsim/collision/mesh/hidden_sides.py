@@ -21,7 +21,7 @@ from hrpsim.collision.mesh.solid_pair import (
     VERTEX_FACE,
     velocity_at,
 )
-from hrpsim.collision.mesh.tree_queries import farthest_vertex
+from hrpsim.collision.mesh.tree_queries import farthest_point
 from hrpsim.collision.primitives.hidden_sides import (
     FLUSH,
     FLUSH_SHARE,
@@ -46,7 +46,12 @@ def _feature(m, found, side):
 
 @inner_kernel
 def _face_count(polyhedra, m, found, side):
-    """Return the number of faces about the own feature, some counted more than once."""
+    """Return the number of faces about the own feature, some counted more than once.
+
+    A cylinder has its two caps, whichever feature touches.
+    """
+    if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
+        return np.int64(2)
     kind, number = _feature(m, found, side)
     if kind == A_VERTEX:
         vertex = polyhedra.vertices[polyhedra.solids[m.solid[side]].first_vertex + number]
@@ -62,6 +67,8 @@ def _face_normal(polyhedra, m, found, side, k):
     """
     kind, number = _feature(m, found, side)
     own = polyhedra.solids[m.solid[side]]
+    if own.cylinder_radius > 0.0:
+        return matrix_times(m.world_R[1 - side], 0.0, 0.0, 1.0 if k else -1.0)
     if kind == A_VERTEX:
         spoke = polyhedra.spokes[polyhedra.vertices[own.first_vertex + number].first_spoke + k // 2]
         n = spoke.normals[k % 2]
@@ -80,6 +87,10 @@ def _face_normal(polyhedra, m, found, side, k):
 def _plane_of_face(polyhedra, m, found, side, k, gx, gy, gz):
     """Return the offset of the plane of face k about the own feature along its normal g [m]."""
     kind, _ = _feature(m, found, side)
+    own = polyhedra.solids[m.solid[side]]
+    if own.cylinder_radius > 0.0:
+        p = m.world_p[1 - side]
+        return own.cylinder_half + gx * p[0] + gy * p[1] + gz * p[2]
     if kind == A_FACE:
         triangle = polyhedra.triangles[found.triangle]
         v = polyhedra.vertices[triangle.vertices[k]].position
@@ -111,9 +122,9 @@ def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
             return height
     # world_R[side] is that of the other frame
     x, y, z = transposed_times(m.world_R[side], gx, gy, gz)
-    vertex = farthest_vertex(polyhedra, m.solid[1 - side], -x, -y, -z, m.stack)
-    v, p = polyhedra.vertices[vertex].position, m.world_p[side]
-    height = x * v[0] + y * v[1] + z * v[2] + gx * p[0] + gy * p[1] + gz * p[2]
+    vx, vy, vz = farthest_point(polyhedra, m.solid[1 - side], -x, -y, -z, m.stack)
+    p = m.world_p[side]
+    height = x * vx + y * vy + z * vz + gx * p[0] + gy * p[1] + gz * p[2]
     return height - m.rounding[1 - side] - plane
 
 
@@ -132,15 +143,22 @@ def _is_on_face(polyhedra, m, found):
 
 
 @inner_kernel
-def _velocity_of_core(m, found, side):
+def _velocity_of_core(polyhedra, m, found, side):
     """Return the world velocity of a relative to b at a core's point nearest to a contact [m/s].
 
     Rotation does not move a round surface.
     """
     x, y, z = _surface_point(found, side)
     n, R, p = found.normal, m.world_R[SIDE_A], m.world_p[SIDE_A]
-    r = m.rounding[side] if side == SIDE_A else -m.rounding[side]
-    x, y, z = x + r * n[0] - p[0], y + r * n[1] - p[1], z + r * n[2] - p[2]
+    nx, ny, nz, r = n[0], n[1], n[2], m.rounding[side]
+    if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
+        r, own_R = polyhedra.solids[m.solid[side]].cylinder_radius, m.world_R[1 - side]
+        ax, ay, az = own_R[0, 2], own_R[1, 2], own_R[2, 2]
+        along = nx * ax + ny * ay + nz * az
+        nx, ny, nz = nx - along * ax, ny - along * ay, nz - along * az
+    if side == SIDE_B:
+        r = -r
+    x, y, z = x + r * nx - p[0], y + r * ny - p[1], z + r * nz - p[2]
     x, y, z = transposed_times(R, x, y, z)
     x, y, z = velocity_at(m, SIDE_A, x, y, z)
     return matrix_times(R, x, y, z)
@@ -166,7 +184,7 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
             height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -tolerance)
             if height < -tolerance:
                 continue
-            vx, vy, vz = _velocity_of_core(m, found, 1 - own)
+            vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
             if passes_over(
                 found.gap, n[0], n[1], n[2], on_face, height, sign * x, sign * y, sign * z,
                 vx, vy, vz, m.time_step, tolerance,

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from hrpsim.collision.mesh.expanding_polytope import POLYTOPE
+from hrpsim.collision.mesh.polyhedra import EDGE
 from hrpsim.collision.mesh.tree_queries import STACK_DEPTH, first_hit
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.jit.compiled import inner_kernel
@@ -57,6 +58,7 @@ SOLID_PAIR = np.dtype(
         ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
         ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
         ("polytope", POLYTOPE),  # within the difference of two convex solids
+        ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim, in the cylinder's frame
         ("memory_count", "i8"),  # of contacts that the two solids had in the last step,
         ("memory_feature", "i8", (MAX_MESH_POINTS,)),
         ("memory_load", "f8", (MAX_MESH_POINTS,)),  # and the normal impulses of these [Ns]
@@ -162,8 +164,12 @@ def edge_in_other(m, side, edge):
 def is_inside(polyhedra, m, side, x, y, z, nx, ny, nz, least):
     """Return whether the point x is inside the other solid of a side: n leads out from there.
 
-    The surface must be further away along n than `least` [m].
+    The surface must be further away along n than `least` [m], unless the solid is a cylinder.
     """
+    other = polyhedra.solids[m.solid[1 - side]]
+    if other.cylinder_radius > 0.0:
+        radius = other.cylinder_radius
+        return x * x + y * y < radius * radius and abs(z) < other.cylinder_half
     along, leaves = first_hit(polyhedra, m.solid[1 - side], x, y, z, nx, ny, nz, m.stack)
     return leaves and along > least
 
