@@ -16,6 +16,8 @@ from hrpsim.model.shapes.mesh_integrals import areas
 # The distance of a cylinder from a mesh is that of a prism of so many sides, half of which is
 # outside and half inside.
 PRISM_SIDES = 64
+# That is off by no more than this part of the radius.
+PRISM_ERROR = 6.1e-4
 
 _made: weakref.WeakKeyDictionary[Mesh, Polyhedra] = weakref.WeakKeyDictionary()
 

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of a cylinder with the features of a mesh (docs/explanation/shapes.md).
+"""Contacts of a cylinder with the features of a mesh (docs/explanation/collision.md).
 
 A cylinder has no fixed features on its round sides. The feature that a triangle, edge or vertex of
 the mesh would touch has a closed form, or follows from an equation in one angle:
 
 - a face touches the points of both rims that are deepest along the normal of the face,
-- an edge touches the side as if the axis had a rounding radius, and a rim at the point of the circle
-  that is nearest to the line of the edge,
+- an edge touches the side as if the axis had a rounding radius, and a rim at the point of the
+  circle that is nearest to the line of the edge,
 - a vertex touches a cap, the side, or the nearest point of a rim.
 
 These features turn with the place of contact and not with the cylinder, so that the cylinder rolls.
@@ -37,6 +37,8 @@ from hrpsim.collision.mesh.solid_pair import (
 )
 from hrpsim.collision.mesh.tree_queries import boxes_apart
 from hrpsim.collision.mesh.vertex_contacts import (
+    COINCIDENT,
+    CONE_TOLERANCE,
     LEAN,
     over_face,
     touch_edge,
@@ -48,10 +50,12 @@ from hrpsim.collision.primitives.generatrix import MEANINGFUL_SINE
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import matrix_times, transposed_times
 
-# Numbers of the features of a cylinder: edge 0 is the axis, edges 1 to 6 are places on the rims, two
-# for each way to find them; vertices 0 and 1 are deepest points, the others are fixed to the cylinder.
+# Numbers of the features of a cylinder: edge 0 is the axis, edges 1 to 6 are places on rims, two
+# for each way to find them. Vertices 0 and 1 are deepest points, the others are fixed points.
 _AXIS, _FIRST_RIM = np.int64(0), np.int64(1)
 _FIRST_FIXED, _FIXED_POINTS = 2, 6
+# Cosine and sine of the angle between fixed points.
+_COSINE, _SINE = 0.5, math.sqrt(0.75)
 # Half the length of the tangent that stands for a rim at a place, over the radius.
 _TANGENT = 0.05
 # Angles [rad]: the longest step of the search on a rim, and the step at which it ends.
@@ -109,7 +113,7 @@ def _meet_triangle(polyhedra, m, candidates, side: int, number: int) -> None:
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _meet_face(polyhedra, m, candidates, side, number, nx, ny, nz):
-    """Add the contacts of points of the rims with a triangle, whose normal in the own frame is n."""
+    """Add the contacts of points of the rims with a triangle of the normal n in the own frame."""
     radius = polyhedra.solids[m.solid[side]].cylinder_radius
     half = polyhedra.solids[m.solid[side]].cylinder_half
     sine = math.sqrt(nx * nx + ny * ny)
@@ -123,12 +127,13 @@ def _meet_face(polyhedra, m, candidates, side, number, nx, ny, nz):
                 )  # fmt: skip
     if abs(nz) > FACING_COSINE:
         cap = 0 if nz > 0.0 else 1
+        x, y = radius, 0.0
         for k in range(_FIXED_POINTS):
-            angle = 2.0 * math.pi * k / _FIXED_POINTS
             _meet_point(
                 polyhedra, m, candidates, side, _FIRST_FIXED + cap * _FIXED_POINTS + k, number,
-                radius * math.cos(angle), radius * math.sin(angle), half if cap else -half,
+                x, y, half if cap else -half,
             )  # fmt: skip
+            x, y = _COSINE * x - _SINE * y, _SINE * x + _COSINE * y
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
@@ -208,10 +213,7 @@ def _meet_edge(polyhedra, m, candidates, side: int, number: int) -> None:
     x, y, z = point_in_other(m, 1 - side, edge.start)
     d = edge.direction
     dx, dy, dz = matrix_times(m.R[1 - side], d[0], d[1], d[2])
-    _set_axis(m, radius, half)
-    m.rounding[side] = radius
-    _meet_round_edge(polyhedra, m, candidates, side, _AXIS, number)
-    m.rounding[side] = 0.0
+    _meet_side(polyhedra, m, candidates, side, number)
     reach = radius + m.near
     for end in range(2):
         w = z - half if end else z + half
@@ -229,8 +231,33 @@ def _meet_edge(polyhedra, m, candidates, side: int, number: int) -> None:
                 continue
             second_c, second_s, first_c, first_s = first_c, first_s, c, s
             _set_tangent(m, radius, half, end, c, s)
+            if abs(c * dy - s * dx) > 1.0 - _LEVEL * _LEVEL and not _turn_across(
+                m, x, y, w, dx, dy, dz
+            ):
+                continue
             rim = _FIRST_RIM + 2 * way + end
             _meet_round_edge(polyhedra, m, candidates, side, rim, number)
+
+
+@inner_kernel
+def _meet_side(polyhedra, m, candidates, side: int, number: int) -> None:
+    """Add the contact of an edge of the mesh with the side of a cylinder.
+
+    An edge that is deeper behind the side than behind a cap does not touch the side.
+    """
+    solid = polyhedra.solids[m.solid[side]]
+    half, count = solid.cylinder_half, m.count
+    _set_axis(m, solid.cylinder_radius, half)
+    m.rounding[side] = solid.cylinder_radius
+    _meet_round_edge(polyhedra, m, candidates, side, _AXIS, number)
+    m.rounding[side] = 0.0
+    if m.count > count:
+        found, R, p = candidates[count], m.world_R[1 - side], m.world_p[1 - side]
+        along = 0.0
+        for i in range(3):
+            along += R[i, 2] * (found.point[i] - p[i])
+        if half - abs(along) < -found.gap:
+            m.count = count
 
 
 @inner_kernel
@@ -276,6 +303,36 @@ def _set_tangent(m, radius: float, half: float, end: int, c: float, s: float) ->
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _turn_across(m, x, y, z, dx, dy, dz):
+    """Turn m.round_edge, a tangent of a rim that is parallel to a line, square to the line.
+
+    The tangent and the line x + t d span no plane. The direction square to the line, and to the way
+    from the line to the rim, gives the normal that the tangent would give. The turned edge is in no
+    face. x is relative to the middle of the rim. Returns whether that normal supports the rim.
+    """
+    edge, reach = m.round_edge, 0.5 * m.round_edge.length
+    px, py = edge.start[0] + reach * edge.direction[0], edge.start[1] + reach * edge.direction[1]
+    vx, vy, vz = px - x, py - y, -z
+    along = vx * dx + vy * dy + vz * dz
+    vx, vy, vz = vx - along * dx, vy - along * dy, vz - along * dz
+    length = math.sqrt(vx * vx + vy * vy + vz * vz)
+    if length < COINCIDENT:
+        return False
+    vx, vy, vz = vx / length, vy / length, vz / length
+    i, j = edge.inward[0], edge.inward[1]
+    over_side, over_cap = vz * i[2], vx * j[0] + vy * j[1]
+    if min(over_side, over_cap) < -CONE_TOLERANCE and max(over_side, over_cap) > CONE_TOLERANCE:
+        return False
+    tx, ty, tz = vy * dz - vz * dy, vz * dx - vx * dz, vx * dy - vy * dx
+    edge.direction[0], edge.direction[1], edge.direction[2] = tx, ty, tz
+    edge.start[0], edge.start[1] = px - reach * tx, py - reach * ty
+    edge.start[2] -= reach * tz
+    for r in range(3):
+        edge.normals[0, r] = edge.normals[1, r] = 0.0
+    return True
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _begin(x, y, z, dx, dy, dz, radius, way):
     """Return a direction (c, s) in the plane of a rim, from its middle, near a line x + t d.
 
@@ -310,8 +367,8 @@ def _nearest_on_rim(x, y, z, dx, dy, dz, radius, c, s):
     """Return the direction (c, s) of the point of a rim that is nearest to a line, near the given.
 
     The line is x + t d from the middle of the rim, which lies in the plane z = 0. Newton's method
-    for the least of |P (q - x)|^2 / 2 over the angle of the point q, where P takes out what is along
-    d. Where the curvature is not positive, the step is downhill.
+    finds the least |P (q - x)|^2 / 2 over the angle of the point q. P takes out what is along d.
+    If the curvature is not positive, the step is downhill.
     """
     for _ in range(_STEPS):
         vx, vy, vz = radius * c - x, radius * s - y, -z

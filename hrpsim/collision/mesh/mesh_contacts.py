@@ -62,17 +62,14 @@ def _meet_triangles(polyhedra, m, candidates, number_a, number_b):
         if a.owned & (8 << i):
             for j in range(3):
                 if b.owned & (8 << j):
+                    edge_a, edge_b = a.edges[i], b.edges[j]
+                    first_a = polyhedra.solids[m.solid[0]].first_edge
+                    first_b = polyhedra.solids[m.solid[1]].first_edge
                     meet_edges(
                         polyhedra, m, candidates,
-                        polyhedra.edges[a.edges[i]], _code_of_edge(polyhedra, m, SIDE_A, a.edges[i]),
-                        polyhedra.edges[b.edges[j]], _code_of_edge(polyhedra, m, SIDE_B, b.edges[j]),
+                        polyhedra.edges[edge_a], feature_code(AN_EDGE, edge_a - first_a),
+                        polyhedra.edges[edge_b], feature_code(AN_EDGE, edge_b - first_b),
                     )  # fmt: skip
-
-
-@inner_kernel
-def _code_of_edge(polyhedra, m, side, number):
-    """Return the feature's code of an own edge."""
-    return feature_code(AN_EDGE, number - polyhedra.solids[m.solid[side]].first_edge)
 
 
 @inner_kernel

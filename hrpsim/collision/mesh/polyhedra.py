@@ -4,9 +4,9 @@
 """Polyhedral solids as flat pools for the kernels: vertices, edges, triangles, bounding boxes.
 
 Sphere, capsule, box and cylinder have proxies here, for their contacts with meshes: a point and a
-segment with a rounding radius, and the box itself. A cylinder keeps its radius and half length, from
-which hrpsim.collision.mesh.cylinder_contacts makes features. A prism stands for the cylinder where
-distances are searched.
+segment with a rounding radius, and the box itself. A cylinder keeps its radius and half length.
+hrpsim.collision.mesh.cylinder_contacts makes features from them. A prism stands for the cylinder
+where distances are searched.
 """
 
 from typing import NamedTuple

@@ -58,7 +58,7 @@ SOLID_PAIR = np.dtype(
         ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
         ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
         ("polytope", POLYTOPE),  # within the difference of two convex solids
-        ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim, in the cylinder's frame
+        ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim
         ("memory_count", "i8"),  # of contacts that the two solids had in the last step,
         ("memory_feature", "i8", (MAX_MESH_POINTS,)),
         ("memory_load", "f8", (MAX_MESH_POINTS,)),  # and the normal impulses of these [Ns]
