@@ -58,7 +58,7 @@ _FIRST_FIXED, _FIXED_POINTS = 2, 6
 _COSINE, _SINE = 0.5, math.sqrt(0.75)
 # Half the length of the tangent that stands for a rim at a place, over the radius.
 _TANGENT = 0.05
-# Angles [rad]: the longest step of the search on a rim, and the step at which it ends.
+# Tangents of angles: the longest step of the search on a rim, and the step at which it ends.
 _LONGEST, _EXACT = 0.5, 1e-12
 _STEPS = 20
 # Ways to begin the search: both crossings of the projected line, and the point where it pierces.
@@ -275,7 +275,7 @@ def _meet_round_edge(polyhedra, m, candidates, side: int, own: int, number: int)
 def _set_axis(m, radius: float, half: float) -> None:
     """Make m.round_edge the axis of a cylinder, which has no faces (as the core of a capsule)."""
     edge = m.round_edge
-    edge.length, edge.depth, edge.goes_on = 2.0 * half, radius, 0
+    edge.length, edge.depth, edge.goes_on, edge.curved = 2.0 * half, radius, 0, 0
     for i in range(3):
         edge.start[i] = -half if i == 2 else 0.0
         edge.direction[i] = 1.0 if i == 2 else 0.0
@@ -291,7 +291,7 @@ def _set_tangent(m, radius: float, half: float, end: int, c: float, s: float) ->
     """
     edge, up = m.round_edge, 1.0 if end else -1.0
     reach = _TANGENT * radius
-    edge.length, edge.depth, edge.goes_on = 2.0 * reach, min(radius, half), 0
+    edge.length, edge.depth, edge.goes_on, edge.curved = 2.0 * reach, min(radius, half), 0, 1
     edge.start[0], edge.start[1] = radius * c + reach * s, radius * s - reach * c
     edge.start[2] = up * half
     edge.direction[0], edge.direction[1], edge.direction[2] = -s, c, 0.0
@@ -381,9 +381,9 @@ def _nearest_on_rim(x, y, z, dx, dy, dz, radius, c, s):
             step = min(max(-slope / curvature, -_LONGEST), _LONGEST)
         else:
             step = -0.2 if slope > 0.0 else (0.2 if slope < 0.0 else 0.0)
-        turn_c, turn_s = math.cos(step), math.sin(step)
-        c, s = c * turn_c - s * turn_s, s * turn_c + c * turn_s
+        c, s = c - step * s, s + step * c
+        length = math.sqrt(c * c + s * s)
+        c, s = c / length, s / length
         if abs(step) < _EXACT:
             break
-    length = math.sqrt(c * c + s * s)
-    return c / length, s / length
+    return c, s

@@ -61,15 +61,28 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
 def _faces_together(m, edge_a, edge_b):
     """Return which face at the edge of a lies on which one at that of b; NO_FACE for none."""
     on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
-    for i in range(2):
+    for i in range(edge_a.curved, 2):
         g = edge_a.normals[i]
         gx, gy, gz = to_other(m, SIDE_A, g[0], g[1], g[2])
-        for j in range(2):
+        for j in range(edge_b.curved, 2):
             h = edge_b.normals[j]
             facing = -(gx * h[0] + gy * h[1] + gz * h[2])
             if facing > closest:
                 on_a, on_b, closest = i, j, facing
     return on_a, on_b
+
+
+@inner_kernel
+def _may_lie_flat(m, edge_a, edge_b, where):
+    """Return whether face `where` (0 and 1 of b, 2 and 3 of a) may lie on the other edge.
+
+    On the rim of a cylinder a face lies flat only with the cap: the side leaves it in a curve.
+    """
+    if (edge_a.curved if where < 2 else edge_b.curved) == 0:
+        return True
+    g, h = edge_a.normals[1 if where < 2 else where - 2], edge_b.normals[where if where < 2 else 1]
+    x, y, z = to_other(m, SIDE_A, g[0], g[1], g[2])
+    return -(x * h[0] + y * h[1] + z * h[2]) > _FACING
 
 
 @inner_kernel
@@ -261,6 +274,8 @@ def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
         nx, ny, nz = h[0], h[1], h[2]
     elif sine_outside > CONE_TOLERANCE:
         if sine_outside > _FACE_TO_FACE + (_turn_of_step(m) if distance > 0.0 else 0.0):
+            return
+        if not _may_lie_flat(m, edge_a, edge_b, where):
             return
         comes_down = sine_outside > _FACE_TO_FACE
         if where < 2:

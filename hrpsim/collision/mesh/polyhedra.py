@@ -36,6 +36,7 @@ EDGE = np.dtype(
         ("depth", "f8"),  # how deep another edge may be inside [m]
         ("goes_on", "i8"),  # bits 0 and 1: start and end lie in a hollow, beneath a face beyond
         ("beyond", "f8", (2, 3)),  # the normals of those faces
+        ("curved", "i8"),  # 1: the first of its two faces is the side of a cylinder
     ]
 )
 
