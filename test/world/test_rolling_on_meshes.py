@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from collision.solids import box_mesh
+from world.scenes import GRAVITY
 
 from hrpsim import (
     Box,
@@ -98,8 +99,26 @@ def test_a_round_body_has_the_acceleration_of_rolling_on_a_slope(floor, shape, i
     body = rolling(world, SHAPES[shape], 0.3, slope)
     world.step(500)
     along = np.array([math.cos(slope), 0.0, -math.sin(slope)])
-    exact = 9.81 * math.sin(slope) / (1.0 + inertia)
-    assert (body.velocity @ along - 0.3) / 0.5 == pytest.approx(exact, rel=1e-3)
+    exact = GRAVITY * math.sin(slope) / (1.0 + inertia)
+    assert (body.velocity @ along - 0.3) / 0.5 == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("tile", [TILE, Box((0.25, 1.0, 0.1))], ids=["mesh", "box"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_fast_body_rolls_over_seams_at_an_angle(shape, tile):
+    """Edges of the next tile come near in front of the body, and do not brake it."""
+    world, yaw, speed = World(2e-3, sleeping=False), 0.2, 3.0
+    world.set_friction("default", "default", 0.6)
+    for row, column in itertools.product((-1, 0, 1), range(-2, 10)):
+        world.add_static(tile, (0.25 * column, float(row), -0.05))
+    way = np.array([math.cos(yaw), math.sin(yaw), 0.0])
+    c, s, half = math.cos(0.5 * yaw), math.sin(0.5 * yaw), math.sqrt(0.5)
+    body = world.add_body(
+        SHAPES[shape], 1.0, (0.0, 0.0, 0.06), (-half * c, -half * s, half * s, half * c),
+        velocity=speed * way, angular_velocity=speed / 0.06 * np.array([-way[1], way[0], 0.0]),
+    )  # fmt: skip
+    world.step(300)
+    assert body.velocity @ way == pytest.approx(speed, rel=1e-6)
 
 
 CART = """<robot name="cart"><link name="bed"><inertial><mass value="5"/>

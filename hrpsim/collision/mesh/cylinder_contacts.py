@@ -111,7 +111,7 @@ def _meet_triangle(polyhedra, m, candidates, side: int, number: int) -> None:
             _meet_edge(polyhedra, m, candidates, side, triangle.edges[k])
 
 
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
+@inner_kernel
 def _meet_face(polyhedra, m, candidates, side, number, nx, ny, nz):
     """Add the contacts of points of the rims with a triangle of the normal n in the own frame."""
     radius = polyhedra.solids[m.solid[side]].cylinder_radius
@@ -302,7 +302,7 @@ def _set_tangent(m, radius: float, half: float, end: int, c: float, s: float) ->
         edge.inward[0, i], edge.inward[1, i] = -upward, -outward
 
 
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
+@inner_kernel
 def _turn_across(m, x, y, z, dx, dy, dz):
     """Turn m.round_edge, a tangent of a rim that is parallel to a line, square to the line.
 

@@ -88,7 +88,7 @@ def find_penetration(polyhedra, m):
 
 
 @inner_kernel
-def witness_of_penetration(m):
+def witness_of_penetration(polyhedra, m):
     """Return the point of a, in the frame of b, that is deepest in b along `out` [m]."""
     polytope = m.polytope
     u, v, w = polytope.nearest[0], polytope.nearest[1], polytope.nearest[2]
@@ -102,7 +102,12 @@ def witness_of_penetration(m):
         share = weight / total if total > 0.0 else 1.0 / 3.0
         p = polytope.point[polytope.nearest[k]]
         x, y, z = x + share * p[0], y + share * p[1], z + share * p[2]
-    R, t = m.R[0], m.t[0]
+    # Between points of a round surface the mean is a little inside.
+    R, t, n = m.R[0], m.t[0], polytope.out
+    nx, ny, nz = transposed_times(R, n[0], n[1], n[2])
+    px, py, pz = farthest_point(polyhedra, m.solid[0], nx, ny, nz, m.stack)
+    inside = nx * (px - x) + ny * (py - y) + nz * (pz - z)
+    x, y, z = x + inside * nx, y + inside * ny, z + inside * nz
     return (
         R[0, 0] * x + R[0, 1] * y + R[0, 2] * z + t[0],
         R[1, 0] * x + R[1, 1] * y + R[1, 2] * z + t[1],

@@ -197,10 +197,14 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
 def take_out_hidden(polyhedra, m, candidates):
     """Mark the candidates of two solids that a face makes impossible, by ~how."""
     tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
-    patch = _find_patch(m, candidates)
+    # Contacts beside each other on a round side span no patch.
+    radius = polyhedra.solids[m.solid[0]].cylinder_radius
+    is_round = max(radius, polyhedra.solids[m.solid[1]].cylinder_radius) > 0.0
+    like = ON_FACE if is_round else LIKE
+    patch = _find_patch(m, candidates, like)
     for k in range(m.count):
         found = candidates[k]
-        if patch and cosine_of_normals(found, candidates[0]) > LIKE:
+        if patch and cosine_of_normals(found, candidates[0]) > like:
             continue
         if _is_hidden(polyhedra, m, candidates, found, tolerance):
             found.how = ~found.how
@@ -218,11 +222,14 @@ def put_back_hidden(m, candidates):
 
 
 @inner_kernel
-def _find_patch(m, candidates):
-    """Return whether the first candidate and two others of like normals span a patch."""
+def _find_patch(m, candidates, like):
+    """Return whether the first candidate and two others of normals like its own span a patch.
+
+    `like` is the least cosine between such normals.
+    """
     if m.count < 3:
         return False
     first, second, third = candidates[0], candidates[m.count // 2], candidates[m.count - 1]
-    if cosine_of_normals(first, second) < LIKE or cosine_of_normals(first, third) < LIKE:
+    if cosine_of_normals(first, second) < like or cosine_of_normals(first, third) < like:
         return False
     return span_a_patch(first.point, second.point, third.point, first.normal)

@@ -177,7 +177,7 @@ def mend_deep_overlap(polyhedra, m, candidates):
         return
     if not find_penetration(polyhedra, m):
         return
-    x, y, z = witness_of_penetration(m)
+    x, y, z = witness_of_penetration(polyhedra, m)
     n, whole = m.polytope.out, feature_code(A_SOLID, _THE_SOLID)
     m.count = 0
     add_candidate(

@@ -54,11 +54,17 @@ def may_hide_sides(a, b, count, work):
     """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
 
     It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
-    A round shape overlaps all around its contact with a face.
+    A round shape overlaps all around its contact with a face. Its contacts of different normals
+    span no patch.
     """
     if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
     n = work.normal[0]
+    if max(a.kind, b.kind) > BOX:
+        for k in range(1, count):
+            w = work.normal[k]
+            if n[0] * w[0] + n[1] * w[1] + n[2] * w[2] < ON_FACE:
+                return True
     if a.kind == SPHERE or a.kind == CAPSULE:
         return (b.kind == BOX or b.kind == CYLINDER) and not _is_on_face(b, work.R_b, n)
     if b.kind == SPHERE or b.kind == CAPSULE:
