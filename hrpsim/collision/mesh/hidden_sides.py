@@ -146,19 +146,17 @@ def _is_on_face(polyhedra, m, found):
 def _velocity_of_core(polyhedra, m, found, side):
     """Return the world velocity of a relative to b at a core's point nearest to a contact [m/s].
 
-    Rotation does not move a round surface.
+    Rotation does not move a round surface. The core of a cylinder is its axis.
     """
     x, y, z = _surface_point(found, side)
     n, R, p = found.normal, m.world_R[SIDE_A], m.world_p[SIDE_A]
-    nx, ny, nz, r = n[0], n[1], n[2], m.rounding[side]
     if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
-        r, own_R = polyhedra.solids[m.solid[side]].cylinder_radius, m.world_R[1 - side]
+        own_R, c = m.world_R[1 - side], m.world_p[1 - side]
         ax, ay, az = own_R[0, 2], own_R[1, 2], own_R[2, 2]
-        along = nx * ax + ny * ay + nz * az
-        nx, ny, nz = nx - along * ax, ny - along * ay, nz - along * az
-    if side == SIDE_B:
-        r = -r
-    x, y, z = x + r * nx - p[0], y + r * ny - p[1], z + r * nz - p[2]
+        along = (x - c[0]) * ax + (y - c[1]) * ay + (z - c[2]) * az
+        x, y, z = c[0] + along * ax, c[1] + along * ay, c[2] + along * az
+    r = m.rounding[side] if side == SIDE_A else -m.rounding[side]
+    x, y, z = x + r * n[0] - p[0], y + r * n[1] - p[1], z + r * n[2] - p[2]
     x, y, z = transposed_times(R, x, y, z)
     x, y, z = velocity_at(m, SIDE_A, x, y, z)
     return matrix_times(R, x, y, z)

@@ -108,20 +108,18 @@ def _face(shape, R, axis):
 
 @inner_kernel
 def _velocity_of_core(work, k, shape, R, sign):
-    """Return the velocity of a relative to b at the core's point nearest to contact k [m/s].
+    """Return the velocity of a relative to b at the point of a core nearest to contact k [m/s].
 
-    Rotation does not move a round surface. `sign` is 1 for a and -1 for b.
+    The core is that of `shape`: a if `sign` is 1, b if -1. The core of a round shape is its axis,
+    or its centre: rotation about them does not move the surface.
     """
-    n, p = work.normal[k], work.point[k]
+    p = work.point[k]
     x, y, z = p[0], p[1], p[2]
     if shape.kind != BOX:
-        radius = sign * shape.size[0]
-        along = 0.0
-        if shape.kind == CYLINDER:
-            along = n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2]
-        x += radius * (n[0] - along * R[0, 2])
-        y += radius * (n[1] - along * R[1, 2])
-        z += radius * (n[2] - along * R[2, 2])
+        c = work.p_a if sign > 0.0 else work.p_b
+        along = (x - c[0]) * R[0, 2] + (y - c[1]) * R[1, 2] + (z - c[2]) * R[2, 2]
+        along = min(max(along, -shape.size[1]), shape.size[1])
+        x, y, z = c[0] + along * R[0, 2], c[1] + along * R[1, 2], c[2] + along * R[2, 2]
     w, d = work.spin, work.drift
     return d[0] + w[1] * z - w[2] * y, d[1] + w[2] * x - w[0] * z, d[2] + w[0] * y - w[1] * x
 
