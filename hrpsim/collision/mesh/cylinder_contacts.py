@@ -73,8 +73,8 @@ _SAME_PLACE = 1.0 - 1e-8
 @inner_kernel
 def meet_cylinder(polyhedra, m, side: int, candidates) -> None:
     """Add the contacts of a mesh with a cylinder, the own solid of a side: walk the mesh's tree."""
-    near = m.near
-    box = polyhedra.nodes[polyhedra.solids[m.solid[side]].root]
+    near, solid = m.near, polyhedra.solids[m.solid[side]]
+    box = polyhedra.nodes[solid.root]
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[1 - side]].root
     waiting = 1
@@ -82,13 +82,22 @@ def meet_cylinder(polyhedra, m, side: int, candidates) -> None:
         waiting -= 1
         node = polyhedra.nodes[stack[waiting, 0]]
         apart = boxes_apart(m, box, node) if side == SIDE_A else boxes_apart(m, node, box)
-        if apart > near:
+        if apart > near or _clears_axis(m, side, node, near + solid.cylinder_radius):
             continue
         if node.child < 0:
             _meet_triangle(polyhedra, m, candidates, side, node.triangle)
             continue
         stack[waiting, 0], stack[waiting + 1, 0] = node.child, node.child + 1
         waiting += 2
+
+
+@inner_kernel
+def _clears_axis(m, side: int, node, distance: float) -> bool:
+    """Return whether the box of a node is certainly further from the axis than a distance [m]."""
+    R, t, c, h = m.R[side], m.t[side], node.center, node.half
+    x, y, _ = transposed_times(R, c[0] - t[0], c[1] - t[1], c[2] - t[2])
+    reach = distance + math.sqrt(h[0] * h[0] + h[1] * h[1] + h[2] * h[2])
+    return x * x + y * y > reach * reach
 
 
 @inner_kernel
@@ -332,7 +341,7 @@ def _turn_across(m, x, y, z, dx, dy, dz):
     return True
 
 
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
+@inner_kernel
 def _begin(x, y, z, dx, dy, dz, radius, way):
     """Return a direction (c, s) in the plane of a rim, from its middle, near a line x + t d.
 
