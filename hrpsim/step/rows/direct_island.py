@@ -37,6 +37,7 @@ def solve_direct_island(s, tolerance):
     has_cones = rows[island_rows[island.first]].quantity != DISPLACEMENT
     before = island.sweeps if island.slips else 0
     limit = allowed_sweeps(island, settings) - before if has_cones else settings.sweep_limit
+    s.direct.leeway[0] = settings.slop / settings.time_step
     rounds, factorisations, stats.direct_work, finished = solve_coupled(
         rows,
         counts.row_count,
