@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from world.linkages import LINKAGES, bennett
+from world.linkages import LINKAGES, bennett, peaucellier
 from world.scenes import show
 
 from hrpsim import Box, World
@@ -44,6 +44,16 @@ def test_the_error_of_a_linkage_is_of_second_order():
     assert errors[0] > 3.5 * errors[1] > 3.5**2 * errors[2] > 0.0
 
 
+def test_a_linkage_whose_rods_touch_is_jammed():
+    """Law: rigid spheres stop the motor. The corner stays on its line, and nothing moves on."""
+    linkage = peaucellier(radius=0.01)
+    error, opening, _ = followed(linkage, 1400)
+    moved = max(np.abs(rod.v).max() for rod in linkage.rods.values())
+    show("jammed: error, opening [m], speed [m/s]", error, opening, moved)
+    assert linkage.world.contacts
+    assert error < 1e-8 and opening < 1e-8 and moved < 1e-6
+
+
 @pytest.mark.parametrize("apart", [1e-7, 1e-3])
 def test_fixings_that_disagree(apart):
     """Law: two rigid fixings agree on the place between theirs, up to the slop of 1e-6 m.
@@ -56,7 +66,7 @@ def test_fixings_that_disagree(apart):
     for x in (0.0, apart):
         world.connect(None, box, frame_a=((x, 0, 1), (0, 0, 0, 1)), frame_b=own)
     world.step(300)
-    assert box.position[0] == pytest.approx(0.5 * apart, rel=1e-3)
+    assert box.position[0] == pytest.approx(0.5 * apart, rel=5e-3)
     assert world.stats.converged == (apart < 1e-6)
     if apart < 1e-6:
         held = sum(connection.force for connection in world.connections.values())

@@ -25,9 +25,10 @@ from hrpsim.constraints.solver_table import DIRECT, NEWTON, PENALTY, SPLIT
 from hrpsim.constraints.tendon_rows import mark_tendon_bodies, write_driven_tendons
 from hrpsim.dynamics.constraint_bodies import number_constraint_bodies
 from hrpsim.dynamics.response import constrained_responses, constrained_velocities
-from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
+from hrpsim.step.rows.newton_island import BY_DIRECT, steps_by_newton
 from hrpsim.step.scene.islands import find_islands
 from hrpsim.step.scene.records import (
     RK4,
@@ -202,8 +203,16 @@ def write_tendons(s, used):
 
 @inlined_kernel
 def assemble_direct(s):
-    """Write the direct solver's system, if any row is for it."""
-    stats = s.step_stats[0]
+    """Write the direct solver's system, if any row is for it.
+
+    Where its rows with all others of their island were solved together in the last step, they are
+    again.
+    """
+    stats, k = s.step_stats[0], s.counts[0].direct_island
+    if k >= 0:
+        island = s.islands.ranges[k]
+        if steps_by_newton(s.collision.contacts, s.rows, island) == BY_DIRECT:
+            make_direct(s.rows, island)
     for number in range(s.counts[0].row_count):
         solver = s.rows.rows[number].solver
         stats.direct_rows += 1 if solver == DIRECT else 0
@@ -212,6 +221,15 @@ def assemble_direct(s):
     if stats.direct_rows + stats.split_rows == 0:
         return DONE
     return write_direct_system(s)
+
+
+@inner_kernel
+def make_direct(rows, island):
+    """Make all rows of an island the direct solver's."""
+    for k in range(island.first, island.end):
+        first = rows.island_rows[k]
+        for number in range(first, first + (3 if k < island.contact_end else 1)):
+            rows.rows[number].solver = DIRECT
 
 
 @lazy_kernel(brings=("solve_direct_island",))
