@@ -167,6 +167,11 @@ def locked(world, robot):
     robot.drive(names[3:5], 0.1, force_limit=1e3)
 
 
+def locked_softly(world, robot):
+    locked(world, robot)
+    robot.set_constraint("lock", compliance=1e-3, damping_time=0.003)
+
+
 def weak(world, robot):
     robot.command(positions=robot.joint_positions + 1.0)
 
@@ -187,9 +192,11 @@ def at_limits(compliance):
     return put
 
 
-@pytest.mark.quick_cases("dry", "locked", "*put0")
+@pytest.mark.quick_cases("dry", "locked", "locked_softly", "*put0")
 @pytest.mark.parametrize(
-    "change", [dry, locked, weak, at_limits(0.0), at_limits(1e-3)], ids=lambda f: f.__qualname__
+    "change",
+    [dry, locked, locked_softly, weak, at_limits(0.0), at_limits(1e-3)],
+    ids=lambda f: f.__qualname__,
 )
 def test_joints_with_friction_locks_motors_and_limits(change):
     """Law: A with rows of joints; locked joints, saturated actuators."""

@@ -160,7 +160,8 @@ class StepDerivatives:
             self.refused += self.connections.refused
             w.balance[BY_Q][:] += self.connections.force_changes
             w.linear[:] += self.connections.force_changes
-            self.count += self.connections.add_to(w.held[self.count :], w.target[self.count :])
+            rest = slice(self.count, None)
+            self.count += self.connections.add_to(w.held[rest], w.target[rest], w.responses[rest])
             self._corrects = self._corrects or self.connections.corrects_errors
         self.held, self.released = w.held[: self.count], _NO_NUMBERS
 
