@@ -285,6 +285,7 @@ def recall_impulses(counts, collision):
                 copy_penalty(previous[j].penalty, contact.penalty)
                 copy_drift(previous[j].drift, contact.gap, contact.drift)
                 contact.slipping, contact.by_newton = previous[j].slipping, previous[j].by_newton
+                contact.late = previous[j].late
                 is_new = False
                 break
             j += 1
@@ -295,6 +296,7 @@ def recall_impulses(counts, collision):
             contact.axis_angle = 0.5 * math.pi * _uniform(counts.born_count + new)
             contact.penalty.phase, contact.penalty.softening = 0, 1.0
             contact.drift.has_slipped = contact.slipping = contact.by_newton = 0
+            contact.late = 0.0
             new += 1
     return new
 

@@ -90,6 +90,7 @@ CONTACT = np.dtype(
         ("impact_impulse", "f8", (3,)),  # the part of it by impacts [Ns]
         ("gap_offset", "f8"),  # change of the gap of its row by impacts within the step [m]
         ("push_out", "f8"),  # displacement to its position of rest within the step [m]
+        ("late", "f8"),  # in a step of euler: how deep it was when its spring began [m]
         ("penalty", _PENALTY),
         ("stiffness", "f8"),  # [N/m]
         ("damping", "f8"),  # [Ns/m]
