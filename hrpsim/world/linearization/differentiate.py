@@ -139,7 +139,7 @@ def contact_derivatives(s, w, search, body_count):
 
     Writes `geometry` (contacts, 2, 7, 6); the second index is the body, a or b, the last one its
     twist about the origin of its tree. `found` (contacts, 2) counts the differences of 12 searches
-    that tell the derivative: all 12, or the contact is near another side.
+    that give the derivative: all 12, or the contact is near another side.
 
     Args:
         s: scene after the step, whose contacts these are.
@@ -162,7 +162,7 @@ def contact_derivatives(s, w, search, body_count):
         _displace(w.poses[i], 3, 0.0, w.moved[i])
 
 
-@inner_kernel  # many parameters: which search of which body
+@inner_kernel
 def _differentiate_search(s, w, search, pairs, body, axis, step):
     """Write differences by one twist of a body; return how much the largest of them bends.
 

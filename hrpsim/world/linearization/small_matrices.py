@@ -8,7 +8,7 @@ import math
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import copy_vector
 
-_EXACT = 1e-7  # share of a row below which differences of squares do not tell what remains
+_EXACT = 1e-7  # share of a row below which a difference of squares is rounding
 _SINGULAR = 1e-12  # share of the largest pivot from which on the others are rounding
 
 
