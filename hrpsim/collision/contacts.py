@@ -19,6 +19,7 @@ from hrpsim.jit.reference import Reference
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 from hrpsim.spatial.vector import matrix_times, point_velocity
 
+_NO_DEPTH = 1e-12  # of a body that does not press its springs [m]
 # Margin beyond the largest gap of contacts, at which shapes certainly have none [m].
 _ROUNDING = 1e-9
 
@@ -109,6 +110,7 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
     """
     margin, dt, count = settings.contact_margin, settings.time_step, 0
     work = collision.manifold[0]
+    work.spring_count = previous_count if lazy_kernels[0].write_penalties != 0 else 0
     for c in range(pair_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
@@ -184,6 +186,7 @@ def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, pr
     )
     move_solid_pair(work.spin, work.drift, m)
     m.near, m.calm, m.time_step = near, margin, time_step
+    m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     if m.count > MAX_POINTS:
         _recall_points(collision.previous, previous_count, number_a, number_b, m)
@@ -200,7 +203,26 @@ def drop_impossible(forest, kinematics, collision, pair, count, time_step):
     nearby = a.body if a.body >= 0 else b.body
     reference = kinematics[forest.bodies[nearby].root].origin
     _find_motion(forest, kinematics, reference, a.body, b.body, work)
+    work.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     return drop_hidden(a, b, count, work, time_step)
+
+
+@inner_kernel
+def _sink(previous, count: int, body_a: int, body_b: int):
+    """Return how deep two bodies were in springs, one and the other, in the last step [m].
+
+    The springs are those of penalty contacts; a body that has some without pressing them is counted
+    with a depth of next to nothing.
+    """
+    sink = 0.0
+    for body in (body_a, body_b):
+        deepest = 0.0
+        for k in range(count):
+            spring = previous[k]
+            if spring.stiffness > 0.0 and (spring.body_a == body or spring.body_b == body):
+                deepest = max(deepest, -spring.gap, _NO_DEPTH)
+        sink += deepest if body >= 0 else 0.0
+    return sink
 
 
 @inner_kernel

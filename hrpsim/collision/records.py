@@ -109,6 +109,8 @@ MANIFOLD = np.dtype(
         ("p_b", "f8", (3,)),
         ("spin", "f8", (3,)),  # of a against b [rad/s]
         ("drift", "f8", (3,)),  # of a's point at the reference against b's [m/s]
+        ("spring_count", "i8"),  # contacts of the last step among which are springs; 0: no springs
+        ("sink", "f8"),  # how deep springs have let both bodies sink in others; 0: no springs [m]
         ("point", "f8", (MAX_MESH_POINTS, 3)),
         ("normal", "f8", (MAX_MESH_POINTS, 3)),
         ("gap", "f8", (MAX_MESH_POINTS,)),

@@ -12,7 +12,6 @@ import math
 import numpy as np
 
 from hrpsim.constraints.friction_laws import (
-    OF_SPRINGS,
     friction_axes,
     is_isotropic,
     law_in_step,
@@ -165,7 +164,7 @@ def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, respo
     slides = slip > settings.slip_threshold
     contact.slides = 1 if slides else 0
     normal.friction = pair.kinetic if slides else pair.static
-    law = OF_SPRINGS if normal.solver == PENALTY else law_in_step(settings.friction_model, slides)
+    law = law_in_step(settings.friction_model, slides)
     normal.friction_model = law
     if is_isotropic(law):
         _share_largest_mass(x, y)

@@ -27,6 +27,7 @@ from hrpsim.collision.primitives.hidden_sides import (
     FLUSH_SHARE,
     ON_FACE,
     SIDEWAYS,
+    depth_in_springs,
     passes_over,
     span_a_patch,
 )
@@ -179,13 +180,18 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
             if x * x + y * y + z * z == 0.0:
                 continue
             plane = _plane_of_face(polyhedra, m, found, own, k, x, y, z)
-            height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -tolerance)
-            if height < -tolerance:
+            flush = tolerance
+            if m.sink > 0.0:
+                vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
+                along = sign * (vx * x + vy * y + vz * z)
+                flush += depth_in_springs(m.sink, along, m.time_step)
+            height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -flush)
+            if height < -flush:
                 continue
             vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
             if passes_over(
                 found.gap, n[0], n[1], n[2], on_face, height, sign * x, sign * y, sign * z,
-                vx, vy, vz, m.time_step, tolerance,
+                vx, vy, vz, m.time_step, flush,
             ):  # fmt: skip
                 return True
     return False
@@ -199,7 +205,7 @@ def take_out_hidden(polyhedra, m, candidates):
     radius = polyhedra.solids[m.solid[0]].cylinder_radius
     is_round = max(radius, polyhedra.solids[m.solid[1]].cylinder_radius) > 0.0
     like = ON_FACE if is_round else LIKE
-    patch = _find_patch(m, candidates, like)
+    patch = m.sink == 0.0 and _find_patch(m, candidates, like)
     for k in range(m.count):
         found = candidates[k]
         if patch and cosine_of_normals(found, candidates[0]) > like:

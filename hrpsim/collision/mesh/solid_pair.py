@@ -59,6 +59,7 @@ SOLID_PAIR = np.dtype(
         ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
         ("polytope", POLYTOPE),  # within the difference of two convex solids
         ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim
+        ("sink", "f8"),  # how deep springs have let both bodies sink in others; 0: no springs [m]
         ("memory_count", "i8"),  # of contacts that the two solids had in the last step,
         ("memory_feature", "i8", (MAX_MESH_POINTS,)),
         ("memory_load", "f8", (MAX_MESH_POINTS,)),  # and the normal impulses of these [Ns]
@@ -97,7 +98,7 @@ def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
     """
     m.solid[0], m.solid[1] = solid_a, solid_b
     m.count = m.memory_count = 0
-    m.rim = math.inf
+    m.rim, m.sink = math.inf, 0.0
     for side in range(2):
         m.rounding[side] = 0.0
         if m.solid[side] >= 0:

@@ -8,7 +8,8 @@ normal between them points sideways; but the box cannot come against that side w
 plane of the tile's top. So a contact counts only if the shapes overlap, by more than a tolerance,
 along the normals of all other faces there when they would meet: the test of separating axes for
 moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes, 1999), with shapes
-that are flush taken as apart.
+that are flush taken as apart. A body on penalty springs sinks in what bears it. It is flush with a
+face if it is no deeper in that face than in the others.
 """
 
 import numpy as np
@@ -54,8 +55,8 @@ def may_hide_sides(a, b, count, work):
     """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
 
     It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
-    A round shape overlaps all around its contact with a face. Its contacts of different normals
-    span no patch.
+    On springs a patch may be as narrow as the body is deep. A round shape overlaps all around its
+    contact with a face. Its contacts of different normals span no patch.
     """
     if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
@@ -69,7 +70,9 @@ def may_hide_sides(a, b, count, work):
         return (b.kind == BOX or b.kind == CYLINDER) and not _is_on_face(b, work.R_b, n)
     if b.kind == SPHERE or b.kind == CAPSULE:
         return not _is_on_face(a, work.R_a, n)
-    return count < 3 or not span_a_patch(work.point[0], work.point[1], work.point[2], n)
+    if count < 3 or work.spring_count > 0:
+        return True
+    return not span_a_patch(work.point[0], work.point[1], work.point[2], n)
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
@@ -97,6 +100,16 @@ def passes_over(
     if cosine < SIDEWAYS:
         return separation <= tolerance or approach * time_step > gap - tolerance
     return gap > 0.0 and (approach + along * cosine) * time_step > gap
+
+
+@inlined_kernel
+def depth_in_springs(sink: float, along: float, time_step: float):
+    """Return how deep a body may be in a face that bears it by springs until the step ends [m].
+
+    It was `sink` deep in other such faces at the start of the last step, and moves by `along` [m/s]
+    out of this one.
+    """
+    return sink + 2.0 * time_step * max(-along, 0.0)
 
 
 @inner_kernel
@@ -139,14 +152,17 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
         apart = x * tx + y * ty + z * tz
         apart -= surface_reach(a.kind, a.size, work.R_a, x, y, z)
         apart -= surface_reach(b.kind, b.size, work.R_b, x, y, z)
-        if apart < -tolerance:
+        if apart < -tolerance and work.sink == 0.0:
             continue
         if face < 3:
             vx, vy, vz = _velocity_of_core(work, k, a, work.R_a, 1.0)
         else:
             vx, vy, vz = _velocity_of_core(work, k, b, work.R_b, -1.0)
-        if passes_over(
-            work.gap[k], n[0], n[1], n[2], on_face, apart, x, y, z, vx, vy, vz, time_step, tolerance
+        flush = tolerance
+        if work.sink > 0.0:
+            flush += depth_in_springs(work.sink, vx * x + vy * y + vz * z, time_step)
+        if apart >= -flush and passes_over(
+            work.gap[k], n[0], n[1], n[2], on_face, apart, x, y, z, vx, vy, vz, time_step, flush
         ):
             return True
     return False
@@ -156,7 +172,7 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
 def drop_hidden(a, b, count, work, time_step):
     """Drop the contacts of two shapes without a mesh that a face makes impossible; count the rest.
 
-    work.spin and work.drift are the motion of a relative to b.
+    work.spin and work.drift are the motion of a relative to b, work.sink its depth in springs.
     """
     tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
     kept = np.int64(0)
