@@ -7,7 +7,12 @@ import math
 
 import numpy as np
 
-from hrpsim.collision.manifold import collide_convex, collide_simple
+from hrpsim.collision.manifold import (
+    collide_box_and_plane,
+    collide_convex,
+    collide_simple,
+    is_box_and_plane,
+)
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.mesh_contacts import find_candidates
 from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
@@ -125,13 +130,17 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
             found = meet_meshes(
                 lazy_kernels, forest, kinematics, collision, c, near, margin, dt, previous_count
             )
+        elif is_box_and_plane(a.kind, b.kind):
+            found = collide_box_and_plane(
+                a.kind, a.size, work.R_a, work.p_a, b.size, work.R_b, work.p_b, near, work
+            )
         elif min(a.kind, b.kind) > SPHERE:
             found = meet_convex(
                 lazy_kernels, collision.manifold, collision.shapes, number_a, number_b, near
             )
         else:
-            found = collide_simple(
-                a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
+            found = meet_simple(
+                lazy_kernels, collision.manifold, collision.shapes, number_a, number_b, near
             )
         if may_hide_sides(a, b, found, work):
             found = drop_impossible(lazy_kernels, forest, kinematics, collision, c, found, dt)
@@ -166,6 +175,18 @@ def meet_convex(manifold, shapes, number_a, number_b, near):
     """Write the contacts of two boxes, capsules or cylinders; return how many."""
     a, b, work = shapes[number_a], shapes[number_b], manifold[0]
     return collide_convex(
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
+    )
+
+
+@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0))
+def meet_simple(manifold, shapes, number_a, number_b, near):
+    """Write the contacts of two shapes of which one is a plane or a sphere; return how many.
+
+    Those of a box and a plane, which every robot on level feet has, are found without this kernel.
+    """
+    a, b, work = shapes[number_a], shapes[number_b], manifold[0]
+    return collide_simple(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
     )
 

@@ -29,10 +29,11 @@ from hrpsim.step.motion.unconstrained_motion import find_acceleration
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import restore_start, save_start
 from hrpsim.step.rows.constrain import (
+    asks_for_correction,
     constrain,
     keep_worst,
     remember_impulses,
-    solve_position_correction,
+    solve_displacement,
 )
 from hrpsim.step.rows.constraint_wrenches import forget_impact_impulses
 from hrpsim.step.rows.joint_friction import (
@@ -310,7 +311,10 @@ def integrate(s):
     else:
         integrate_euler(s)
     if s.counts[0].row_count > 0:
-        if solve_position_correction(s):
+        if asks_for_correction(s):
+            status = solve_displacement(s)
+            if status != DONE:
+                return status
             correct_positions(settings, s.forest, s.q, s.work)
             if settings.integrator == RK4:
                 remember_gaps(settings, s.counts[0], s.collision.contacts, s.constrained, s.rows)

@@ -30,7 +30,7 @@ _MOST_AT_ONCE = 2**62
 # first step, in the order of use. The step itself, which takes as long as those, and the kernels
 # of robots are compiled here.
 _ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
-_COMPILED_AHEAD = (*_ALWAYS_USED, "solve_by_newton_method")
+_COMPILED_AHEAD = (*_ALWAYS_USED, "solve_displacement", "solve_by_newton_method")
 
 
 def expect_steps() -> None:
