@@ -97,9 +97,9 @@ def test_speed_and_height_stay_over_tiles_that_are_meshes(body, speed):
 
 
 @pytest.mark.quick_cases("None-Box-box", "None-mesh_tile-box")
-@pytest.mark.parametrize("body", ["box", "sole", "mesh", "compound", "upright cylinder", "ball"])
+@pytest.mark.parametrize("body", ["box", "sole", "mesh", "compound", "upright cylinder"])
 @pytest.mark.parametrize("make", [Box, mesh_tile], ids=["Box", "mesh_tile"])
-@pytest.mark.parametrize("stiffness", [None, 1e4, 1e5])
+@pytest.mark.parametrize("stiffness", [None, 1e5])
 def test_speed_stays_on_springs_that_let_it_sink(stiffness, make, body):
     """Law: what lies as deep in all tiles does not meet their sides. Unequal loads tilt it."""
 
