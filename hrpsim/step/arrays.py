@@ -24,6 +24,7 @@ from hrpsim.kinematics.forward import KINEMATICS
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import DirectSystem
 from hrpsim.solvers.newton.newton_problem import NewtonSystem
+from hrpsim.step.audit.records import Audit
 from hrpsim.step.continuous.records import Continuous
 from hrpsim.step.impacts.records import Impacts
 from hrpsim.step.motion.records import SPIN, Momentum, Rk4
@@ -141,6 +142,7 @@ class Scene(NamedTuple):
     momentum: Momentum = part(Momentum)
     continuous: Continuous = part(Continuous)
     impacts: Impacts = part(Impacts)
+    audit: Audit = part(Audit)
     direct: DirectSystem = part(DirectSystem, "the system of the direct solver, its factors")
     newton: NewtonSystem = part(NewtonSystem, "the problem of an island for Newton's method")
     newton_part: NewtonSystem = part(NewtonSystem, "the problem of a cluster of that island")

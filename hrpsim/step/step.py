@@ -14,6 +14,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.audit.audit_energy import audit_energy
 from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
 from hrpsim.step.continuous.fast_motion import check_motion
 from hrpsim.step.continuous.speculative_contacts import forget_speculative_contacts
@@ -120,6 +121,8 @@ def step(s):
         status = integrate(s)
     if status == DONE:
         store_for_next_step(s)
+        if s.settings[0].audit:
+            audit_energy(s)
         return detect_rest(s)
     restore_start(s, status)
     return status

@@ -36,6 +36,7 @@ SETTINGS = np.dtype(
         ("skin", "f8"),  # distance shapes may move before pairs are listed again [m]
         ("projection", "i8"),  # whether the errors of rigid connections are projected to 0
         ("continuous", "i8"),  # whether fast shapes pass through nothing
+        ("audit", "i8"),  # whether the energy of each step is audited
         *CONTACT_PARAMETERS,
         ("rest_steps", "i8"),  # how long a free body is at rest before it may sleep; 0: none does
     ]
