@@ -3,13 +3,13 @@
 
 """The balance of energy of a step, island by island, and its rise within a second.
 
-balance = change of kinetic, potential and elastic energy - work of inputs - position corrections.
+balance = change of kinetic, potential and elastic energy - work of inputs - lifting corrections.
 
 Forces of constraints do no work together, friction and dampers take energy. So the balance is not
 positive in exact mechanics. Its positive part is energy that the step created. The energy that an
 integrator gives back later swings about zero, so a body is reported by the rise of the sum of the
-balances within a second. Position corrections move what was placed inside something else, which
-lifts it: they are counted apart.
+balances within a second. Position corrections lift what was placed inside something else. That
+energy is counted apart. Corrections that lower bodies take back what the last step gave.
 """
 
 from hrpsim.constraints.displacement import asks_for_displacement
@@ -107,13 +107,18 @@ def _sum_islands(s):
             continue
         island = trees[representative_of(s.islands.trees, i)]
         change = tree.kinetic + tree.potential + tree.elastic - tree.before
-        island.island_balance += change - tree.work - tree.corrected
+        island.island_balance += change - tree.work
+        if representative_of(s.islands.trees, i) != i:
+            island.corrected += tree.corrected
         island.island_kinetic += tree.kinetic
         island.island_throughput += tree.throughput
         island.island_mass += tree.mass
         totals.work += tree.work
-        totals.corrected += tree.corrected
     for i in range(trees.shape[0]):
+        if bodies[i].root == i and representative_of(s.islands.trees, i) == i:
+            lifted = max(trees[i].corrected, 0.0)
+            trees[i].island_balance -= lifted
+            totals.corrected += lifted
         totals.created += max(trees[i].island_balance, 0.0)
         totals.dissipated += max(-trees[i].island_balance, 0.0)
     totals.total_work += totals.work
@@ -146,6 +151,8 @@ def _find_rises(s):
             throughput += tree.throughputs[k]
         scale = kinetic + throughput + 0.5 * island.island_mass * speed * speed
         rise = tree.balance - least
+        if s.clock[0] < steps:
+            continue  # what starts from rest has next to no kinetic energy yet
         fraction = rise / scale if scale > 0.0 else 0.0
         tree.gain, tree.gain_fraction = max(tree.gain, rise), max(tree.gain_fraction, fraction)
         if fraction > REPORTED_GAIN and tree.report == QUIET:

@@ -30,7 +30,7 @@ AUDITED = np.dtype(
         ("before", "f8"),  # all three at the start of the step
         ("work", "f8"),  # of inputs in the step
         ("throughput", "f8"),  # sum of the sizes of the inputs' works
-        ("corrected", "f8"),  # by position corrections in the step
+        ("corrected", "f8"),  # by position corrections; at a representative its island's
         # of the island, at its representative
         ("island_balance", "f8"),  # what no input explains
         ("island_kinetic", "f8"),

@@ -30,7 +30,7 @@ class EnergyFlow:
         work: of actuators, motors, driven connections and users' wrenches.
         created: what the steps added without a cause. The energy of a step swings about its mean,
             so `dissipated` gives most of it back in the steps that follow.
-        dissipated: what friction, dampers, impacts and the integrator took.
+        dissipated: what friction, dampers, impacts, the integrator and corrections took.
         corrected: what position corrections added, which lift bodies out of others.
     """
 
