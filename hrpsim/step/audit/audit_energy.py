@@ -9,7 +9,8 @@ Forces of constraints do no work together, friction and dampers take energy. So 
 positive in exact mechanics. Its positive part is energy that the step created. The energy that an
 integrator gives back later swings about zero, so a body is reported by the rise of the sum of the
 balances within a second. Position corrections lift what was placed inside something else. That
-energy is counted apart. Corrections that lower bodies take back what the last step gave.
+energy is counted apart. Corrections that lower bodies take back what the last step gave. What has
+inputs is not reported: their work has an error of second order.
 """
 
 from hrpsim.constraints.displacement import asks_for_displacement
@@ -155,7 +156,7 @@ def _find_rises(s):
             continue  # what starts from rest has next to no kinetic energy yet
         fraction = rise / scale if scale > 0.0 else 0.0
         tree.gain, tree.gain_fraction = max(tree.gain, rise), max(tree.gain_fraction, fraction)
-        if fraction > REPORTED_GAIN and tree.report == QUIET:
+        if fraction > REPORTED_GAIN and throughput == 0.0 and tree.report == QUIET:
             tree.report = DUE
             s.audit.totals[0].due_count += 1
 

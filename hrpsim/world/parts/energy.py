@@ -52,7 +52,8 @@ class EnergyBalance:
         last_step: balance of the last step in which anything moved.
         since_reset: sum over the steps since the world was made or last reset.
         largest_gain: largest rise of the balance within a second since then, per kinetic energy in
-            that second and work of inputs in it. From 1e-3 on there is a ModelWarning.
+            that second and work of inputs in it. From 1e-3 on a ModelWarning names a body without
+            inputs. The work of inputs has an error of second order.
         gaining: name of the robot or body with that rise, "" if there was none.
     """
 
@@ -92,8 +93,10 @@ def energy_of(scene: Scene, entities: Sequence[Entity]) -> EnergyBalance | None:
     )
 
 
-def warn_of_gains(scene: Scene, entities: Sequence[Entity], integrator: str, stacklevel: int):
-    """Warn once of each body that gained energy within a second, by a ModelWarning."""
+def warn_of_gains(
+    scene: Scene, entities: Sequence[Entity], integrator: str, stacklevel: int
+) -> None:
+    """Warn once of each body that gained energy within a second without any input."""
     trees, totals = scene.audit.trees, scene.audit.totals
     if not totals["due_count"][0]:
         return
@@ -103,14 +106,12 @@ def warn_of_gains(scene: Scene, entities: Sequence[Entity], integrator: str, sta
     first, time_step = trees[due[0]], float(scene.settings["time_step"][0])
     owners = list(dict.fromkeys(_owner(entities, int(body)) for body in due))
     kind = "robot" if isinstance(owners[0], Robot) else "body"
-    cause = "beyond the work of its inputs" if first["throughputs"].any() else "without any input"
-    kinetic = float(first["largest_kinetic"].max())
     others = ", ".join(repr(one.name) for one in owners[1 : 1 + _MOST_NAMES])
     more = ", ..." if len(owners) > 1 + _MOST_NAMES else ""
     warnings.warn(
-        f"{kind} {owners[0].name!r} gained {first['gain']:.3g} J within 1 s, {cause}, beside "
-        f"{kinetic:.3g} J of kinetic energy{f' (with it {others}{more})' if others else ''}: "
-        f"{_remedy(integrator, time_step)}",
+        f"{kind} {owners[0].name!r} gained {first['gain']:.3g} J within 1 s, "
+        f"{100.0 * first['gain_fraction']:.2g} % of its kinetic energy, without any input"
+        f"{f' (with it {others}{more})' if others else ''}: {_remedy(integrator, time_step)}",
         ModelWarning,
         stacklevel=stacklevel,
     )
