@@ -272,6 +272,16 @@ def test_only_the_body_that_gains_is_named():
     assert "hanging" not in texts[0] and "sliding" not in texts[0]
 
 
+def test_a_body_with_inputs_is_measured_and_not_reported():
+    """A weight that a slider lifts in `euler`: no warning, the gain is in the statistics."""
+    world = World(integrator="euler", audit=True)
+    lifted = world.add_body(Box((0.1, 0.2, 0.3)), 1.0, (0.3, 0.0, 1.0), name="lifted")
+    connection = world.connect(lifted, None, "slider", axis=(0.0, 0.0, 1.0))
+    connection.drive("z", 0.5, 40.0)
+    assert silent(world, 0.5) > 0.0
+    assert world.stats.energy.gaining == "lifted"
+
+
 def test_worlds_of_a_batch_are_audited():
     """Each world has its own balance, that of the world alone; the calling thread warns."""
     alone = pendulum("euler")
