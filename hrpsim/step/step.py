@@ -322,7 +322,9 @@ def integrate(s):
             if settings.integrator == RK4:
                 remember_gaps(settings, s.counts[0], s.collision.contacts, s.constrained, s.rows)
         if settings.projection:
-            project_connections(s)
+            status = project_connections(s)
+            if status != DONE:
+                return status
     if not within_limits(s.q, s.velocity):
         return DIVERGED
     status = DONE
