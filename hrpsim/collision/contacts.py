@@ -327,6 +327,7 @@ def recall_impulses(counts, collision):
                 contact.axis_angle = previous[j].axis_angle
                 copy_penalty(previous[j].penalty, contact.penalty)
                 copy_drift(previous[j].drift, contact.gap, contact.drift)
+                find_changes(previous[j], contact)
                 contact.slipping, contact.by_newton = previous[j].slipping, previous[j].by_newton
                 contact.late = previous[j].late
                 is_new = False
@@ -351,6 +352,16 @@ def copy_penalty(kept, penalty_out):
     for r in range(3):
         penalty_out.anchor_a[r], penalty_out.anchor_b[r] = kept.anchor_a[r], kept.anchor_b[r]
         penalty_out.slip[r] = kept.slip[r]
+
+
+@inlined_kernel
+def find_changes(before, contact_out):
+    """Write by how much the point and the normal of a contact changed in a step."""
+    for r in range(3):
+        contact_out.moved_a[r] = contact_out.point_a[r] - before.point_a[r]
+        contact_out.moved_b[r] = contact_out.point_b[r] - before.point_b[r]
+        contact_out.turned[r] = contact_out.normal[r] - before.normal[r]
+        contact_out.bend_before[r] = before.bend[r]
 
 
 @inlined_kernel

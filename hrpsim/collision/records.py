@@ -97,6 +97,11 @@ CONTACT = np.dtype(
         ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
         ("slipping", "i8"),  # for how many steps it has slipped more slowly
         ("drift", _DRIFT),
+        ("moved_a", "f8", (3,)),  # change of `point_a` since the last step; as the next: not if new
+        ("moved_b", "f8", (3,)),  # [m]
+        ("turned", "f8", (3,)),  # change of `normal`
+        ("bend", "f8", (3,)),  # change of its velocity to the end of the step [m/s]
+        ("bend_before", "f8", (3,)),  # in the last step
     ]
 )
 

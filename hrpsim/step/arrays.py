@@ -69,6 +69,7 @@ class Work(NamedTuple):
         "inertia that loaded connections add: xx, yy, zz, xy, xz, yz", "f8", Axis.BODY, 6
     )
     directions: np.ndarray = array("normal and tangents of a contact", "f8", 3, 3)
+    orientation: np.ndarray = array("of a body that turns on", "f8", 4)
     placed_connection: np.ndarray = array(
         "the connection whose rows are written", PLACED_CONNECTION, 1
     )
@@ -137,7 +138,7 @@ class Scene(NamedTuple):
     rests: np.ndarray = state(
         "each body: its rest, whether it may sleep", REST, Axis.BODY, carries=()
     )
-    spins: np.ndarray = array("each body: how it turns by the midpoint rule", SPIN, Axis.BODY)
+    spins: np.ndarray = array("each body: how it turns in an rk4 step", SPIN, Axis.BODY)
     rk4: Rk4 = part(Rk4)
     momentum: Momentum = part(Momentum)
     continuous: Continuous = part(Continuous)

@@ -23,7 +23,8 @@ from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
 from hrpsim.step.integrate import correct_positions, integrate_euler, integrate_rk4, within_limits
 from hrpsim.step.motion.actuators import begin_drives, revise_drives, store_drives
-from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration, remember_moments
+from hrpsim.step.motion.half_turns import drift_with_free_bodies
+from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration
 from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.motion.unconstrained_motion import find_acceleration
@@ -148,7 +149,10 @@ def forward_kinematics(s):
     Writes: kinematics, q, work.
     """
     if s.settings[0].integrator == SEMI_IMPLICIT:
-        drift_to_middle(s)
+        if s.lazy_kernels[0].drift_with_free_bodies != 0:
+            drift_with_free_bodies(s)
+        else:
+            drift_to_middle(s)
     else:
         copy_vector(s.velocity, s.work.velocity_middle)
     place_bodies(s.forest, s.q, s.kinematics, s.work)
@@ -349,8 +353,6 @@ def store_for_next_step(s):
         s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows
     )
     remember_acceleration(s.work, s.past_accelerations)
-    if s.lazy_kernels[0].turn_freely != 0:
-        remember_moments(s.forest, s.past_accelerations, s.connections, s.spins)
     impulses, dt = s.joint_impulses[:, VELOCITY_LIMIT - LOWER_LIMIT], s.settings[0].time_step
     advance_targets(s.forest, s.velocity, impulses, dt, s.work.applied, s.control)
     if s.lazy_kernels[0].store_drives != 0:

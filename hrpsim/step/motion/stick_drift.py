@@ -192,7 +192,7 @@ def remember_gaps(settings, counts, contacts, constrained, rows):
 @inlined_kernel
 def _is_predicted(turns, body):
     """Return whether a body's rotation in this step was the predicted one, without slip."""
-    return body >= 0 and turns[body].midpoint_predicted != 0
+    return body >= 0 and turns[body].predicted != 0
 
 
 @inner_kernel

@@ -10,6 +10,7 @@ from hrpsim.constraints.connection_rows import (
     mark_connection_bodies,
     write_connection_rows,
 )
+from hrpsim.constraints.contact_bending import bend_contact_rows
 from hrpsim.constraints.contact_rows import (
     contact_response_space,
     mark_contact_bodies,
@@ -35,6 +36,7 @@ from hrpsim.step.scene.records import (
     SEMI_IMPLICIT,
     has_anticipated_contacts,
     has_connections,
+    has_free_rotation,
     has_tendons,
 )
 from hrpsim.step.scene.status import (
@@ -118,6 +120,8 @@ def _write_rows(s):
             s.forest, s.kinematics, s.velocity, counts.constrained_count, s.constrained
         )
     used = write_contact_rows(s, _lead(settings))
+    if s.lazy_kernels[0].bend_contacts != 0:
+        bend_contacts(s)
     if s.lazy_kernels[0].write_penalties != 0:
         status = write_penalties(s)
         if status != DONE:
@@ -165,6 +169,19 @@ def find_constrained_motion(s):
     return DONE
 
 
+@inlined_kernel
+def _bend_time(settings):
+    """Return the time from where the rows of a step are linear to its end [s]."""
+    return settings.time_step * (0.5 if settings.integrator == SEMI_IMPLICIT else 1.0)
+
+
+@lazy_kernel(used=has_free_rotation)
+def bend_contacts(s):
+    """Make the rows of contacts of free bodies that turn hold their velocity at the step's end."""
+    bend_contact_rows(s, _bend_time(s.settings[0]))
+    return DONE
+
+
 @lazy_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
 def write_penalties(s):
     """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
@@ -180,10 +197,8 @@ def write_penalties(s):
 def write_connections(s, used):
     """Write the rows of connections; return the response space used."""
     settings = s.settings[0]
-    dt = settings.time_step
-    bend_time = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else dt
     first = 3 * s.counts[0].contact_count
-    return write_connection_rows(s, bend_time, _lead(settings), first, used)
+    return write_connection_rows(s, _bend_time(settings), _lead(settings), first, used)
 
 
 @lazy_kernel(np.int64, np.int64)

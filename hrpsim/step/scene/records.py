@@ -163,6 +163,11 @@ def has_free_bodies(scene: Any) -> bool:
     return bool(scene.rests["may_sleep"].any())
 
 
+def has_free_rotation(scene: Any) -> bool:
+    """Return whether a body is alone in its tree, with its origin at its centre of mass."""
+    return bool(scene.forest.dofs["turns_freely"].any())
+
+
 def has_floating_tree(scene: Any) -> bool:
     """Return whether a free body carries others."""
     bodies = scene.forest.bodies

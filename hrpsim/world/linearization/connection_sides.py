@@ -22,7 +22,8 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import dot_spatial
-from hrpsim.step.motion.unconstrained_motion import move
+from hrpsim.step.motion.carry import move
+from hrpsim.step.motion.half_turns import expect_free_turn, turns_freely, write_free_acceleration
 from hrpsim.world.linearization.compliant_laws import held_by_inverse_mass
 from hrpsim.world.linearization.contact_rows import respond
 from hrpsim.world.linearization.corrections import Corrections, taking_part
@@ -65,6 +66,8 @@ def connection_derivatives(w, connections, q, velocity, others, impulses, values
             _add_forces(w, impulses, share, forces_out[k])
             for j in range(others.shape[0]):
                 _add_rates(w, others[j], share, values_out[k, 0, :, RATES + j])
+            for r in range(q.shape[0]):
+                w.q[r] = q[r]
             update_poses(w.forest, q, w.kinematics)
             for r in range(velocity.shape[0]):
                 w.direction[r] = velocity[r]
@@ -77,6 +80,11 @@ def connection_derivatives(w, connections, q, velocity, others, impulses, values
 def _evaluate(w, connections, velocity, share, values_out):
     """Add `share` times error and curvature of each row; write the rows' force patterns."""
     update_velocities(w.forest, velocity, w.kinematics)
+    for i in range(w.forest.bodies.shape[0]):
+        if turns_freely(w.forest, i):
+            write_free_acceleration(w.forest.bodies[i].inertia, w.kinematics[i])
+            h, here = w.time_step[0], w.kinematics[i]
+            expect_free_turn(w.forest.bodies[i], w.q, w.past, h, 0.5 * h, w.orientation, here)
     placed, number = w.placed[0], 0
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -155,6 +163,9 @@ class DifferenceRoom(NamedTuple):
     wrenches: np.ndarray  # (n, 6)
     q: np.ndarray  # (nq,)
     direction: np.ndarray  # (nv,)
+    past: np.ndarray  # (nv, 2) accelerations of the steps before this one
+    time_step: np.ndarray  # (1,)
+    orientation: np.ndarray  # (4,)
 
 
 class ConnectionSides:
@@ -178,6 +189,9 @@ class ConnectionSides:
                 np.zeros((n, 6)),
                 np.zeros(len(w.q)),
                 np.zeros(nv),
+                np.ascontiguousarray(scene.past_accelerations[:, 1:]),
+                np.array([step.time_step]),
+                np.zeros(4),
             )
         )
         values, self.force_changes = self.changes(

@@ -1,0 +1,153 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How the velocity at a contact changes while its point moves, and the bodies turn.
+
+The rows of a contact hold J v' with the Jacobian where the forces of the step act. The velocity v'
+belongs to the end of the step, when the bodies have turned and the contact point has moved over
+them. While generalised velocities stay, the relative velocity u at the contact changes by
+
+    du/dt = sum over both sides of +-(a + alpha x r + omega x dr/dt) + n (dn/dt . u),
+
+with the arm r of the point from the origin of the body's tree, and the velocity products a, alpha
+of the body. A row whose target is lowered by this over the rest of the step holds its velocity at
+the end of the step. Then also its gap stays to second order, as the gap of a constraint does in
+SHAKE (Ryckaert et al. 1977).
+
+dr/dt and dn/dt are those of the last step, by the identity of the contact. So any shapes may touch,
+also those that roll. Contacts whose change was another in the last step keep their rows: their
+point has jumped. At a new contact the point is taken to move with the material, or under a round
+shape as if that did not turn about its own axis.
+
+Only the contacts of free bodies that turn need this. The bodies of robots have their velocities in
+joint coordinates, which turn with them.
+"""
+
+from hrpsim.constraints.solver_table import PENALTY
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
+from hrpsim.model.system import FREE
+from hrpsim.spatial.vector import matrix_times, placed_point, point_velocity
+
+# Turn in a step from which a body counts as turning [rad].
+_TURNS = 1e-4
+# Largest difference of two changes in successive steps, as a share of the later one.
+_SMOOTH = 0.5
+
+
+@inner_kernel
+def bend_contact_rows(s, bend_time: float):
+    """Lower the targets of contact rows by the change of their velocity over `bend_time` [s].
+
+    That is the time from the place where the rows are linear to the end of the step.
+    """
+    rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
+    for c in range(s.counts[0].contact_count):
+        contact, normal = contacts[c], rows[3 * c]
+        for r in range(3):
+            change[r] = contact.bend[r] = 0.0
+        if normal.solver == PENALTY or not (_turns(s, contact.body_a) or _turns(s, contact.body_b)):
+            continue
+        if contact.is_new:
+            _expect_move(s, contact.body_a, contact.shape_a, contact.point_a, contact.moved_a)
+            _expect_move(s, contact.body_b, contact.shape_b, contact.point_b, contact.moved_b)
+            for r in range(3):
+                contact.turned[r] = 0.0
+        _add_side(s, contact.body_a, contact.point_a, contact.moved_a, 1.0, change)
+        _add_side(s, contact.body_b, contact.point_b, contact.moved_b, -1.0, change)
+        _add_turn_of_normal(s, contact, change)
+        share, difference, size = bend_time / s.settings[0].time_step, 0.0, 0.0
+        for r in range(3):
+            contact.bend[r] = share * change[r]
+            apart = contact.bend[r] - contact.bend_before[r]
+            difference += apart * apart
+            size += contact.bend[r] * contact.bend[r]
+        if not contact.is_new and difference > _SMOOTH * _SMOOTH * size:
+            continue
+        sign = 1.0 if contact.body_a >= 0 else -1.0
+        for axis in range(3):
+            row, J = rows[3 * c + axis], rows[3 * c + axis].J_a
+            along = J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2]
+            row.target -= sign * along
+
+
+@inlined_kernel
+def _turns(s, body: int):
+    """Return whether a body is alone in its tree and turns."""
+    if body < 0:
+        return False
+    record, v, dt = s.forest.bodies[body], s.kinematics[body].v, s.settings[0].time_step
+    if record.joint_type != FREE or not s.forest.dofs[record.v_index].turns_freely:
+        return False
+    return dt * dt * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) > _TURNS * _TURNS
+
+
+@inlined_kernel
+def _expect_move(s, body: int, shape: int, arm, moved_out):
+    """Write by how much the arm (3,) of a new contact will change in a step [m]."""
+    for r in range(3):
+        moved_out[r] = 0.0
+    if body < 0:
+        return
+    here, geometry, dt = s.kinematics[body], s.collision.shapes[shape], s.settings[0].time_step
+    origin, R, w = s.kinematics[s.forest.bodies[body].root].v, here.R, here.v
+    x, y, z = point_velocity(w, arm[0], arm[1], arm[2])
+    x, y, z = x - origin[3], y - origin[4], z - origin[5]
+    kind = geometry.kind
+    if kind == SPHERE or kind == CAPSULE or kind == CYLINDER:
+        px, py, pz = placed_point(R, here.p, geometry.placement_p)
+        px, py, pz = arm[0] - px, arm[1] - py, arm[2] - pz
+        ax, ay, az = w[0], w[1], w[2]
+        if kind != SPHERE:
+            axis = geometry.placement_R
+            ax, ay, az = matrix_times(R, axis[0, 2], axis[1, 2], axis[2, 2])
+            rate = ax * w[0] + ay * w[1] + az * w[2]
+            ax, ay, az = rate * ax, rate * ay, rate * az
+        x, y, z = x - (ay * pz - az * py), y - (az * px - ax * pz), z - (ax * py - ay * px)
+    moved_out[0], moved_out[1], moved_out[2] = dt * x, dt * y, dt * z
+
+
+@inlined_kernel
+def _add_side(s, body: int, arm, moved, sign: float, change_out):
+    """Add the change over a step of the velocity of one body at the contact, times `sign` [m/s].
+
+    arm (3,): of the contact point [m]. moved (3,): by how much `arm` changed in a step [m].
+    """
+    if body < 0:
+        return
+    dt, w = sign * s.settings[0].time_step, s.kinematics[body].v
+    i = body
+    while i >= 0:
+        c = s.kinematics[i].c
+        ax, ay, az = point_velocity(c, arm[0], arm[1], arm[2])
+        if s.forest.bodies[i].joint_type == FREE:
+            u = s.kinematics[i].v
+            ax -= u[1] * u[5] - u[2] * u[4]
+            ay -= u[2] * u[3] - u[0] * u[5]
+            az -= u[0] * u[4] - u[1] * u[3]
+        change_out[0] += dt * ax
+        change_out[1] += dt * ay
+        change_out[2] += dt * az
+        i = s.forest.bodies[i].parent
+    u = s.kinematics[body].v
+    # The tree's origin moves on: of a spatial velocity, w x v is part of the acceleration.
+    x, y, z = sign * moved[0], sign * moved[1], sign * moved[2]
+    change_out[0] += w[1] * z - w[2] * y
+    change_out[1] += w[2] * x - w[0] * z
+    change_out[2] += w[0] * y - w[1] * x
+
+
+@inlined_kernel
+def _add_turn_of_normal(s, contact, change_out):
+    """Add the share along the normal that its own turn has, as a slides over a curved b."""
+    total = 0.0
+    for side in range(2):
+        body, arm, sign = contact.body_a, contact.point_a, 1.0
+        if side == 1:
+            body, arm, sign = contact.body_b, contact.point_b, -1.0
+        if body >= 0:
+            x, y, z = point_velocity(s.kinematics[body].v, arm[0], arm[1], arm[2])
+            turn = contact.turned
+            total += sign * (turn[0] * x + turn[1] * y + turn[2] * z)
+    for r in range(3):
+        change_out[r] += total * contact.normal[r]
