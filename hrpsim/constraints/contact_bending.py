@@ -7,22 +7,25 @@ The rows of a contact hold J v' with the Jacobian where the forces of the step a
 belongs to the end of the step, when the bodies have turned and the contact point has moved over
 them. While generalised velocities stay, the relative velocity u at the contact changes by
 
-    du/dt = sum over both sides of +-(a + alpha x r + omega x dr/dt) + n (dn/dt . u),
+    du/dt = sum over both sides of +-(a + alpha x r + omega x (v_o + dr/dt)) + n (dn/dt . u),
 
-with the arm r of the point from the origin of the body's tree, and the velocity products a, alpha
-of the body. A row whose target is lowered by this over the rest of the step holds its velocity at
-the end of the step. Then also its gap stays to second order, as the gap of a constraint does in
-SHAKE (Ryckaert et al. 1977).
+with the arm r of the point from the origin o of the body's tree, the velocity v_o of the origin,
+and the velocity products a, alpha of the body. The target of a row is lowered by this change over
+the rest of the step. Then the row holds its velocity at the end of the step, and its gap stays to
+second order, as the gap of a constraint does in SHAKE (Ryckaert et al. 1977).
 
 dr/dt and dn/dt are those of the last step, by the identity of the contact. So any shapes may touch,
 also those that roll. Contacts whose change was another in the last step keep their rows: their
 point has jumped. At a new contact the point is taken to move with the material, or under a round
 shape as if that did not turn about its own axis.
 
+Friction that slides has its direction alone from this velocity, and stays as the rows have it.
+
 Only the contacts of free bodies that turn need this. The bodies of robots have their velocities in
 joint coordinates, which turn with them.
 """
 
+from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
@@ -33,6 +36,8 @@ from hrpsim.spatial.vector import matrix_times, placed_point, point_velocity
 _TURNS = 1e-4
 # Largest difference of two changes in successive steps, as a share of the later one.
 _SMOOTH = 0.5
+# Share of a closed gap that a step may close: the residue of a tilt dies out.
+CLOSES = 0.2
 
 
 @inner_kernel
@@ -44,6 +49,7 @@ def bend_contact_rows(s, bend_time: float):
     rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
     for c in range(s.counts[0].contact_count):
         contact, normal = contacts[c], rows[3 * c]
+        contact.bends = 0
         for r in range(3):
             change[r] = contact.bend[r] = 0.0
         if normal.solver == PENALTY or not (_turns(s, contact.body_a) or _turns(s, contact.body_b)):
@@ -64,11 +70,26 @@ def bend_contact_rows(s, bend_time: float):
             size += contact.bend[r] * contact.bend[r]
         if not contact.is_new and difference > _SMOOTH * _SMOOTH * size:
             continue
-        sign = 1.0 if contact.body_a >= 0 else -1.0
-        for axis in range(3):
-            row, J = rows[3 * c + axis], rows[3 * c + axis].J_a
-            along = J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2]
-            row.target -= sign * along
+        contact.bends = 1
+        normal.target -= (
+            bend_along(contact, normal) + _closing(contact.gap) / s.settings[0].time_step
+        )
+        if not contact.slides:
+            for row in (rows[3 * c + 1], rows[3 * c + 2]):
+                row.target -= bend_along(contact, row)
+
+
+@inlined_kernel
+def bend_along(contact, row):
+    """Return the change of a contact's velocity along one of its rows, to the step's end [m/s]."""
+    J, sign = row.J_a, 1.0 if contact.body_a >= 0 else -1.0
+    return sign * (J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2])
+
+
+@inlined_kernel
+def _closing(gap: float):
+    """Return by how much a contact that counts as closed may close in a step [m]."""
+    return CLOSES * gap if 0.0 < gap and gap <= CLOSED else 0.0
 
 
 @inlined_kernel
@@ -90,9 +111,10 @@ def _expect_move(s, body: int, shape: int, arm, moved_out):
     if body < 0:
         return
     here, geometry, dt = s.kinematics[body], s.collision.shapes[shape], s.settings[0].time_step
-    origin, R, w = s.kinematics[s.forest.bodies[body].root].v, here.R, here.v
+    R, w = here.R, here.v
     x, y, z = point_velocity(w, arm[0], arm[1], arm[2])
-    x, y, z = x - origin[3], y - origin[4], z - origin[5]
+    ox, oy, oz = _origin_velocity(s, body)
+    x, y, z = x - ox, y - oy, z - oz
     kind = geometry.kind
     if kind == SPHERE or kind == CAPSULE or kind == CYLINDER:
         px, py, pz = placed_point(R, here.p, geometry.placement_p)
@@ -129,12 +151,21 @@ def _add_side(s, body: int, arm, moved, sign: float, change_out):
         change_out[1] += dt * ay
         change_out[2] += dt * az
         i = s.forest.bodies[i].parent
-    u = s.kinematics[body].v
-    # The tree's origin moves on: of a spatial velocity, w x v is part of the acceleration.
-    x, y, z = sign * moved[0], sign * moved[1], sign * moved[2]
+    x, y, z = _origin_velocity(s, body)
+    x, y, z = sign * moved[0] + dt * x, sign * moved[1] + dt * y, sign * moved[2] + dt * z
     change_out[0] += w[1] * z - w[2] * y
     change_out[1] += w[2] * x - w[0] * z
     change_out[2] += w[0] * y - w[1] * x
+
+
+@inlined_kernel
+def _origin_velocity(s, body: int):
+    """Return the velocity of the origin of a body's tree [m/s]."""
+    root = s.forest.bodies[body].root
+    if s.forest.bodies[root].joint_type != FREE:
+        return 0.0, 0.0, 0.0
+    v = s.kinematics[root].v
+    return v[3], v[4], v[5]
 
 
 @inlined_kernel

@@ -16,7 +16,9 @@ The rest of the step moves bodies with constant velocities. Therefore the first 
 where the constant velocity w_m leads to R_m, and the second half starts from there.
 """
 
-from hrpsim.dynamics.spin import free_acceleration, turn_freely_for
+import math
+
+from hrpsim.dynamics.spin import free_acceleration, spin_acceleration, turn_freely_for
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
@@ -34,6 +36,8 @@ _STILL = 1e-8
 _SMALL = 2.5e-3
 # Turn in an rk4 step above which its stages do not follow a body that is pressed [rad].
 _FAR_TURN = 0.5
+# Largest difference of accelerations in successive steps, as a share of the later one.
+_SMOOTH = 0.25
 
 
 @inlined_kernel
@@ -91,17 +95,25 @@ def turn_half(body, half: float, part: int, q, velocity):
     if far and part == SECOND_HALF:
         rotate_quaternion(q, j, x, y, z, -half)
     x, y, z = rotated(-q[j], -q[j + 1], -q[j + 2], q[j + 3], x, y, z)
+    energy = _twice_energy(inertia, x, y, z)
     if far:
         x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half)
     else:
-        ax, ay, az = free_acceleration(inertia, x, y, z)
-        mx, my, mz = x + 0.5 * half * ax, y + 0.5 * half * ay, z + 0.5 * half * az
-        ax, ay, az = free_acceleration(inertia, mx, my, mz)
+        ax, ay, az = spin_acceleration(inertia, x, y, z, 0.0, 0.0, 0.0, half)
         x, y, z = x + half * ax, y + half * ay, z + half * az
+    scale = math.sqrt(energy / _twice_energy(inertia, x, y, z))  # 1, but for rounding
+    x, y, z = scale * x, scale * y, scale * z
     x, y, z = rotated(q[j], q[j + 1], q[j + 2], q[j + 3], x, y, z)
     velocity[k], velocity[k + 1], velocity[k + 2] = x, y, z
     if far and part == FIRST_HALF:
         rotate_quaternion(q, j, x, y, z, -half)
+
+
+@inlined_kernel
+def _twice_energy(I, x: float, y: float, z: float):
+    """Return w I w."""
+    lx, ly, lz = matrix_times(I, x, y, z)
+    return x * lx + y * ly + z * lz
 
 
 @lazy_kernel(used=has_free_rotation)
@@ -153,15 +165,16 @@ def write_free_acceleration(inertia, here):
 def expect_free_turn(body, q, past, kick: float, duration: float, orientation, here):
     """Replace here.c by the mean angular acceleration without moments over a duration [s].
 
-    Before, the acceleration of the last step acts for the time `kick` [s]: past (nv, 2 or more),
-    accelerations of the last steps. A body that turns slowly keeps here.c. orientation (4,) is
-    work.
+    Before, the acceleration of the last step acts for the time `kick` [s], if it changed little.
+    past (nv, 2 or more) has the accelerations of the last steps. A body that turns slowly keeps
+    here.c. orientation (4,) is work.
     """
     k, inertia = body.v_index, body.inertia
     x, y, z = here.v[0], here.v[1], here.v[2]
     if duration * duration * (x * x + y * y + z * z) < _SMALL * _SMALL or is_round(inertia):
         return
-    x, y, z = x + kick * past[k, 0], y + kick * past[k + 1, 0], z + kick * past[k + 2, 0]
+    if _is_smooth(past, k):
+        x, y, z = x + kick * past[k, 0], y + kick * past[k + 1, 0], z + kick * past[k + 2, 0]
     for r in range(4):
         orientation[r] = q[body.q_index + 3 + r]
     ex, ey, ez = transposed_times(here.R, x, y, z)
@@ -170,3 +183,14 @@ def expect_free_turn(body, q, past, kick: float, duration: float, orientation, h
     ex, ey, ez = rotated(a, b, c, d, ex, ey, ez)
     rate = 1.0 / duration
     here.c[0], here.c[1], here.c[2] = rate * (ex - x), rate * (ey - y), rate * (ez - z)
+
+
+@inlined_kernel
+def _is_smooth(past, k: int):
+    """Return whether the angular accelerations of the last two steps are alike, or the first."""
+    difference = size = before = 0.0
+    for r in range(k, k + 3):
+        difference += (past[r, 0] - past[r, 1]) ** 2
+        size += past[r, 0] ** 2
+        before += past[r, 1] ** 2
+    return before == 0.0 or difference <= _SMOOTH * _SMOOTH * size

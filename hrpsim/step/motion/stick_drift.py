@@ -29,6 +29,7 @@ which is exact for a ball, a cylinder and a corner, and of second order for all 
 
 import math
 
+from hrpsim.constraints.contact_bending import bend_along
 from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -159,6 +160,8 @@ def _leave_approach(contact, normal, time_step):
     """Subtract from the displacement the normal row's target and a soft contact's compression."""
     n, way = contact.normal, contact.drift.way
     asked = time_step * normal.target
+    if contact.bends:  # which is no approach
+        asked += time_step * bend_along(contact, normal)
     if normal.compliance > 0.0:
         asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
     for r in range(3):

@@ -65,9 +65,9 @@ def _write_map(body, half: float, part: int, q, velocity, w):
             rates[side, k + c] += step if side == 1 else -step
             turn_half(body, half, part, ends[side], rates[side])
         a, b = ends[0, j : j + 4], ends[1, j : j + 4]
-        P[0, 3 + c] = (a[3] * b[0] - b[3] * a[0] - a[1] * b[2] + a[2] * b[1]) / step
-        P[1, 3 + c] = (a[3] * b[1] - b[3] * a[1] - a[2] * b[0] + a[0] * b[2]) / step
-        P[2, 3 + c] = (a[3] * b[2] - b[3] * a[2] - a[0] * b[1] + a[1] * b[0]) / step
+        P[0, 3 + c] = (a[3] * b[0] - b[3] * a[0] + a[1] * b[2] - a[2] * b[1]) / step
+        P[1, 3 + c] = (a[3] * b[1] - b[3] * a[1] + a[2] * b[0] - a[0] * b[2]) / step
+        P[2, 3 + c] = (a[3] * b[2] - b[3] * a[2] + a[0] * b[1] - a[1] * b[0]) / step
         for r in range(3):
             P[3 + r, 3 + c] = (rates[1, k + r] - rates[0, k + r]) / (2.0 * step)
     for r in range(3):

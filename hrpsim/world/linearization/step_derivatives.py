@@ -23,6 +23,7 @@ from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization import corrections, given_impulses
 from hrpsim.world.linearization.balance import read_step
 from hrpsim.world.linearization.connection_sides import ConnectionSides
+from hrpsim.world.linearization.contact_bends import bends_of, subtract_bends
 from hrpsim.world.linearization.corrections import Corrections
 from hrpsim.world.linearization.differentiate import differentiate, differentiate_correction
 from hrpsim.world.linearization.finish import write_ends
@@ -140,9 +141,9 @@ class StepDerivatives:
         if met_within >= 0:
             reason = "is met within the step, which is not differentiated"
             self.refused.append((reason, met_within))
-        for c in np.flatnonzero(step.contacts["bend"].any(axis=1)):
-            reason = "is of a body that turns over its contact, which is not differentiated"
-            self.refused.append((reason, 3 * c))
+        bends = bends_of(step)
+        self.refused += bends.refused
+        subtract_bends(step, bends, w.held[: self.count], w.target[: self.count])
         first, rows = 3 * len(step.contacts), step.connection_rows
         self.first_joint_row = first + rows
         self.connections = None
