@@ -102,7 +102,8 @@ CONTACT = np.dtype(
         ("turned", "f8", (3,)),  # change of `normal`
         ("bend", "f8", (3,)),  # change of its velocity to the end of the step [m/s]
         ("bend_before", "f8", (3,)),  # in the last step
-        ("bends", "i8"),  # whether its rows take that into account
+        ("bends", "i8"),  # which of its rows take that into account (contact_bending)
+        ("closes", "i8"),  # whether its row closes the rest of a gap
     ]
 )
 

@@ -19,12 +19,14 @@ also those that roll. Contacts whose change was another in the last step keep th
 point has jumped. At a new contact the point is taken to move with the material, or under a round
 shape as if that did not turn about its own axis.
 
-Friction that slides has its direction alone from this velocity, and stays as the rows have it.
+Friction that slid in the last step has its direction alone from this velocity, and stays as the
+rows have it.
 
 Only the contacts of free bodies that turn need this. The bodies of robots have their velocities in
 joint coordinates, which turn with them.
 """
 
+from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -32,10 +34,16 @@ from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
 from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import matrix_times, placed_point, point_velocity
 
-# Turn in a step from which a body counts as turning [rad].
+# Turns in a step from which, and up to which, a body counts as turning [rad]. What turns farther
+# meets its contacts elsewhere in each step: no change continues.
 _TURNS = 1e-4
+_TURNS_FAR = 1.0
 # Largest difference of two changes in successive steps, as a share of the later one.
 _SMOOTH = 0.5
+_ROUNDING = 1e-9  # of a change [m/s]
+# Which rows of a contact take the change into account: none, the normal one, those of friction too.
+NONE, NORMAL, ALL = range(3)
+_HOLDS = 0.999  # share of its bound up to which friction stuck in the last step
 # Share of a closed gap that a step may close: the residue of a tilt dies out.
 CLOSES = 0.2
 
@@ -47,13 +55,17 @@ def bend_contact_rows(s, bend_time: float):
     That is the time from the place where the rows are linear to the end of the step.
     """
     rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
+    time_step = s.settings[0].time_step
     for c in range(s.counts[0].contact_count):
         contact, normal = contacts[c], rows[3 * c]
-        contact.bends = 0
+        contact.bends, contact.closes = NONE, 0
         for r in range(3):
             change[r] = contact.bend[r] = 0.0
         if normal.solver == PENALTY or not (_turns(s, contact.body_a) or _turns(s, contact.body_b)):
             continue
+        if 0.0 < contact.gap and contact.gap <= CLOSED:
+            contact.closes = 1
+            normal.target -= CLOSES * contact.gap / time_step
         if contact.is_new:
             _expect_move(s, contact.body_a, contact.shape_a, contact.point_a, contact.moved_a)
             _expect_move(s, contact.body_b, contact.shape_b, contact.point_b, contact.moved_b)
@@ -62,21 +74,28 @@ def bend_contact_rows(s, bend_time: float):
         _add_side(s, contact.body_a, contact.point_a, contact.moved_a, 1.0, change)
         _add_side(s, contact.body_b, contact.point_b, contact.moved_b, -1.0, change)
         _add_turn_of_normal(s, contact, change)
-        share, difference, size = bend_time / s.settings[0].time_step, 0.0, 0.0
         for r in range(3):
-            contact.bend[r] = share * change[r]
-            apart = contact.bend[r] - contact.bend_before[r]
-            difference += apart * apart
-            size += contact.bend[r] * contact.bend[r]
-        if not contact.is_new and difference > _SMOOTH * _SMOOTH * size:
-            continue
-        contact.bends = 1
-        normal.target -= (
-            bend_along(contact, normal) + _closing(contact.gap) / s.settings[0].time_step
-        )
-        if not contact.slides:
-            for row in (rows[3 * c + 1], rows[3 * c + 2]):
-                row.target -= bend_along(contact, row)
+            contact.bend[r] = bend_time / time_step * change[r]
+        if _is_smooth(contact):
+            contact.bends = NORMAL
+            normal.target -= bend_along(contact, normal)
+            if friction_holds(normal, rows[3 * c + 1], rows[3 * c + 2], _HOLDS):
+                contact.bends = ALL
+                for row in (rows[3 * c + 1], rows[3 * c + 2]):
+                    row.target -= bend_along(contact, row)
+
+
+@inlined_kernel
+def _is_smooth(contact):
+    """Return whether the change is more than rounding, and was alike in the last step."""
+    difference = size = 0.0
+    for r in range(3):
+        apart = contact.bend[r] - contact.bend_before[r]
+        difference += apart * apart
+        size += contact.bend[r] * contact.bend[r]
+    if size < _ROUNDING * _ROUNDING:
+        return False
+    return contact.is_new != 0 or difference <= _SMOOTH * _SMOOTH * size
 
 
 @inlined_kernel
@@ -87,12 +106,6 @@ def bend_along(contact, row):
 
 
 @inlined_kernel
-def _closing(gap: float):
-    """Return by how much a contact that counts as closed may close in a step [m]."""
-    return CLOSES * gap if 0.0 < gap and gap <= CLOSED else 0.0
-
-
-@inlined_kernel
 def _turns(s, body: int):
     """Return whether a body is alone in its tree and turns."""
     if body < 0:
@@ -100,7 +113,8 @@ def _turns(s, body: int):
     record, v, dt = s.forest.bodies[body], s.kinematics[body].v, s.settings[0].time_step
     if record.joint_type != FREE or not s.forest.dofs[record.v_index].turns_freely:
         return False
-    return dt * dt * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) > _TURNS * _TURNS
+    square = dt * dt * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    return _TURNS * _TURNS < square and square < _TURNS_FAR * _TURNS_FAR
 
 
 @inlined_kernel

@@ -64,11 +64,12 @@ def test_jacobian_of_the_exponential_is_its_derivative(rotation, axis):
     assert np.allclose(jacobian[:, axis], moved, atol=1e-8)
 
 
-def test_a_body_that_tumbles():
-    """Law: A of a free body, whose rotation obeys the implicit midpoint rule."""
+@pytest.mark.parametrize("rate", [1.0, 100.0])
+def test_a_body_that_tumbles(rate):
+    """Law: A of a free body that turns freely, by up to 0.7 rad in a step."""
     world = World(**EXACT)
     body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0, position=(0, 0, 3))
-    body.v = (1.0, -0.5, 2.0, 3.0, -4.0, 5.0)
+    body.v = (1.0, -0.5, 2.0, 3.0 * rate, -4.0 * rate, 5.0 * rate)
     world.step(3)
     assert wrong(world, 1e-6)[0] < 1e-8
 
@@ -425,11 +426,6 @@ def lands_softly(world):
     world.bodies["box"].position = (0, 0, 0.0602)
 
 
-def spins_fast(world):
-    world.bodies["box"].position = (0, 0, 5)
-    world.bodies["box"].v = (0, 0, 0, 4462.96649029, -16443.92660314, -14477.8244701)
-
-
 def passes(world):
     world.add_body(Box((1, 1, 1e-3)), 1.0, position=(0, 0, 2), name="plate")
     world.bodies["box"].position = (0, 0, 1.9)
@@ -447,7 +443,6 @@ def passes(world):
         ({}, lambda world: world.step(2000), "sleep"),
         ({}, bounces, "restitution"),
         ({}, lands_softly, "met within the step"),
-        ({"continuous": False}, spins_fast, "turns too far"),
         ({}, passes, "fast"),
     ],
 )

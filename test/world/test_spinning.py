@@ -128,7 +128,7 @@ def coin(time_step: float, integrator: str) -> float:
     world.add_ground()
     s, c = math.sin(tilt), math.cos(tilt)
     disc = mass * radius**2 * np.diag([0.25, 0.25, 0.5])
-    thickness = 1e-5
+    thickness = 1e-7
     body = world.add_body(
         Cylinder(radius, thickness),
         mass,

@@ -16,13 +16,11 @@ The rest of the step moves bodies with constant velocities. Therefore the first 
 where the constant velocity w_m leads to R_m, and the second half starts from there.
 """
 
-import math
-
 from hrpsim.dynamics.spin import free_acceleration, spin_acceleration, turn_freely_for
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
-from hrpsim.spatial.rotation import rotate_quaternion, rotated
+from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import matrix_times, transposed_times
 from hrpsim.step.motion.midpoint import drift_to_middle
 from hrpsim.step.scene.records import RK4, has_free_rotation
@@ -30,10 +28,15 @@ from hrpsim.step.scene.status import DONE
 
 FIRST_HALF, SECOND_HALF = range(2)
 
-# Turns in half a step below which the gyroscopic torque is rounding, and below which it changes the
-# rate alone: the body then lags by a third of the square of the turn [rad].
+# Turns in half a step below which the gyroscopic torque is rounding; below which, and above which,
+# it changes the rate alone [rad]. A small turn makes no difference. Where a body that is pressed
+# nutates by a radian between the moments of two steps, these come too late: the implicit rule for
+# the rate nutates by less.
 _STILL = 1e-8
 _SMALL = 2.5e-3
+_LARGE = 0.5
+# Share of its rate that a body about a principal axis changes by in half a step, from rounding.
+_PRINCIPAL = 1e-13
 # Turn in an rk4 step above which its stages do not follow a body that is pressed [rad].
 _FAR_TURN = 0.5
 # Largest difference of accelerations in successive steps, as a share of the later one.
@@ -87,26 +90,45 @@ def turn_to_end(s):
 def turn_half(body, half: float, part: int, q, velocity):
     """Turn one free body for half a step [s]: change its entries of q and velocity."""
     j, k, inertia = body.q_index + 3, body.v_index, body.inertia
-    x, y, z = velocity[k], velocity[k + 1], velocity[k + 2]
-    square = half * half * (x * x + y * y + z * z)
+    wx, wy, wz = velocity[k], velocity[k + 1], velocity[k + 2]
+    square = half * half * (wx * wx + wy * wy + wz * wz)
     if square < _STILL * _STILL or is_round(inertia):
         return
-    far = square > _SMALL * _SMALL
-    if far and part == SECOND_HALF:
-        rotate_quaternion(q, j, x, y, z, -half)
-    x, y, z = rotated(-q[j], -q[j + 1], -q[j + 2], q[j + 3], x, y, z)
+    x, y, z = _rotated(q, j, -1.0, wx, wy, wz)
+    ax, ay, az = free_acceleration(inertia, x, y, z)
+    if half * (abs(ax) + abs(ay) + abs(az)) < _PRINCIPAL * (abs(x) + abs(y) + abs(z)):
+        return
+    exact = _SMALL * _SMALL < square and square < _LARGE * _LARGE
+    if exact and part == SECOND_HALF:
+        rotate_quaternion(q, j, wx, wy, wz, -half)  # which leaves its rates in its own axes
     energy = _twice_energy(inertia, x, y, z)
-    if far:
+    if exact:
         x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half)
     else:
         ax, ay, az = spin_acceleration(inertia, x, y, z, 0.0, 0.0, 0.0, half)
         x, y, z = x + half * ax, y + half * ay, z + half * az
-    scale = math.sqrt(energy / _twice_energy(inertia, x, y, z))  # 1, but for rounding
-    x, y, z = scale * x, scale * y, scale * z
-    x, y, z = rotated(q[j], q[j + 1], q[j + 2], q[j + 3], x, y, z)
+    found = _twice_energy(inertia, x, y, z)
+    rest = 0.5 * (energy - found) / found  # rounding
+    x, y, z = _rotated(q, j, 1.0, x + rest * x, y + rest * y, z + rest * z)
     velocity[k], velocity[k + 1], velocity[k + 2] = x, y, z
-    if far and part == FIRST_HALF:
+    if exact and part == FIRST_HALF:
         rotate_quaternion(q, j, x, y, z, -half)
+
+
+@inlined_kernel
+def _rotated(q, j: int, sign: float, vx: float, vy: float, vz: float):
+    """Return a vector turned by a quaternion of any length, or back if `sign` is -1.
+
+    The length of the vector stays, but for rounding without a bias.
+    """
+    x, y, z, w = sign * q[j], sign * q[j + 1], sign * q[j + 2], q[j + 3]
+    scale = 2.0 / (x * x + y * y + z * z + w * w)
+    tx, ty, tz = (scale * (y * vz - z * vy), scale * (z * vx - x * vz), scale * (x * vy - y * vx))
+    return (
+        vx + w * tx + y * tz - z * ty,
+        vy + w * ty + z * tx - x * tz,
+        vz + w * tz + x * ty - y * tx,
+    )
 
 
 @inlined_kernel
@@ -171,7 +193,8 @@ def expect_free_turn(body, q, past, kick: float, duration: float, orientation, h
     """
     k, inertia = body.v_index, body.inertia
     x, y, z = here.v[0], here.v[1], here.v[2]
-    if duration * duration * (x * x + y * y + z * z) < _SMALL * _SMALL or is_round(inertia):
+    square = duration * duration * (x * x + y * y + z * z)
+    if square < _SMALL * _SMALL or square > _LARGE * _LARGE or is_round(inertia):
         return
     if _is_smooth(past, k):
         x, y, z = x + kick * past[k, 0], y + kick * past[k + 1, 0], z + kick * past[k + 2, 0]
@@ -179,8 +202,7 @@ def expect_free_turn(body, q, past, kick: float, duration: float, orientation, h
         orientation[r] = q[body.q_index + 3 + r]
     ex, ey, ez = transposed_times(here.R, x, y, z)
     ex, ey, ez = turn_freely_for(inertia, orientation, ex, ey, ez, duration)
-    a, b, c, d = orientation[0], orientation[1], orientation[2], orientation[3]
-    ex, ey, ez = rotated(a, b, c, d, ex, ey, ez)
+    ex, ey, ez = _rotated(orientation, 0, 1.0, ex, ey, ez)
     rate = 1.0 / duration
     here.c[0], here.c[1], here.c[2] = rate * (ex - x), rate * (ey - y), rate * (ez - z)
 

@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.contact_bending import CLOSES
-from hrpsim.constraints.impact_rows import CLOSED
+from hrpsim.constraints.contact_bending import ALL, CLOSES
 from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.kinematics.forward import KINEMATICS
 from hrpsim.spatial.rotation import rotation_from_quaternion
@@ -79,6 +78,8 @@ def bends_of(step: TakenStep) -> Bends:
     """Return the derivatives of b of all rows of contacts."""
     scene, w, count = step.scene, step.room.whole, 3 * len(step.contacts)
     found = Bends(np.zeros((count, 12)), np.zeros((count, 12)), [])
+    for c in np.flatnonzero(step.contacts["closes"]):
+        found.by_motion[3 * c] = CLOSES / step.time_step * w.geometry[c, :, 6].ravel()
     numbers = np.flatnonzero(step.contacts["bends"])
     if not len(numbers):
         return found
@@ -93,8 +94,8 @@ def bends_of(step: TakenStep) -> Bends:
             found.refused.append(("of a body that turns begins in this step", 3 * c))
         elif not all(i < 0 or free[i] for i in sides):
             found.refused.append(("of a body that turns is with a robot", 3 * c))
-        elif w.sides[c, SLIP] and not contact["slides"]:
-            found.refused.append(("of a body that turns begins to slide", 3 * c))
+        elif (w.sides[c, SLIP] != 0) == (contact["bends"] == ALL):
+            found.refused.append(("of a body that turns begins or ends to slide", 3 * c))
         else:
             _differentiate(step, c, sides, products, found)
     return found
@@ -121,7 +122,7 @@ def _differentiate(
     for axis in range(6):
         for end, sign, omega, arm, moved, product, by_rate in ends:
             e, unit = 6 * end + axis, eye[axis % 3]
-            point, normal, gap = np.split(geometry[end, :, axis], (3, 6))
+            point, normal = geometry[end, :3, axis], geometry[end, 3:6, axis]
             dV, du = np.zeros(3), np.zeros(3)
             for other, side, rate, *_, own, _ in ends:
                 shift = point - unit if other == end and axis >= 3 else point
@@ -134,14 +135,12 @@ def _differentiate(
                 by_speed = sign * np.cross(unit, arm)
             else:
                 twist, by_speed = np.zeros(3), sign * unit
-            found.by_motion[3 * c : 3 * c + 3, e] = d @ dV
+            found.by_motion[3 * c : 3 * c + 3, e] += d @ dV
             found.by_twist[3 * c : 3 * c + 3, e] = d @ twist
             found.by_motion[3 * c, e] += normal @ V + 0.5 * (normal @ u + turned @ du)
             found.by_twist[3 * c, e] += 0.5 * turned @ by_speed
             found.by_motion[3 * c + 1 : 3 * c + 3, e] -= (n @ V) * (d[1:] @ normal)
-            if 0.0 < contact["gap"] <= CLOSED:
-                found.by_motion[3 * c, e] += CLOSES / h * gap[0]
-    if contact["slides"]:
+    if contact["bends"] != ALL:
         found.by_motion[3 * c + 1 : 3 * c + 3] = found.by_twist[3 * c + 1 : 3 * c + 3] = 0.0
 
 

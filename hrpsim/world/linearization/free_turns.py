@@ -77,9 +77,9 @@ def _write_map(body, half: float, part: int, q, velocity, w):
     end = rates[0, k : k + 3]
     for r in range(6):
         by = P[r]
-        by[0] = by[4] * -z + by[5] * y  # P (0, w x d) for d along each axis
-        by[1] = by[3] * z - by[5] * x
-        by[2] = by[4] * x - by[3] * y
+        by[0] = by[4] * z - by[5] * y  # P (0, w x d) for d along each axis
+        by[1] = by[5] * x - by[3] * z
+        by[2] = by[3] * y - by[4] * x
     for c in range(3):
         a, b = (c + 1) % 3, (c + 2) % 3
         P[c, c] += 1.0
