@@ -19,15 +19,16 @@ also those that roll. Contacts whose change was another in the last step keep th
 point has jumped. At a new contact the point is taken to move with the material, or under a round
 shape as if that did not turn about its own axis.
 
-Friction that slid in the last step has its direction alone from this velocity, and stays as the
-rows have it.
+Friction that slides has its direction alone from this velocity, and stays as the rows have it.
 
 Only the contacts of free bodies that turn need this. The bodies of robots have their velocities in
 joint coordinates, which turn with them.
 """
 
-from hrpsim.constraints.friction_laws import friction_holds
+import math
+
 from hrpsim.constraints.impact_rows import CLOSED
+from hrpsim.constraints.rows import row_velocity
 from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
@@ -43,7 +44,7 @@ _SMOOTH = 0.5
 _ROUNDING = 1e-9  # of a change [m/s]
 # Which rows of a contact take the change into account: none, the normal one, those of friction too.
 NONE, NORMAL, ALL = range(3)
-_HOLDS = 0.999  # share of its bound up to which friction stuck in the last step
+_EXPLAINS = 2.0  # slip that is no sliding, as a multiple of the change of friction's rows
 # Share of a closed gap that a step may close: the residue of a tilt dies out.
 CLOSES = 0.2
 
@@ -79,9 +80,10 @@ def bend_contact_rows(s, bend_time: float):
         if _is_smooth(contact):
             contact.bends = NORMAL
             normal.target -= bend_along(contact, normal)
-            if friction_holds(normal, rows[3 * c + 1], rows[3 * c + 2], _HOLDS):
+            x, y = rows[3 * c + 1], rows[3 * c + 2]
+            if _sticks(s, contact, x, y, (time_step - bend_time) / bend_time):
                 contact.bends = ALL
-                for row in (rows[3 * c + 1], rows[3 * c + 2]):
+                for row in (x, y):
                     row.target -= bend_along(contact, row)
 
 
@@ -96,6 +98,23 @@ def _is_smooth(contact):
     if size < _ROUNDING * _ROUNDING:
         return False
     return contact.is_new != 0 or difference <= _SMOOTH * _SMOOTH * size
+
+
+@inlined_kernel
+def _sticks(s, contact, x, y, share: float):
+    """Return whether a contact did not slip at the start of the step, but for such changes.
+
+    share: of the change, that lies between the start and the place where the rows are linear.
+    """
+    velocity, bend_x, bend_y = (
+        s.constrained.velocity,
+        bend_along(contact, x),
+        bend_along(contact, y),
+    )
+    slip_x = row_velocity(x, velocity) - share * bend_x
+    slip_y = row_velocity(y, velocity) - share * bend_y
+    bound = s.settings[0].slip_threshold + _EXPLAINS * math.hypot(bend_x, bend_y)
+    return math.hypot(slip_x, slip_y) < bound
 
 
 @inlined_kernel
