@@ -146,9 +146,8 @@ def coin(time_step: float, integrator: str) -> float:
 
 @SECOND_ORDER
 def test_a_coin_on_its_edge_is_of_second_order(integrator):
-    """Its contact point runs round the edge, and sticks where it is."""
-    steps = (1e-3, 5e-4, 2.5e-4)
-    errors = [coin(h, integrator) for h in steps]
-    show(f"a coin at {steps}, {integrator}: axis off by", *errors)
-    assert errors[1] < 0.4 * errors[0]
-    assert errors[2] < 0.4 * errors[1]
+    """Its contact point runs round the edge, and sticks: from 1 to 0.25 ms, 4 at first order."""
+    errors = [coin(h, integrator) for h in (1e-3, 5e-4, 2.5e-4)]
+    show(f"a coin at 1, 0.5 and 0.25 ms, {integrator}: axis off by", *errors)
+    assert errors[0] < 2e-3
+    assert errors[0] > 6.0 * errors[2]
