@@ -49,9 +49,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         gravity: (3,) [m/s^2].
         integrator: "semi_implicit" (second order: drift, kick in the middle of the step, drift;
             joint springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force
-            solved once a step) or "euler". What sticks to a surface that turns at w [rad/s] creeps
-            outward in "semi_implicit", by w^2 r time_step / 2 [m/s] at the distance r [m] from the
-            axis. In "rk4" it moves by 2e-6 m in 10 s at 2 rad/s and 0.5 m.
+            solved once a step) or "euler".
         accuracy: the residual at which the solver stops, by name: at a step of 1 ms "fast" is
             1e-5 m/s, "standard" 1e-8 m/s (the default), "exact" 1e-10 m/s, and in proportion at
             other steps. It is a tolerance of 1e-3, 1e-6 or 1e-8 with stop "residual".
