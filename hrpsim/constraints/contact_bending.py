@@ -17,7 +17,8 @@ second order, as the gap of a constraint does in SHAKE (Ryckaert et al. 1977).
 dr/dt and dn/dt are those of the last step, by the identity of the contact. So any shapes may touch,
 also those that roll. Contacts whose change was another in the last step keep their rows: their
 point has jumped. At a new contact the point is taken to move with the material, or under a round
-shape as if that did not turn about its own axis.
+shape as if that did not turn about its own axis. A contact that begins with an impact keeps its
+rows, as the impact changes the motion.
 
 Friction that slides has its direction alone from this velocity, and stays as the rows have it.
 
@@ -77,7 +78,7 @@ def bend_contact_rows(s, bend_time: float):
         _add_turn_of_normal(s, contact, change)
         for r in range(3):
             contact.bend[r] = bend_time / time_step * change[r]
-        if _is_smooth(contact):
+        if _is_smooth(s, contact, normal):
             contact.bends = NORMAL
             normal.target -= bend_along(contact, normal)
             x, y = rows[3 * c + 1], rows[3 * c + 2]
@@ -88,8 +89,11 @@ def bend_contact_rows(s, bend_time: float):
 
 
 @inlined_kernel
-def _is_smooth(contact):
-    """Return whether the change is more than rounding, and was alike in the last step."""
+def _is_smooth(s, contact, normal):
+    """Return whether the change is more than rounding, and was alike in the last step.
+
+    At a new contact it continues if no impact changes the motion.
+    """
     difference = size = 0.0
     for r in range(3):
         apart = contact.bend[r] - contact.bend_before[r]
@@ -97,7 +101,10 @@ def _is_smooth(contact):
         size += contact.bend[r] * contact.bend[r]
     if size < _ROUNDING * _ROUNDING:
         return False
-    return contact.is_new != 0 or difference <= _SMOOTH * _SMOOTH * size
+    if contact.is_new:
+        approach = abs(row_velocity(normal, s.constrained.velocity))
+        return approach < s.settings[0].slip_threshold + _EXPLAINS * math.sqrt(size)
+    return difference <= _SMOOTH * _SMOOTH * size
 
 
 @inlined_kernel

@@ -59,20 +59,12 @@ def is_round(inertia):
 
 @lazy_kernel(used=has_free_rotation)
 def drift_with_free_bodies(s):
-    """Drift to the middle of a semi-implicit step, as `drift_to_middle`; free bodies turn freely.
-
-    Their velocity in the middle is known: nothing but moments will change it there.
-    """
+    """Drift to the middle of a semi-implicit step, as `drift_to_middle`; free bodies turn freely."""
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
             turn_half(s.forest.bodies[i], half, FIRST_HALF, s.q, s.velocity)
     drift_to_middle(s)
-    for i in range(s.forest.bodies.shape[0]):
-        if turns_freely(s.forest, i):
-            k = s.forest.bodies[i].v_index
-            for r in range(k, k + 6):
-                s.work.velocity_middle[r] = s.velocity[r]
     return DONE
 
 
@@ -113,6 +105,9 @@ def turn_half(body, half: float, part: int, q, velocity):
     velocity[k], velocity[k + 1], velocity[k + 2] = x, y, z
     if exact and part == FIRST_HALF:
         rotate_quaternion(q, j, x, y, z, -half)
+    elif square < _SMALL * _SMALL:  # the mean rate of the half turns it
+        rest = 0.5 * half if part == SECOND_HALF else -0.5 * half
+        rotate_quaternion(q, j, x - wx, y - wy, z - wz, rest)
 
 
 @inlined_kernel
@@ -168,7 +163,7 @@ def expect_free_turns(s):
     rk4, dt, past = s.settings[0].integrator == RK4, s.settings[0].time_step, s.past_accelerations
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i) and (s.spins[i].turns_far or not rk4):
-            body, here, kick = s.forest.bodies[i], s.kinematics[i], 0.0 if rk4 else dt
+            body, here, kick = s.forest.bodies[i], s.kinematics[i], 0.0 if rk4 else 0.5 * dt
             expect_free_turn(
                 body, s.q, past, kick, dt if rk4 else 0.5 * dt, s.work.orientation, here
             )
@@ -187,7 +182,8 @@ def write_free_acceleration(inertia, here):
 def expect_free_turn(body, q, past, kick: float, duration: float, orientation, here):
     """Replace here.c by the mean angular acceleration without moments over a duration [s].
 
-    Before, the acceleration of the last step acts for the time `kick` [s], if it changed little.
+    Before, the acceleration of the last step acts for the time `kick` [s], if it changed little:
+    here.v is the velocity in the middle of the step, in which half of its moments has acted.
     past (nv, 2 or more) has the accelerations of the last steps. A body that turns slowly keeps
     here.c. orientation (4,) is work.
     """

@@ -49,6 +49,8 @@ def start_slip(s):
     for c in range(s.counts[0].contact_count):
         contact, drift = contacts[c], contacts[c].drift
         rate = row_velocity(s.rows.rows[3 * c], s.constrained.velocity)
+        if contact.bends:
+            rate += bend_along(contact, s.rows.rows[3 * c])
         drift.held_gap += s.settings[0].time_step * rate
         if not drift.has_slipped:
             clear_slip(contact)

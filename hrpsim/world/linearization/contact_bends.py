@@ -94,8 +94,6 @@ def bends_of(step: TakenStep) -> Bends:
             found.refused.append(("of a body that turns begins in this step", 3 * c))
         elif not all(i < 0 or free[i] for i in sides):
             found.refused.append(("of a body that turns is with a robot", 3 * c))
-        elif (w.sides[c, SLIP] != 0) == (contact["bends"] == ALL):
-            found.refused.append(("of a body that turns begins or ends to slide", 3 * c))
         else:
             _differentiate(step, c, sides, products, found)
     return found
@@ -148,14 +146,22 @@ def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.n
     """Subtract the derivatives of b from the targets (k, 2 nv) of the rows `held` (k,)."""
     if not (bends.by_motion.any() or bends.by_twist.any()):
         return
-    Z, nv = step.room.whole.Z, target.shape[1] // 2
+    w, nv = step.room.whole, target.shape[1] // 2
+    slip = step.jacobians(w.local[: len(bends.by_motion)]) @ w.end_velocity
+    slip -= step.rows["target"][: len(slip)]
     for row, out in zip(held, target, strict=True):
         number = row["number"]
         if number >= len(bends.by_motion):
             continue
+        by_motion, by_twist = bends.by_motion[number], bends.by_twist[number]
+        if number % 3 == 1 and w.sides[number // 3, SLIP]:  # the row lies across the slip
+            across = np.array([-slip[number + 1], slip[number]])
+            across /= np.linalg.norm(across)
+            by_motion = across @ bends.by_motion[number : number + 2]
+            by_twist = across @ bends.by_twist[number : number + 2]
         for end in range(2):
             at = row["at"][end]
             if at >= 0:
                 half = slice(6 * end, 6 * end + 6)
-                out[:nv] -= bends.by_motion[number, half] @ Z[at : at + 6]
-                out[nv:] -= bends.by_twist[number, half] @ Z[at : at + 6]
+                out[:nv] -= by_motion[half] @ w.Z[at : at + 6]
+                out[nv:] -= by_twist[half] @ w.Z[at : at + 6]

@@ -110,6 +110,12 @@ def rate_of(local, twists):
     return total
 
 
+@inlined_kernel
+def _slip_of(s, w, number, twists):
+    """Return the rate of a row of friction less its target, for twists (m,) [m/s]."""
+    return rate_of(w.local[number], twists) - s.rows.rows[number].target
+
+
 @inner_kernel
 def _find_sides(s, w, c):
     """Find the sides of a contact, and how far it is from the others [m/s]."""
@@ -129,7 +135,7 @@ def _find_sides(s, w, c):
         return
     sides[FORCE] = 1
     bound = normal.friction * normal.impulse
-    slip = math.hypot(rate_of(w.local[3 * c + 1], after), rate_of(w.local[3 * c + 2], after))
+    slip = math.hypot(_slip_of(s, w, 3 * c + 1, after), _slip_of(s, w, 3 * c + 2, after))
     if bound > 0.0:
         friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
         largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
@@ -299,7 +305,7 @@ def _add_sliding(s, w, c, count):
     """Add the row across the slip, which gives way as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
-    x, y = -rate_of(w.local[3 * c + 2], twists), rate_of(local, twists)
+    x, y = -_slip_of(s, w, 3 * c + 2, twists), _slip_of(s, w, 3 * c + 1, twists)
     speed = math.hypot(x, y)
     copy_row(local, held)
     for e in range(12):

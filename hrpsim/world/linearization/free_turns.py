@@ -16,8 +16,8 @@ from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.motion.carry import carry_body
 from hrpsim.step.motion.half_turns import FIRST_HALF, SECOND_HALF, turn_half, turns_freely
 
-_STEP = 1e-4  # of the differences [rad/s], and more at high rates
-_SHARE = 1e-6  # of the rate
+_STEP = 1e-5  # of the differences [rad/s], and more at high rates
+_SHARE = 1e-7  # of the rate
 
 
 @inner_kernel
