@@ -6,7 +6,6 @@
 import math
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from hrpsim import Box, World, load_model
 from hrpsim.world.objects.body import rotation_matrix

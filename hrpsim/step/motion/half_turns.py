@@ -59,7 +59,7 @@ def is_round(inertia):
 
 @lazy_kernel(used=has_free_rotation)
 def drift_with_free_bodies(s):
-    """Drift to the middle of a semi-implicit step, as `drift_to_middle`; free bodies turn freely."""
+    """Turn free bodies freely over half a semi-implicit step; drift to its middle."""
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
