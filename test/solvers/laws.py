@@ -104,6 +104,7 @@ def pushed_velocity(scene, start) -> np.ndarray:
 
     Bodies that are alone in their trees have turned freely to the middle of the step.
     """
+    assert not scene.spins["ahead"].any()  # whose velocity there contains a prediction
     velocity = start.copy()
     for body in scene.forest.bodies:
         if turns_freely(scene, body):

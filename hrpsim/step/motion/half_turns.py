@@ -59,13 +59,42 @@ def is_round(inertia):
 
 @lazy_kernel(used=has_free_rotation)
 def drift_with_free_bodies(s):
-    """Turn free bodies freely over half a semi-implicit step; drift to its middle."""
+    """Turn free bodies freely over half a semi-implicit step; drift to its middle.
+
+    Their velocity there is that without moments: chains of free bodies that whip at large steps
+    come apart if moments are predicted. On a body pinned to the world by one connection, as a top
+    on its tip, half of the moments of the last step acts.
+    """
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
             turn_half(s.forest.bodies[i], half, FIRST_HALF, s.q, s.velocity)
     drift_to_middle(s)
+    any_connected = s.connections.shape[0] > 0
+    if any_connected:
+        _count_connections(s.forest.bodies, s.connections, s.spins)
+    for i in range(s.forest.bodies.shape[0]):
+        if turns_freely(s.forest, i):
+            k, own = s.forest.bodies[i].v_index, s.spins[i]
+            pinned = any_connected and own.connections == 1
+            own.ahead = half if pinned and _is_smooth(s.past_accelerations, k) else 0.0
+            for r in range(k, k + 6):
+                s.work.velocity_middle[r] = s.velocity[r] + own.ahead * s.past_accelerations[r, 0]
     return DONE
+
+
+@inlined_kernel
+def _count_connections(bodies, connections, spins):
+    """Count the connections of each body; one to a body that moves counts twice."""
+    for i in range(bodies.shape[0]):
+        spins[i].connections = 0
+    for c in range(connections.shape[0]):
+        connection = connections[c]
+        a, b = connection.body_a, connection.body_b
+        if connection.enabled and a >= 0:
+            spins[a].connections += 2 if b >= 0 else 1
+        if connection.enabled and b >= 0:
+            spins[b].connections += 2 if a >= 0 else 1
 
 
 @lazy_kernel(used=has_free_rotation)
@@ -101,13 +130,15 @@ def turn_half(body, half: float, part: int, q, velocity):
         x, y, z = x + half * ax, y + half * ay, z + half * az
     found = _twice_energy(inertia, x, y, z)
     rest = 0.5 * (energy - found) / found  # rounding
-    x, y, z = _rotated(q, j, 1.0, x + rest * x, y + rest * y, z + rest * z)
+    ex, ey, ez = x + rest * x, y + rest * y, z + rest * z
+    if square < _SMALL * _SMALL:  # the mean rate of the half turns it
+        x, y, z = _rotated(q, j, 1.0, ex, ey, ez)
+        rest = 0.5 * half if part == SECOND_HALF else -0.5 * half
+        rotate_quaternion(q, j, x - wx, y - wy, z - wz, rest)
+    x, y, z = _rotated(q, j, 1.0, ex, ey, ez)
     velocity[k], velocity[k + 1], velocity[k + 2] = x, y, z
     if exact and part == FIRST_HALF:
         rotate_quaternion(q, j, x, y, z, -half)
-    elif square < _SMALL * _SMALL:  # the mean rate of the half turns it
-        rest = 0.5 * half if part == SECOND_HALF else -0.5 * half
-        rotate_quaternion(q, j, x - wx, y - wy, z - wz, rest)
 
 
 @inlined_kernel
@@ -163,7 +194,8 @@ def expect_free_turns(s):
     rk4, dt, past = s.settings[0].integrator == RK4, s.settings[0].time_step, s.past_accelerations
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i) and (s.spins[i].turns_far or not rk4):
-            body, here, kick = s.forest.bodies[i], s.kinematics[i], 0.0 if rk4 else 0.5 * dt
+            body, here = s.forest.bodies[i], s.kinematics[i]
+            kick = 0.0 if rk4 else dt - s.spins[i].ahead
             expect_free_turn(
                 body, s.q, past, kick, dt if rk4 else 0.5 * dt, s.work.orientation, here
             )

@@ -10,10 +10,12 @@ import numpy as np
 from hrpsim.dynamics.tree_momentum import SUBTREE
 from hrpsim.jit.fields import Axis, Life, array, state
 
-# per body: a free body that turns far in an rk4 step
+# per body: a free body that turns by itself
 SPIN = np.dtype(
     [
-        ("turns_far", "i8")  # whether it does
+        ("turns_far", "i8"),  # whether it does in an rk4 step
+        ("connections", "i8"),  # those of the body; one to a body that moves counts twice
+        ("ahead", "f8"),  # for how long moments act before the middle of a step, as predicted [s]
     ]
 )
 

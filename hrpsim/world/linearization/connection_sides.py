@@ -84,7 +84,8 @@ def _evaluate(w, connections, velocity, share, values_out):
         if turns_freely(w.forest, i):
             write_free_acceleration(w.forest.bodies[i].inertia, w.kinematics[i])
             h, here = w.time_step[0], w.kinematics[i]
-            expect_free_turn(w.forest.bodies[i], w.q, w.past, h, 0.5 * h, w.orientation, here)
+            kick = h - w.spins[i].ahead
+            expect_free_turn(w.forest.bodies[i], w.q, w.past, kick, 0.5 * h, w.orientation, here)
     placed, number = w.placed[0], 0
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -164,6 +165,7 @@ class DifferenceRoom(NamedTuple):
     q: np.ndarray  # (nq,)
     direction: np.ndarray  # (nv,)
     past: np.ndarray  # (nv, 2) accelerations of the steps before this one
+    spins: np.ndarray  # (n,) SPIN
     time_step: np.ndarray  # (1,)
     orientation: np.ndarray  # (4,)
 
@@ -190,6 +192,7 @@ class ConnectionSides:
                 np.zeros(len(w.q)),
                 np.zeros(nv),
                 np.ascontiguousarray(scene.past_accelerations[:, 1:]),
+                scene.spins,
                 np.array([step.time_step]),
                 np.zeros(4),
             )

@@ -37,7 +37,7 @@ class Bends(NamedTuple):
 
 
 @kernel
-def free_products(forest, q, velocity, past, time_step, here, orientation, products_out):
+def free_products(forest, q, velocity, past, spins, time_step, here, orientation, products_out):
     """Write the accelerations of free rotation, and their derivatives by the angular velocity.
 
     Args:
@@ -45,12 +45,14 @@ def free_products(forest, q, velocity, past, time_step, here, orientation, produ
         q: (nq,) where the forces act.
         velocity: (nv,) there.
         past: (nv, 2) accelerations of the steps before.
+        spins: (n,) SPIN.
         time_step: [s].
         here: (1,) KINEMATICS, work.
         orientation: (4,) work.
         products_out: (n, 3, 4): the acceleration, then its derivatives.
     """
     products_out[:, :, :] = 0.0
+    half = 0.5 * time_step
     for i in range(forest.bodies.shape[0]):
         if not turns_freely(forest, i):
             continue
@@ -65,7 +67,8 @@ def free_products(forest, q, velocity, past, time_step, here, orientation, produ
                 if column > 0:
                     here[0].v[column - 1] += (1.0 - 2.0 * side) * _STEP
                 write_free_acceleration(body.inertia, here[0])
-                expect_free_turn(body, q, past, time_step, 0.5 * time_step, orientation, here[0])
+                kick = time_step - spins[i].ahead
+                expect_free_turn(body, q, past, kick, half, orientation, here[0])
                 for r in range(3):
                     products_out[i, r, column] += share * here[0].c[r]
     return 0
@@ -85,7 +88,8 @@ def bends_of(step: TakenStep) -> Bends:
         return found
     products, bodies = np.empty((len(scene.forest.bodies), 3, 4)), scene.forest.bodies
     past, here = np.ascontiguousarray(scene.past_accelerations[:, 1:]), np.zeros(1, KINEMATICS)
-    _free_products(scene.forest, w.q, w.velocity, past, step.time_step, here, np.zeros(4), products)
+    velocity, h = w.middle_velocity, step.time_step
+    _free_products(scene.forest, w.q, velocity, past, scene.spins, h, here, np.zeros(4), products)
     free = scene.forest.dofs["turns_freely"][bodies["v_index"]] != 0
     for c in numbers:
         contact = step.contacts[c]
@@ -111,7 +115,7 @@ def _differentiate(
         if i < 0:
             continue
         k, sign = bodies["v_index"][i], 1.0 - 2.0 * end
-        omega, speed = w.velocity[k : k + 3], w.velocity[k + 3 : k + 6]
+        omega, speed = w.middle_velocity[k : k + 3], w.middle_velocity[k + 3 : k + 6]
         arm, moved = contact["point_a" if end == 0 else "point_b"], contact[f"moved_{'ab'[end]}"]
         by_rate, product = products[i, :, 1:], products[i, :, 0]
         ends.append((end, sign, omega, arm, moved, product, by_rate))
