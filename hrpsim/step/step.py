@@ -145,8 +145,9 @@ def begin_step(s):
 def forward_kinematics(s):
     """Find the pose and velocity of every body where the forces of the step act.
 
-    Reads: forest, kinematics, past_accelerations, q, settings, velocity, work.
-    Writes: kinematics, q, work.
+    Reads: connections, forest, kinematics, lazy_kernels, past_accelerations, q, settings, spins,
+    velocity, work.
+    Writes: kinematics, q, spins, velocity, work.
     """
     if s.settings[0].integrator == SEMI_IMPLICIT:
         if s.lazy_kernels[0].drift_with_free_bodies != 0:
@@ -274,9 +275,9 @@ def prepare_constraints(s):
 def unconstrained_dynamics(s):
     """Factorise the forest and find its acceleration without constraints.
 
-    Reads: actuators, articulated, connections, control, counts, forest, kinematics,
-    lazy_kernels, q, settings, velocity, work, wrenches.
-    Writes: actuators, articulated, failure, spins, work.
+    Reads: actuators, articulated, connections, control, counts, forest, kinematics, lazy_kernels,
+    past_accelerations, q, settings, spins, velocity, work, wrenches.
+    Writes: actuators, articulated, failure, kinematics, spins, work.
     """
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
@@ -344,10 +345,9 @@ def store_for_next_step(s):
     """Store the results of a complete step for the next one and for readers.
 
     Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,
-    lazy_kernels, past_accelerations, past_readings, rows, sensors, settings, spins, velocity,
-    work.
-    Writes: actuators, collision, connections, control, counts, joint_impulses,
-    past_accelerations, past_readings, sensors, spins, tendons.
+    lazy_kernels, past_accelerations, past_readings, rows, sensors, settings, velocity, work.
+    Writes: actuators, collision, connections, control, counts, joint_impulses, past_accelerations,
+    past_readings, sensors, tendons.
     """
     remember_impulses(
         s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows

@@ -215,7 +215,7 @@ def test_the_other_solvers_keep_the_same_laws(solver, scene, model):
 @pytest.mark.quick_cases("pyramid")
 @axes_drawn
 def test_each_body_moves_as_the_reported_forces_push_it(model):
-    """m dv = dt (m g + sum F), I dw = dt sum r x F between free half turns, with Newton's third law."""
+    """m dv = dt (m g + sum F), I dw = dt sum r x F between free half turns; the third law."""
     world, bodies = falling_pile(3, friction_model=model)
     world.step(200)
     for pushed in pushes(world, bodies, 100):
