@@ -16,9 +16,9 @@ second order, as the gap of a constraint does in SHAKE (Ryckaert et al. 1977).
 
 dr/dt and dn/dt are those of the last step, by the identity of the contact. So any shapes may touch,
 also those that roll. Contacts whose change was another in the last step keep their rows: their
-point has jumped. At a new contact the point is taken to move with the material, or under a round
-shape as if that did not turn about its own axis. A contact that begins with an impact keeps its
-rows, as the impact changes the motion.
+point has jumped. Where a contact begins, or its bodies begin to turn, the point is taken to move
+with the material, or under a round shape as if that did not turn about its own axis. A contact that
+begins with an impact keeps its rows, as the impact changes the motion.
 
 Friction that slides has its direction alone from this velocity, and stays as the rows have it.
 
@@ -42,7 +42,7 @@ _TURNS = 1e-4
 _TURNS_FAR = 1.0
 # Largest difference of two changes in successive steps, as a share of the later one.
 _SMOOTH = 0.5
-_ROUNDING = 1e-9  # of a change [m/s]
+ROUNDING = 1e-9  # of a change [m/s]
 # Which rows of a contact take the change into account: none, the normal one, those of friction too.
 NONE, NORMAL, ALL = range(3)
 _EXPLAINS = 2.0  # slip that is no sliding, as a multiple of the change of friction's rows
@@ -68,7 +68,7 @@ def bend_contact_rows(s, bend_time: float):
         if 0.0 < contact.gap and contact.gap <= CLOSED:
             contact.closes = 1
             normal.target -= CLOSES * contact.gap / time_step
-        if contact.is_new:
+        if begins(contact):
             _expect_move(s, contact.body_a, contact.shape_a, contact.point_a, contact.moved_a)
             _expect_move(s, contact.body_b, contact.shape_b, contact.point_b, contact.moved_b)
             for r in range(3):
@@ -89,19 +89,27 @@ def bend_contact_rows(s, bend_time: float):
 
 
 @inlined_kernel
+def begins(contact):
+    """Return whether a contact is new, or its bodies did not turn in the last step."""
+    before = contact.bend_before
+    size = before[0] * before[0] + before[1] * before[1] + before[2] * before[2]
+    return contact.is_new != 0 or size < ROUNDING * ROUNDING
+
+
+@inlined_kernel
 def _is_smooth(s, contact, normal):
     """Return whether the change is more than rounding, and was alike in the last step.
 
-    At a new contact it continues if no impact changes the motion.
+    At a contact that begins it continues if no impact changes the motion.
     """
     difference = size = 0.0
     for r in range(3):
         apart = contact.bend[r] - contact.bend_before[r]
         difference += apart * apart
         size += contact.bend[r] * contact.bend[r]
-    if size < _ROUNDING * _ROUNDING:
+    if size < ROUNDING * ROUNDING:
         return False
-    if contact.is_new:
+    if begins(contact):
         approach = abs(row_velocity(normal, s.constrained.velocity))
         return approach < s.settings[0].slip_threshold + _EXPLAINS * math.sqrt(size)
     return difference <= _SMOOTH * _SMOOTH * size

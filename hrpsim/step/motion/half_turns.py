@@ -23,7 +23,7 @@ from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import matrix_times, transposed_times
 from hrpsim.step.motion.midpoint import drift_to_middle
-from hrpsim.step.scene.records import RK4, has_free_rotation
+from hrpsim.step.scene.records import RK4, has_free_rotation, turns_by_halves
 from hrpsim.step.scene.status import DONE
 
 FIRST_HALF, SECOND_HALF = range(2)
@@ -57,7 +57,7 @@ def is_round(inertia):
     return abs(inertia[1, 1] - m) + abs(inertia[2, 2] - m) + other < 1e-12 * m
 
 
-@lazy_kernel(used=has_free_rotation)
+@lazy_kernel(used=turns_by_halves)
 def drift_with_free_bodies(s):
     """Turn free bodies freely over half a semi-implicit step; drift to its middle.
 
@@ -97,7 +97,7 @@ def _count_connections(bodies, connections, spins):
             spins[b].connections += 2 if a >= 0 else 1
 
 
-@lazy_kernel(used=has_free_rotation)
+@lazy_kernel(used=turns_by_halves)
 def turn_to_end(s):
     """Turn free bodies freely over the second half of a semi-implicit step."""
     half = 0.5 * s.settings[0].time_step

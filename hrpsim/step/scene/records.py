@@ -168,6 +168,11 @@ def has_free_rotation(scene: Any) -> bool:
     return bool(scene.forest.dofs["turns_freely"].any())
 
 
+def turns_by_halves(scene: Any) -> bool:
+    """Return whether a body turns freely on both sides of the moments of a semi-implicit step."""
+    return bool(scene.settings["integrator"][0] == SEMI_IMPLICIT) and has_free_rotation(scene)
+
+
 def has_floating_tree(scene: Any) -> bool:
     """Return whether a free body carries others."""
     bodies = scene.forest.bodies

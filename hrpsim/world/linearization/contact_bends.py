@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.contact_bending import ALL, CLOSES
+from hrpsim.constraints.contact_bending import ALL, CLOSES, ROUNDING
 from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.kinematics.forward import KINEMATICS
 from hrpsim.spatial.rotation import rotation_from_quaternion
@@ -36,7 +36,7 @@ class Bends(NamedTuple):
     refused: list[tuple[str, int]]  # reasons, and rows that have them
 
 
-@kernel
+@kernel  # many parameters: parts of the scene and work arrays of the caller
 def free_products(forest, q, velocity, past, spins, time_step, here, orientation, products_out):
     """Write the accelerations of free rotation, and their derivatives by the angular velocity.
 
@@ -94,7 +94,7 @@ def bends_of(step: TakenStep) -> Bends:
     for c in numbers:
         contact = step.contacts[c]
         sides = [contact["body_a"], contact["body_b"]]
-        if contact["is_new"]:
+        if contact["is_new"] or np.linalg.norm(contact["bend_before"]) < ROUNDING:
             found.refused.append(("of a body that turns begins in this step", 3 * c))
         elif not all(i < 0 or free[i] for i in sides):
             found.refused.append(("of a body that turns is with a robot", 3 * c))

@@ -89,7 +89,7 @@ def _write_map(body, half: float, part: int, q, velocity, w):
 
 @inner_kernel
 def turn_rows(w, body, nv: int, rows):
-    """Let rows of the state's end follow the second half of the step of one body."""
+    """Lead rows of the state's end through the second half of the step of one body."""
     P, k, kept = w.free_turns[SECOND_HALF, body.v_index], body.v_index, w.half_state
     for column in range(rows.shape[1]):
         for r in range(3):
