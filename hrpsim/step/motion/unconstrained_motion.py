@@ -138,8 +138,8 @@ def find_acceleration(s, horizon):
     if free:
         write_free_accelerations(s)
     status = accelerate(s, horizon)
-    if free:
-        expect_free_turns(s)
+    if free and (s.counts[0].contact_count > 0 or s.connections.shape[0] > 0):
+        expect_free_turns(s)  # for their rows
     return status
 
 
