@@ -221,7 +221,7 @@ def revise_actuators(s, may_release):
 
     Reads: actuators, articulated, control, counts, forest, lazy_kernels, q, rows, settings,
     velocity, work.
-    Writes: actuators, control.
+    Writes: actuators, control, forest, work.
     """
     counts = s.counts[0]
     settings = s.settings[0]
