@@ -301,15 +301,18 @@ class Preset(NamedTuple):
 def _of_bam(
     name: str, inertia: float, coulomb: float, load: float, viscous: float, motor: Actuator
 ) -> Preset:
-    """Return the preset of a servo whose dry friction is coulomb + load (|motor| + |load|).
+    """Return the preset of a servo whose friction is coulomb + load (|motor| + |load|) + viscous v.
 
-    That friction per torque is an efficiency of (1 - load) / (1 + load) in both directions.
+    The friction per torque is an efficiency of (1 - load) / (1 + load) in both directions. An
+    actuator has its dry and viscous friction before the gear. The shares (1 - load) make the sum
+    that of the source while the motor drives. While the load drives the motor, the sum without
+    `load` is larger than that of the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(
         motor,
-        coulomb_friction=coulomb,
-        viscous_friction=viscous,
+        coulomb_friction=coulomb / (1.0 - load),
+        viscous_friction=viscous / (1.0 - load),
         efficiency=efficiency,
         backdriving_efficiency=efficiency,
     )
