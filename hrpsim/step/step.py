@@ -277,7 +277,7 @@ def unconstrained_dynamics(s):
 
     Reads: actuators, articulated, connections, control, counts, forest, kinematics, lazy_kernels,
     past_accelerations, q, settings, spins, velocity, work, wrenches.
-    Writes: actuators, articulated, failure, kinematics, spins, work.
+    Writes: actuators, articulated, failure, forest, kinematics, spins, work.
     """
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
