@@ -20,8 +20,10 @@ from collections.abc import Iterator
 from llvmlite.binding import Linkage, ModuleRef
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.errors import NumbaError
 from numba.core.funcdesc import default_mangler
-from numba.core.types.functions import BaseFunction
+from numba.core.types import unliteral
+from numba.core.types.functions import BaseFunction, Dispatcher
 
 _number = itertools.count()
 
@@ -113,9 +115,15 @@ class InnerKernelCompiler(KernelCompiler):
 
 @contextlib.contextmanager
 def spared_work() -> Iterator[None]:
-    """Make numba remember the types of results; a nested block has a cache of its own."""
-    find = BaseFunction.get_call_type
+    """Make numba remember the types of results; a nested block has a cache of its own.
+
+    A kernel is compiled for the types of its arguments. Numba alone would compile a kernel once
+    more for each number that a call writes out, such as the 0 and the 1 of f(s, 0) and f(s, 1).
+    Numba still does so where the type of the number is not enough.
+    """
+    find, find_of_kernel = BaseFunction.get_call_type, Dispatcher.get_call_type
     known: dict = {}  # by function and the types of its arguments
+    refused: dict = {}  # likewise: kernels that are compiled for values
 
     def get_call_type(self, context, args, kws):
         if kws:
@@ -125,8 +133,19 @@ def spared_work() -> Iterator[None]:
             known[key] = find(self, context, args, kws), self  # whose id stays its own
         return known[key][0]
 
+    def get_call_type_of_kernel(self, context, args, kws):
+        plain = tuple(map(unliteral, args)), {key: unliteral(kind) for key, kind in kws.items()}
+        key = (id(self), plain[0], *plain[1].items())
+        if key not in refused and plain != (tuple(args), kws):
+            try:
+                return find_of_kernel(self, context, *plain)
+            except NumbaError:
+                refused[key] = self
+        return find_of_kernel(self, context, args, kws)
+
     BaseFunction.get_call_type = get_call_type
+    Dispatcher.get_call_type = get_call_type_of_kernel
     try:
         yield
     finally:
-        BaseFunction.get_call_type = find
+        BaseFunction.get_call_type, Dispatcher.get_call_type = find, find_of_kernel
