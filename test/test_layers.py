@@ -47,7 +47,6 @@ LAYERS = [
     {"step.motion"},
     {"step.continuous"},
     {"step.impacts"},
-    {"step.audit"},
     {"step", "rays"},
     {"world.objects"},
     {"world.arrays"},

@@ -137,8 +137,7 @@ def _world_options(rng, wild: bool) -> dict:
         "sleeping": bool(rng.random() < 0.7),
     }
     solver = rng.choice(["", "", "iterative", "direct", "split", "penalty"])
-    springs = options["integrator"] == "semi_implicit" and options["friction_model"] == "cone"
-    if solver and (solver != "penalty" or springs):
+    if solver and (solver != "penalty" or options["integrator"] == "semi_implicit"):
         options["solver"] = str(solver)
     if rng.random() < 0.2:
         options["gravity"] = _vector(rng, _number(rng, -6, 12, wild, 9.8))
