@@ -54,7 +54,8 @@ def with_robot_name(text: str, name: str) -> str:
 
 def robot_name(text: str) -> str:
     """Return the name that `with_robot_name` put into a URDF's text, or ""."""
-    elements = etree.fromstring(text.encode()).findall(f"hrpsim[@{ROBOT_NAME}]")
+    root = etree.fromstring(text.strip().encode(), etree.XMLParser(encoding="utf-8"))
+    elements = root.findall(f"hrpsim[@{ROBOT_NAME}]")
     return elements[-1].get(ROBOT_NAME, "") if elements else ""
 
 

@@ -285,3 +285,5 @@ def test_a_published_description_tells_the_robots_name_and_describes_the_same_ro
     assert robot_name(published) == name
     assert robot_name(with_robot_name(published, "another")) == "another"
     assert load_model(published).mass == load_model(text).mass
+    declared = f"\n<?xml version='1.0' encoding='latin-1'?>\n{published}"
+    assert robot_name(declared) == name
