@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from hrpsim.world.objects.robot import Robot as Robot
     from hrpsim.world.objects.scan_view import ScanView as ScanView
     from hrpsim.world.objects.sensor_view import SensorView as SensorView
+    from hrpsim.world.parts.energy import EnergyBalance as EnergyBalance
+    from hrpsim.world.parts.energy import EnergyFlow as EnergyFlow
     from hrpsim.world.parts.rays import RayHits as RayHits
     from hrpsim.world.parts.results import Contact as Contact
     from hrpsim.world.parts.results import Convergence as Convergence

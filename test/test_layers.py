@@ -47,6 +47,7 @@ LAYERS = [
     {"step.motion"},
     {"step.continuous"},
     {"step.impacts"},
+    {"step.audit"},
     {"step", "rays"},
     {"world.objects"},
     {"world.arrays"},

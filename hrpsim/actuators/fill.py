@@ -14,6 +14,7 @@ from hrpsim.model.actuator import Actuator
 from hrpsim.model.system import System
 
 MOST_SLOTS = 100_000  # steps of a delay
+_LEAST_SHARE = 1e-3  # of a link's inertia, that the motor of a self-locking gear counts as its own
 
 
 def actuator_records(
@@ -39,11 +40,11 @@ def actuator_records(
 def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
     """Leave limits of joints to the actuators (ACTUATOR), and with rigid gears dry friction too.
 
-    `dofs` are the records of the degrees of freedom of the scene.
+    `dofs` are the records of the degrees of freedom of the scene. Each step writes the friction.
     """
     dofs["effort_limit"][units["dof"]] = dofs["velocity_limit"][units["dof"]] = np.inf
     rigid = units[units["two_mass"] == 0]
-    dofs["friction"][rigid["dof"]] = rigid["joint_friction"] + rigid["static"] + rigid["gear_loss"]
+    dofs["friction"][rigid["dof"]] = rigid["joint_friction"] + rigid["static"] + rigid["has_losses"]
 
 
 def slots_of(delay: float, time_step: float) -> int:
@@ -98,11 +99,11 @@ def _fill_gear(record, actuator: Actuator, time_step: float) -> None:
     record["coulomb"], record["static"] = coulomb, coulomb if static is None else static
     record["stribeck_speed"] = actuator.stribeck_velocity
     record["viscous"] = viscous = actuator.viscous_friction
-    forward, backward = actuator.efficiency, actuator.backdriving_efficiency
-    if actuator.stiffness > 0.0:  # from the torque on the joint to the motor's
-        forward, backward = backward, forward
-    record["gear_gain"] = 0.5 * (1.0 / backward + forward)
-    record["gear_loss"] = 0.5 * (1.0 / backward - forward)
+    e, b = actuator.efficiency, actuator.backdriving_efficiency
+    record["has_losses"] = actuator.stiffness == 0.0 and not e == b == 1.0
+    record["driving"], record["driven"] = e, 1.0 / b if b > 0.0 else math.inf
+    record["least_share"] = max(b, _LEAST_SHARE)
+    record["gear_gain"], record["gear_loss"] = 0.5 * (1.0 / e + b), 0.5 * (1.0 / e - b)
     inertia, k, c = record["inertia"], actuator.stiffness, actuator.damping
     resisting = inertia / time_step
     record["resisting"] = resisting + max(0.5 * viscous, viscous - 0.5 * resisting)

@@ -3,9 +3,11 @@
 
 """Motor and gear of an actuator in one step: the torque on the joint as a function of its motion.
 
-With a rigid gear the motor moves with the joint. With two masses the motor's inertia J lies behind
-a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for backlash and
-gear play"): within the backlash the spring relaxes and transmits nothing; at a flank it transmits
+With a rigid gear the motor moves with the joint: without losses the joint has its rotor's inertia
+and its friction, with losses see hrpsim.actuators.lossy_gear. With two masses the motor's inertia J
+lies behind a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for
+backlash and gear play"): within the backlash the spring relaxes and transmits nothing; at a flank
+it transmits
 
     T = k (twist + twist') / 2 + c (twist' - twist) / dt,   no pull.
 
@@ -18,16 +20,14 @@ So the joint sees, in the state of limits, flank and friction at hand, one torqu
 Whether that state is the right one is checked with the motion found (hrpsim.step.motion.actuators).
 
 Dry friction of motor and gear: Stribeck's curve, and losses in proportion to the load. A gear with
-the efficiencies e (motor drives) and b (driven back) turns the motor's torque M into the joint's
-T: T = e M or T = M / b. Both are Coulomb friction about a mean, so sticking and the direction of
-motion need no case of their own:
-
-    behind a rigid gear    T = (e + 1 / b) / 2 M,   friction (1 / b - e) / 2 |M| on the joint,
-    before a gear's spring M = (1 / e + b) / 2 T,   friction (1 / e - b) / 2 |T| on the motor.
+the efficiencies e (motor drives) and b (driven back) needs T / e or b T of its motor for the torque
+T on the joint. Both are Coulomb friction about a mean, so sticking and the direction of motion need
+no case of their own: (1 / e + b) / 2 T, and a friction (1 / e - b) / 2 |T| on the motor.
 """
 
 import math
 
+from hrpsim.actuators.lossy_gear import linearise_losses
 from hrpsim.actuators.motor import motor_torque
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
@@ -56,10 +56,13 @@ def linearise(unit, now, joint_end):
     if unit.two_mass:
         _linearise_two_masses(unit, now, joint_end)
         return
+    if unit.has_losses:
+        linearise_losses(unit, now, joint_end)
+        return
     torque, slope, _, now.reach = motor_torque(unit, now, joint_end, joint_end)
     now.motor_end, now.motor_slope = joint_end, 1.0
     now.motor_torque, now.motor_torque_slope = torque, slope
-    now.torque, now.slope = unit.gear_gain * torque, unit.gear_gain * slope
+    now.torque, now.slope = torque, slope
 
 
 @inner_kernel

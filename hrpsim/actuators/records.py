@@ -26,7 +26,11 @@ ACTUATOR = np.dtype(
         ("curve_points", "i8"),
         ("effort_limit", "f8"),  # [Nm]
         ("velocity_limit", "f8"),  # [rad/s]
-        ("gear_gain", "f8"),  # of the torque behind the gear's loss, see hrpsim.actuators.gear
+        ("has_losses", "i8"),  # whether its gear is rigid and loses: hrpsim.actuators.lossy_gear
+        ("driving", "f8"),  # torque behind such a gear per torque before it, as the motor drives
+        ("driven", "f8"),  # the same as it is driven back; inf: self-locking
+        ("least_share", "f8"),  # of the link's inertia, the least that such a gear's motor moves
+        ("gear_gain", "f8"),  # of the torque behind a compliant gear: hrpsim.actuators.gear
         ("gear_loss", "f8"),  # dry friction per torque there
         ("coulomb", "f8"),  # [Nm]
         ("static", "f8"),  # at rest [Nm]
@@ -82,6 +86,7 @@ ACTUATOR_STATE = np.dtype(
         ("motor_change", "f8"),  # of that velocity in the last step [rad/s]
         ("moved_inertia", "f8"),  # that the joint moved in the last step besides [kg m^2]
         ("torque", "f8"),  # on the joint in the last step [Nm]
+        ("load", "f8"),  # the same with the joint's dry friction, of a rigid gear with losses [Nm]
         ("motor_torque", "f8"),  # of the motor in the last step, before friction [Nm]
         ("winding_temperature", "f8"),  # [degree Celsius]
         ("housing_temperature", "f8"),
@@ -117,6 +122,13 @@ ACTUATOR_STEP = np.dtype(
         ("motor_torque", "f8"),  # [Nm]
         ("motor_torque_slope", "f8"),  # [Nms/rad]
         ("dry", "f8"),  # level of the motor's dry friction [Nm]
+        # a rigid gear with losses: what it transmits, see hrpsim.actuators.lossy_gear
+        ("side", "f8"),  # direction of its motion; 0 at rest
+        ("resisting", "f8"),  # torque per change of its velocity in the step [Nms/rad]
+        ("low", "f8"),  # end of the torques at rest from which it moves to the positive side [Nm]
+        ("high", "f8"),  # that from which it moves to the negative side [Nm]
+        ("centre", "f8"),  # of the torques that it may have at rest in the step [Nm]
+        ("band", "f8"),  # to either side of that [Nm]
         ("gear_torque", "f8"),  # without backlash: gear_torque + of_rate (motor_end - joint_end)
         ("of_rate", "f8"),  # [Nms/rad]
         ("middle", "f8"),  # deflection in the middle of the step [rad]

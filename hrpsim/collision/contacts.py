@@ -7,7 +7,12 @@ import math
 
 import numpy as np
 
-from hrpsim.collision.manifold import collide_convex, collide_simple
+from hrpsim.collision.manifold import (
+    collide_box_and_plane,
+    collide_convex,
+    collide_simple,
+    is_box_and_plane,
+)
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.mesh_contacts import find_candidates
 from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
@@ -19,6 +24,7 @@ from hrpsim.jit.reference import Reference
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 from hrpsim.spatial.vector import matrix_times, point_velocity
 
+_NO_DEPTH = 1e-12  # of a body that does not press its springs [m]
 # Margin beyond the largest gap of contacts, at which shapes certainly have none [m].
 _ROUNDING = 1e-9
 
@@ -109,6 +115,7 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
     """
     margin, dt, count = settings.contact_margin, settings.time_step, 0
     work = collision.manifold[0]
+    work.spring_count = previous_count if lazy_kernels[0].write_penalties != 0 else 0
     for c in range(pair_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
@@ -123,13 +130,17 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
             found = meet_meshes(
                 lazy_kernels, forest, kinematics, collision, c, near, margin, dt, previous_count
             )
+        elif is_box_and_plane(a.kind, b.kind):
+            found = collide_box_and_plane(
+                a.kind, a.size, work.R_a, work.p_a, b.size, work.R_b, work.p_b, near, work
+            )
         elif min(a.kind, b.kind) > SPHERE:
             found = meet_convex(
                 lazy_kernels, collision.manifold, collision.shapes, number_a, number_b, near
             )
         else:
-            found = collide_simple(
-                a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
+            found = meet_simple(
+                lazy_kernels, collision.manifold, collision.shapes, number_a, number_b, near
             )
         if may_hide_sides(a, b, found, work):
             found = drop_impossible(lazy_kernels, forest, kinematics, collision, c, found, dt)
@@ -168,6 +179,18 @@ def meet_convex(manifold, shapes, number_a, number_b, near):
     )
 
 
+@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0))
+def meet_simple(manifold, shapes, number_a, number_b, near):
+    """Write the contacts of two shapes of which one is a plane or a sphere; return how many.
+
+    Those of a box and a plane, which every robot on level feet has, are found without this kernel.
+    """
+    a, b, work = shapes[number_a], shapes[number_b], manifold[0]
+    return collide_simple(
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
+    )
+
+
 @lazy_kernel_of_parts(
     lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0, 0.0, 0.0, 0)
 )
@@ -184,6 +207,7 @@ def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, pr
     )
     move_solid_pair(work.spin, work.drift, m)
     m.near, m.calm, m.time_step = near, margin, time_step
+    m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     if m.count > MAX_POINTS:
         _recall_points(collision.previous, previous_count, number_a, number_b, m)
@@ -200,7 +224,26 @@ def drop_impossible(forest, kinematics, collision, pair, count, time_step):
     nearby = a.body if a.body >= 0 else b.body
     reference = kinematics[forest.bodies[nearby].root].origin
     _find_motion(forest, kinematics, reference, a.body, b.body, work)
+    work.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     return drop_hidden(a, b, count, work, time_step)
+
+
+@inner_kernel
+def _sink(previous, count: int, body_a: int, body_b: int):
+    """Return how deep two bodies were in springs, one and the other, in the last step [m].
+
+    The springs are those of penalty contacts; a body that has some without pressing them is counted
+    with a depth of next to nothing.
+    """
+    sink = 0.0
+    for body in (body_a, body_b):
+        deepest = 0.0
+        for k in range(count):
+            spring = previous[k]
+            if spring.stiffness > 0.0 and (spring.body_a == body or spring.body_b == body):
+                deepest = max(deepest, -spring.gap, _NO_DEPTH)
+        sink += deepest if body >= 0 else 0.0
+    return sink
 
 
 @inner_kernel
@@ -284,7 +327,9 @@ def recall_impulses(counts, collision):
                 contact.axis_angle = previous[j].axis_angle
                 copy_penalty(previous[j].penalty, contact.penalty)
                 copy_drift(previous[j].drift, contact.gap, contact.drift)
+                find_changes(previous[j], contact)
                 contact.slipping, contact.by_newton = previous[j].slipping, previous[j].by_newton
+                contact.late = previous[j].late
                 is_new = False
                 break
             j += 1
@@ -295,6 +340,7 @@ def recall_impulses(counts, collision):
             contact.axis_angle = 0.5 * math.pi * _uniform(counts.born_count + new)
             contact.penalty.phase, contact.penalty.softening = 0, 1.0
             contact.drift.has_slipped = contact.slipping = contact.by_newton = 0
+            contact.late = 0.0
             new += 1
     return new
 
@@ -306,6 +352,16 @@ def copy_penalty(kept, penalty_out):
     for r in range(3):
         penalty_out.anchor_a[r], penalty_out.anchor_b[r] = kept.anchor_a[r], kept.anchor_b[r]
         penalty_out.slip[r] = kept.slip[r]
+
+
+@inlined_kernel
+def find_changes(before, contact_out):
+    """Write by how much the point and the normal of a contact changed in a step."""
+    for r in range(3):
+        contact_out.moved_a[r] = contact_out.point_a[r] - before.point_a[r]
+        contact_out.moved_b[r] = contact_out.point_b[r] - before.point_b[r]
+        contact_out.turned[r] = contact_out.normal[r] - before.normal[r]
+        contact_out.bend_before[r] = before.bend[r]
 
 
 @inlined_kernel

@@ -18,7 +18,7 @@ from hrpsim.collision.primitives.simple_contacts import (
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
-__all__ = ["MAX_POINTS", "collide", "collide_convex", "collide_simple"]
+__all__ = ["MAX_POINTS", "collide", "collide_box_and_plane", "collide_convex", "collide_simple"]
 
 
 @kernel  # many parameters: two shapes, each by kind, size, rotation and position
@@ -44,6 +44,25 @@ def collide(
     return collide_simple(
         kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
     )  # fmt: skip
+
+
+@inlined_kernel
+def is_box_and_plane(kind_a: int, kind_b: int):
+    """Return whether one of two shapes is a box and the other a plane."""
+    return (kind_a == BOX and kind_b == PLANE) or (kind_a == PLANE and kind_b == BOX)
+
+
+@inlined_kernel
+def collide_box_and_plane(
+    kind_a, size_a, R_a, p_a, size_b, R_b, p_b, margin, out,
+):  # fmt: skip
+    """Write the contacts of a box and a plane, in either order; return how many."""
+    # many parameters: two shapes, each by size, rotation and position
+    if kind_a == BOX:
+        return box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
+    count = box_on_plane(size_b, R_b, p_b, R_a, p_a, margin, out)
+    _turn_round(count, out)
+    return count
 
 
 @inlined_kernel

@@ -90,12 +90,20 @@ CONTACT = np.dtype(
         ("impact_impulse", "f8", (3,)),  # the part of it by impacts [Ns]
         ("gap_offset", "f8"),  # change of the gap of its row by impacts within the step [m]
         ("push_out", "f8"),  # displacement to its position of rest within the step [m]
+        ("late", "f8"),  # in a step of euler: how deep it was when its spring began [m]
         ("penalty", _PENALTY),
         ("stiffness", "f8"),  # [N/m]
         ("damping", "f8"),  # [Ns/m]
         ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
         ("slipping", "i8"),  # for how many steps it has slipped more slowly
         ("drift", _DRIFT),
+        ("moved_a", "f8", (3,)),  # change of `point_a` since the last step; as the next: not if new
+        ("moved_b", "f8", (3,)),  # [m]
+        ("turned", "f8", (3,)),  # change of `normal`
+        ("bend", "f8", (3,)),  # change of its velocity to the end of the step [m/s]
+        ("bend_before", "f8", (3,)),  # in the last step
+        ("bends", "i8"),  # which of its rows take that into account (contact_bending)
+        ("closes", "i8"),  # whether its row closes the rest of a gap
     ]
 )
 
@@ -108,6 +116,8 @@ MANIFOLD = np.dtype(
         ("p_b", "f8", (3,)),
         ("spin", "f8", (3,)),  # of a against b [rad/s]
         ("drift", "f8", (3,)),  # of a's point at the reference against b's [m/s]
+        ("spring_count", "i8"),  # contacts of the last step among which are springs; 0: no springs
+        ("sink", "f8"),  # how deep springs have let both bodies sink in others; 0: no springs [m]
         ("point", "f8", (MAX_MESH_POINTS, 3)),
         ("normal", "f8", (MAX_MESH_POINTS, 3)),
         ("gap", "f8", (MAX_MESH_POINTS,)),

@@ -11,8 +11,8 @@ long certificate, where a bound on its whole speed allows only tiny strides.
 
 import math
 
-from hrpsim.collision.distance import lowest_along
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
+from hrpsim.collision.mesh.tree_queries import farthest_point
 from hrpsim.collision.primitives.support import surface_reach
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, SPHERE
@@ -77,8 +77,8 @@ def _nearest_contact(with_mesh, gap, touch, collision):
 def _lowest_of_solid(polyhedra, number, R, nx, ny, nz, stack):
     """Return the least of n x over the points x of a solid, from its origin [m]."""
     x, y, z = transposed_times(R, nx, ny, nz)
-    lowest = lowest_along(polyhedra, number, x, y, z, 0.0, math.inf, stack)
-    return lowest - polyhedra.solids[number].rounding
+    px, py, pz = farthest_point(polyhedra, number, -x, -y, -z, stack)
+    return x * px + y * py + z * pz - polyhedra.solids[number].rounding
 
 
 @inner_kernel

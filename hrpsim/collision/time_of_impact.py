@@ -19,14 +19,15 @@ import numpy as np
 
 from hrpsim.collision.distance import shape_distance
 from hrpsim.collision.manifold import collide
+from hrpsim.collision.mesh.collision_proxies import PRISM_ERROR
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.hidden_sides import put_back_hidden
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.collision.mesh.solid_pair import DEEP, WHOLE_SOLIDS, move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.hidden_sides import FLUSH
 from hrpsim.collision.separation_certificate import separated_until, turning_way
-from hrpsim.jit.compiled import inner_kernel, kernel
-from hrpsim.model.shapes.geometry import MESH, SPHERE
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.model.shapes.geometry import CYLINDER, MESH, SPHERE
 
 # Motion of a shape in a step: its pose goes from start to end, with a constant axis and rate.
 MOTION = np.dtype(
@@ -139,13 +140,22 @@ def separation(pair, fraction, at_most, collision):
         collision.polyhedra, a.kind, a.size, a.solid, work.R_a, work.p_a,
         b.kind, b.size, b.solid, work.R_b, work.p_b, at_most, work, m,
     )  # fmt: skip
-    if apart > 0.0:
+    error = max(_error_of_prism(a), _error_of_prism(b))
+    if apart > error:
         return apart
-    count = _meet(a, b, 0.0, collision)
+    count = _meet(a, b, 2.0 * error, collision)
     if count > 0:
         return _least(count, work.gap)
+    if apart > 0.0:
+        return apart
     is_flush = m.count > 0 and collision.solid_pair_candidates[0].how != DEEP
     return 0.0 if is_flush else -math.inf
+
+
+@inlined_kernel
+def _error_of_prism(shape):
+    """Return by how much the distance of a shape from a mesh may be off [m]."""
+    return PRISM_ERROR * shape.size[0] if shape.kind == CYLINDER else 0.0
 
 
 @inner_kernel

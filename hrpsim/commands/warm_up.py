@@ -20,7 +20,8 @@ from hrpsim.errors import HrpsimError, require_name
 
 STEP, READING, WALKING, RAYS = "step", "reading", "walking", "rays"
 _OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them
-_OF_WALKS = "keep_momentum", "seek_grip", "solve_by_newton_method"  # likewise; walks do
+# Likewise; walks do.
+_OF_WALKS = "keep_momentum", "seek_grip", "solve_displacement", "solve_by_newton_method"
 _LOWEST = 19  # priority
 # Measured processor time of parts, relative to one that takes 1: the long ones start first.
 _WEIGHTS = {"let_nothing_pass": 16.0, "solve_by_newton_method": 11.0, STEP: 8.5, WALKING: 7.0}

@@ -12,7 +12,6 @@ import math
 import numpy as np
 
 from hrpsim.constraints.friction_laws import (
-    OF_SPRINGS,
     friction_axes,
     is_isotropic,
     law_in_step,
@@ -165,7 +164,7 @@ def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, respo
     slides = slip > settings.slip_threshold
     contact.slides = 1 if slides else 0
     normal.friction = pair.kinetic if slides else pair.static
-    law = OF_SPRINGS if normal.solver == PENALTY else law_in_step(settings.friction_model, slides)
+    law = law_in_step(settings.friction_model, slides)
     normal.friction_model = law
     if is_isotropic(law):
         _share_largest_mass(x, y)
@@ -249,6 +248,8 @@ def _ask(contact, approach, pair, settings, lead, constrained, normal):
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if pair.damping_time >= 0.0:
         gap += lead * approach
+        if lead == time_step:
+            gap += _late_gap(contact, gap, approach, time_step)
         normal.correction_velocity = -max(gap, 0.0) / time_step
         acceleration = row_velocity(normal, constrained.acceleration)
         compliance, damping_time = pair.compliance, pair.damping_time
@@ -261,3 +262,18 @@ def _ask(contact, approach, pair, settings, lead, constrained, normal):
         normal.correction_velocity = min(wanted, settings.correction_speed)
     if contact.push_out > 0.0:
         normal.correction_velocity = max(normal.correction_velocity, contact.push_out / time_step)
+
+
+@inlined_kernel
+def _late_gap(contact, gap, approach, time_step):
+    """Return how deep a contact was when its spring began, in a step of euler [m].
+
+    `gap` is that in the middle of the step as compliant rows count it, which is where the step
+    ends. Half a step before, a body may be inside the other without having met a force: one that
+    was placed there, or was too far away to have a contact. The spring then begins without a force,
+    as everywhere, so that it gives back the energy that it took.
+    """
+    if contact.impulse[0] == 0.0:
+        way = 0.5 * time_step * approach
+        contact.late = min(max(way - gap, 0.0), max(-way, 0.0))
+    return contact.late

@@ -23,9 +23,6 @@ LAWS = {"cone": CONE, "pyramid": PYRAMID, "slip_direction": SLIP_DIRECTION}
 # Laws whose derivative is written here (`disk_derivative`).
 DIFFERENTIABLE = (CONE,)
 
-# Of penalty contacts, whose springs bound friction alike in all directions.
-OF_SPRINGS = CONE
-
 
 @inlined_kernel
 def law_in_step(model, slides):

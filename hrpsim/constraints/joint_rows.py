@@ -16,6 +16,7 @@ from hrpsim.constraints.rows import (
     attach_constraint_body,
     attach_second_constraint_body,
     coupling,
+    slip_by,
     soften,
     soften_stop,
     start_row,
@@ -162,7 +163,7 @@ def write_joint_rows(s, lead, first, used):
             used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
             row.upper = min(row.upper, dof.friction * time_step)
             row.lower = -row.upper
-            soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
+            slip_by(row, own.compliance, own.damping_time, time_step)
             row.kind = JOINT_FRICTION
             row.impulse = min(max(frictions[k].impulse, row.lower), row.upper)
             number += 1
@@ -185,7 +186,7 @@ def write_joint_rows(s, lead, first, used):
         if holds[k].driven:
             row, own = rows[number], parameters[k, MOTOR_PARAMETERS]
             used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
-            soften(row, 0.0, 0.0, 0.0, own.compliance, own.damping_time, time_step)
+            slip_by(row, own.compliance, own.damping_time, time_step)
             row.target = holds[k].speed
             _start_from(impulse, MOTOR, row)
             number += 1

@@ -61,6 +61,8 @@ def write_penalty_rows(s):
         shapes = s.collision.shapes
         a, b = shapes[contacts[first].shape_a], shapes[contacts[first].shape_b]
         if s.solver_choice[a.solver_class, b.solver_class] != PENALTY:
+            for number in range(first, c):
+                contacts[number].stiffness = contacts[number].damping = 0.0
             continue
         pair = s.materials[a.material, b.material]
         share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (c - first))

@@ -286,12 +286,42 @@ def soften(row, error, rate, bend, compliance, damping_time, time_step):
     error at the start of the step, `error` its value in the middle of the step by that rate. `bend`
     is the velocity that the row's curvature adds over the part of a step that lies between the
     place where the row is linear and the velocity at its end: without it, rotating connections are
-    stretched.
+    stretched. The damper has the weight of `damper_weight`.
     """
+    weight = damper_weight(row.inverse_mass, compliance, damping_time * time_step)
+    share = _give_way(row, compliance, weight * damping_time, time_step)
+    pressed = error + (1.0 - weight) * damping_time * rate
+    row.target = share * (rate - 4.0 * pressed / time_step) - bend
+
+
+@inlined_kernel
+def slip_by(row, compliance, damping_time, time_step):
+    """Make a row without an error to correct give way by its spring and damper."""
+    _give_way(row, compliance, damping_time, time_step)
+    row.target = 0.0
+
+
+@inlined_kernel
+def damper_weight(inverse_mass, compliance, damping):
+    """Return the part of a row's damper that acts at the velocity at the end of the step.
+
+    `damping` [s^2] is the damping time, times that for which the damper acts. A damper that is slow
+    compared with the step has a weight of 1/2, which makes it of second order, and a fast one 1, by
+    which it decays (docs/explanation/derivations.md, section 10).
+    """
+    if compliance == 0.0:
+        return 1.0
+    drag = damping * inverse_mass
+    return (3.0 * compliance + drag) / (6.0 * compliance + drag)
+
+
+@inlined_kernel
+def _give_way(row, compliance, damping_time, time_step):
+    """Add the give of a spring and damper to a row; return c of the derivations, section 10."""
     share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
     row.compliance = 4.0 * compliance * share / (time_step * time_step)
     row.inverse_mass += row.compliance
-    row.target = share * (rate - 4.0 * error / time_step) - bend
+    return share
 
 
 @inlined_kernel
@@ -312,9 +342,7 @@ def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_ste
             damping_time = 0.0
         start = 0.0
     row.upper *= duration / time_step
-    drag, weight = damping_time * duration * row.inverse_mass, 1.0
-    if compliance > 0.0:
-        weight = (3.0 * compliance + drag) / (6.0 * compliance + drag)
+    weight = damper_weight(row.inverse_mass, compliance, damping_time * duration)
     share = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
     row.compliance = 4.0 * compliance * share / (time_step * duration)
     row.inverse_mass += row.compliance

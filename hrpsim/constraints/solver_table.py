@@ -9,7 +9,7 @@ tries first and which one takes over is in `hrpsim.step.rows.hand_over`, which a
 
 from typing import NamedTuple
 
-from hrpsim.constraints.friction_laws import DIFFERENTIABLE, LAWS
+from hrpsim.constraints.friction_laws import CONE, DIFFERENTIABLE, LAWS
 from hrpsim.jit.compiled import inlined_kernel
 
 # Codes of solvers, as choices. Rows are ITERATIVE, DIRECT or SPLIT; those of a contact may be
@@ -49,8 +49,8 @@ SOLVERS = {
     # Normals direct, friction iterative.
     "split": Solver(SPLIT, (CONTACTS,), rows=SPLIT),
     # Springs known at the start of the step, which gain energy with other integrators; little
-    # is left to solve.
-    "penalty": Solver(PENALTY, (CONTACTS,), rows=PENALTY, takes_help=False, explicit=True),
+    # is left to solve. They bound friction alike in all directions.
+    "penalty": Solver(PENALTY, (CONTACTS,), (CONE,), rows=PENALTY, takes_help=False, explicit=True),
 }
 """The solvers by the names that users choose them with."""
 

@@ -20,6 +20,7 @@ CONTROL = np.dtype(
         ("target_velocity", "f8"),
         ("effort", "f8"),  # feed-forward [Nm] or [N]
         ("applied", "f8"),  # effort delivered in the last step
+        ("asked", "f8"),  # effort that its law required then, within its limit
         ("ramp", "f8"),  # change of the target position in a step
         ("ahead", "f8"),  # change of that from a step's middle to its end
         ("ramp_steps", "i8"),  # for how many more steps
@@ -59,6 +60,7 @@ def advance_targets(forest, velocity, limit_impulses, time_step, applied, contro
             break
         actuator, impulse = control[k], limit_impulses[k]
         actuator.applied = applied[k] - actuator.limiting * (impulse / time_step)
+        actuator.asked = actuator.applied
         if impulse == 0.0:
             actuator.limiting = overspeed(velocity[k], forest.dofs[k].velocity_limit)
         actuator.mark, actuator.limiting_mark = actuator.saturated, actuator.limiting

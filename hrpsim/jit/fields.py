@@ -35,6 +35,7 @@ class Axis(Enum):
 
     BODY = "body"
     RK4_BODY = "body in a world with rk4"
+    AUDITED_BODY = "body in a world whose energy is audited"
     POSITION = "position"
     DOF = "degree of freedom"
     SENSOR = "sensor"

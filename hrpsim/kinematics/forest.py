@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.jit.fields import Axis, constant
-from hrpsim.model.system import FREE, JOINT_NV, PRISMATIC, System
+from hrpsim.kinematics.own_inertia import own_inertia
+from hrpsim.model.system import FREE, JOINT_NV, System
 
 BODY = np.dtype(
     [
@@ -34,7 +35,7 @@ DOF = np.dtype(
         ("body", "i8"),
         ("q_index", "i8"),  # of a joint's position; -1 for a degree of freedom of a FREE body
         ("rotor_inertia", "f8"),
-        ("own_inertia", "f8"),  # least inertia that the joint moves: its own link and the rotor
+        ("own_inertia", "f8"),  # least inertia that the joint moves (.own_inertia)
         ("turns_freely", "i8"),  # of a body alone in its tree, its origin at its centre of mass
         ("stiffness", "f8"),
         ("rest", "f8"),
@@ -94,21 +95,13 @@ def forest_of(system: System) -> Forest:
         np.bincount(system.parent[system.parent >= 0], minlength=len(bodies)),
     )
     single = np.flatnonzero([JOINT_NV[kind] == 1 for kind in kinds.tolist()])
-    at = bodies["v_index"][single]
-    dofs["q_index"][at] = bodies["q_index"][single]
-    dofs["own_inertia"][at] = dofs["rotor_inertia"][at] + _own_inertias(bodies[single])
+    dofs["q_index"][bodies["v_index"][single]] = bodies["q_index"][single]
+    dofs["own_inertia"] = own_inertia(bodies, dofs).inertia
     alone = (kinds == FREE) & (children == 0) & ~bodies["com"].any(axis=1)
     for dof in bodies["v_index"][alone]:
         dofs["turns_freely"][dof : dof + 6] = 1
     order = breadth_first(bodies["parent"], bodies["root"])
     return Forest(bodies, dofs, order, joints_first(dofs["q_index"]))
-
-
-def _own_inertias(bodies: np.ndarray) -> np.ndarray:
-    """Return links' inertias about, or their masses along, the z axes of their joints."""
-    mass, (x, y, _) = bodies["mass"], bodies["com"].T
-    turned = bodies["inertia"][:, 2, 2] + mass * (x * x + y * y)
-    return np.where(bodies["joint_type"] == PRISMATIC, mass, turned)
 
 
 def joints_first(q_index: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ RANGES: Mapping[str, Range] = {
     "stribeck_velocity": POSITIVE,
     "viscous_friction": NOT_NEGATIVE,
     "efficiency": _EFFICIENCY,
-    "backdriving_efficiency": _EFFICIENCY,
+    "backdriving_efficiency": Range(0.0, 1.0),
     "joint_resolution": NOT_NEGATIVE,
     "motor_resolution": NOT_NEGATIVE,
     "torque_resolution": NOT_NEGATIVE,
@@ -111,7 +111,8 @@ class Actuator:
         coulomb_friction, static_friction, stribeck_velocity: dry friction Fc + (Fs - Fc) exp(-(v /
             vs)^2) [Nm, Nm, rad/s]; static_friction None: as coulomb_friction.
         viscous_friction: [Nms/rad].
-        efficiency, backdriving_efficiency: of the gear, as the motor drives and as it is driven.
+        efficiency, backdriving_efficiency: of the gear, as the motor drives and as it is driven;
+            a backdriving_efficiency of 0: self-locking.
         joint_resolution, motor_resolution: of encoders [rad; at the motor's shaft].
         torque_resolution, torque_noise, noise_seed: of the torque sensor [Nm]; the noise is white,
             with this standard deviation, and a function of seed, joint and step.
@@ -264,6 +265,12 @@ class Actuator:
                 f"joint {joint!r} has no rotor inertia, and the stiffness of a gear lies between"
                 " that and the link: give it one (<rotor> of <hrpsim>, set_joint_properties)"
             )
+        if self.backdriving_efficiency == 0.0 and rotor_inertia == 0.0:
+            raise WorldError(
+                f"joint {joint!r} has no rotor inertia, and with a backdriving_efficiency of 0 that"
+                " alone decides its motion while the load drives: give it one (<rotor> of <hrpsim>,"
+                " set_joint_properties)"
+            )
 
 
 FIELDS = tuple(f.name for f in fields(Actuator))
@@ -294,15 +301,18 @@ class Preset(NamedTuple):
 def _of_bam(
     name: str, inertia: float, coulomb: float, load: float, viscous: float, motor: Actuator
 ) -> Preset:
-    """Return the preset of a servo whose dry friction is coulomb + load (|motor| + |load|).
+    """Return the preset of a servo whose friction is coulomb + load (|motor| + |load|) + viscous v.
 
-    That friction per torque is an efficiency of (1 - load) / (1 + load) in both directions.
+    The friction per torque is an efficiency of (1 - load) / (1 + load) in both directions. An
+    actuator has its dry and viscous friction before the gear. The shares (1 - load) make the sum
+    that of the source while the motor drives. While the load drives the motor, the sum without
+    `load` is larger than that of the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(
         motor,
-        coulomb_friction=coulomb,
-        viscous_friction=viscous,
+        coulomb_friction=coulomb / (1.0 - load),
+        viscous_friction=viscous / (1.0 - load),
         efficiency=efficiency,
         backdriving_efficiency=efficiency,
     )

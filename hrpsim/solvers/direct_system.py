@@ -40,6 +40,7 @@ class DirectSystem(NamedTuple):
     before: np.ndarray = work("rows", "impulses before the search for sides")
     start: np.ndarray = work("rows", "impulses that the solution starts from")
     start_velocity: np.ndarray = work("columns", "the constraint bodies' velocity with them")
+    leeway: np.ndarray = work("1", "by how much redundant rows may disagree [m/s, rad/s]")
     stale: np.ndarray = work("1", "whether the factor was made for other active rows", "i8", fill=1)
 
 

@@ -11,7 +11,7 @@ that the search is for the states of normals alone and ends; its cone is checked
 """
 
 from hrpsim.constraints.friction_laws import friction_bound, friction_holds, tangent_count
-from hrpsim.constraints.rows import CONTACT_ROW, row_velocity
+from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, LOCK, MIMIC, row_velocity
 from hrpsim.constraints.solver_table import DIRECT, ITERATIVE
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.block_ldl import factor_work, factorise, solve
@@ -19,6 +19,8 @@ from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import set_impulse
 
 _REFINEMENTS = 4
+# Share of an error that a refinement leaves if no impulses change it; rounding of the largest push.
+_UNCHANGED, _LAST_DIGIT = 0.9, 1e-15
 _ITERATION_LIMIT = 8
 _PIVOTS = 60
 
@@ -124,8 +126,13 @@ def settle_active_rows(
             if failed >= 0:
                 leave_to_iteration(rows, failed, system)
                 continue
-        solve_active_rows(rows, row_count, response, tolerance, velocity, system)
+        disagree = solve_active_rows(rows, row_count, response, tolerance, velocity, system)
         wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
+        if wrong == 0 and disagree and _may_disagree(rows, row_count, system):
+            leave_disagreements(rows, row_count, response, tolerance, velocity, system)
+            wrong, last = _find_contradictions(
+                rows, row_count, has_cones, tolerance, velocity, system
+            )
         if wrong == 0:
             return True, factorisations, work
         if wrong < fewest:
@@ -173,7 +180,8 @@ def find_velocity(rows, row_count, response, velocity, system):
 def solve_active_rows(rows, row_count, response, tolerance, velocity, system):
     """Give the active rows the impulses that give them their targets, by the present factor.
 
-    Returns the largest error of velocity that is left [m/s].
+    Returns whether redundant rows disagree: the errors that are left, `system.change`, are more
+    than rounding, and no impulses change them.
     """
     before = find_errors(rows, row_count, velocity, system)
     for _ in range(_REFINEMENTS):
@@ -186,9 +194,58 @@ def solve_active_rows(rows, row_count, response, tolerance, velocity, system):
                 set_impulse(row, row.impulse + system.change[number], response, velocity)
         after = find_errors(rows, row_count, velocity, system)
         if after > 0.5 * before:
-            return after
+            if after <= _rounding(rows, row_count, system):
+                break
+            if after > _UNCHANGED * before:
+                return True
         before = after
-    return before
+    return False
+
+
+@inlined_kernel
+def _rounding(rows, row_count, system):
+    """Return the error that is rounding [m/s]: the last digit of the largest push."""
+    largest = 0.0
+    for number in range(row_count):
+        if system.active[number]:
+            largest = max(largest, abs(rows[number].impulse) * rows[number].inverse_mass)
+    return _LAST_DIGIT * largest
+
+
+@inlined_kernel
+def _may_disagree(rows, row_count, system):
+    """Return whether the errors of redundant rows, `system.change`, are within their leeway.
+
+    The leeway is the velocity at which nothing moves farther than the slop in a step.
+    """
+    for number in range(row_count):
+        if system.active[number] and abs(system.change[number]) > system.leeway[0]:
+            return False
+    return True
+
+
+@inlined_kernel
+def _holds_position(kind):
+    """Return whether the targets of rows of a kind correct a position."""
+    return kind == CONNECTION or kind == LOCK or kind == MIMIC or kind == CONTACT_ROW
+
+
+@inner_kernel
+def leave_disagreements(rows, row_count, response, tolerance, velocity, system):
+    """Ask redundant rows for the nearest velocities on which they agree, and solve them again.
+
+    `system.change` has the errors that no impulses change. Each solution for them adds to the
+    impulses of redundant rows, without end. Rows that hold no position keep their targets, and the
+    errors that these leave. Equations: docs/explanation/derivations.md, section 11.
+    """
+    for number in range(row_count):
+        if system.active[number]:
+            row = rows[number]
+            row.impulse = system.start[number]
+            if _holds_position(row.kind):
+                row.target -= system.change[number]
+    find_velocity(rows, row_count, response, velocity, system)
+    solve_active_rows(rows, row_count, response, tolerance, velocity, system)
 
 
 @inner_kernel

@@ -24,6 +24,7 @@ from hrpsim.kinematics.forward import KINEMATICS
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import DirectSystem
 from hrpsim.solvers.newton.newton_problem import NewtonSystem
+from hrpsim.step.audit.records import Audit
 from hrpsim.step.continuous.records import Continuous
 from hrpsim.step.impacts.records import Impacts
 from hrpsim.step.motion.records import SPIN, Momentum, Rk4
@@ -68,6 +69,7 @@ class Work(NamedTuple):
         "inertia that loaded connections add: xx, yy, zz, xy, xz, yz", "f8", Axis.BODY, 6
     )
     directions: np.ndarray = array("normal and tangents of a contact", "f8", 3, 3)
+    orientation: np.ndarray = array("of a body that turns on", "f8", 4)
     placed_connection: np.ndarray = array(
         "the connection whose rows are written", PLACED_CONNECTION, 1
     )
@@ -136,11 +138,12 @@ class Scene(NamedTuple):
     rests: np.ndarray = state(
         "each body: its rest, whether it may sleep", REST, Axis.BODY, carries=()
     )
-    spins: np.ndarray = array("each body: how it turns by the midpoint rule", SPIN, Axis.BODY)
+    spins: np.ndarray = array("each body: how it turns in an rk4 step", SPIN, Axis.BODY)
     rk4: Rk4 = part(Rk4)
     momentum: Momentum = part(Momentum)
     continuous: Continuous = part(Continuous)
     impacts: Impacts = part(Impacts)
+    audit: Audit = part(Audit)
     direct: DirectSystem = part(DirectSystem, "the system of the direct solver, its factors")
     newton: NewtonSystem = part(NewtonSystem, "the problem of an island for Newton's method")
     newton_part: NewtonSystem = part(NewtonSystem, "the problem of a cluster of that island")

@@ -14,12 +14,15 @@ from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.continuous.drift import move_on
+from hrpsim.step.motion.carry import move
 from hrpsim.step.motion.free_rotation import (
     find_turning,
     start_turning,
+    turn_held_moments,
     turn_over_step,
     turn_to_stage,
 )
+from hrpsim.step.motion.half_turns import turn_to_end
 from hrpsim.step.motion.rk4_stages import (
     add_stage_efforts,
     begin_stages,
@@ -29,7 +32,7 @@ from hrpsim.step.motion.rk4_stages import (
     solve_stage,
 )
 from hrpsim.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
-from hrpsim.step.motion.unconstrained_motion import accelerate, external_forces, move
+from hrpsim.step.motion.unconstrained_motion import accelerate, external_forces
 from hrpsim.step.scene.records import SEMI_IMPLICIT, is_rk4
 from hrpsim.step.scene.status import DIVERGED, DONE, LARGEST_POSITION, LARGEST_SPEED, NEEDS_KERNEL
 
@@ -56,6 +59,8 @@ def integrate_euler(s):
         move(s.forest, s.velocity, 0.5 * dt, s.q)
     else:
         move(s.forest, work.velocity_after_impacts, dt, s.q)
+    if symmetric and s.lazy_kernels[0].turn_to_end != 0:
+        turn_to_end(s)
 
 
 @lazy_kernel(used=is_rk4)
@@ -74,6 +79,8 @@ def integrate_rk4(s):
         return NEEDS_KERNEL
     start_slip(s)
     start_turning(s, staged)
+    if s.lazy_kernels[0].turn_held_moments != 0:
+        turn_held_moments(s)
     copy_vector(s.q, s.rk4.q_start)
     copy_vector(s.velocity, work.velocity_after_impacts)
     work.applied[:] = 0.0
@@ -86,14 +93,14 @@ def integrate_rk4(s):
                 s.velocity[k] = work.velocity_after_impacts[k] + h * acceleration[stage - 1, k]
             turn_to_stage(s, stage, h)
         if stage > 0 or staged:
-            if stage_acceleration(s) != DONE:
+            if stage_acceleration(s, h / dt) != DONE:
                 return DIVERGED  # where the step began, nothing was singular
             if staged:
                 solve_stage(s, stage)
             while not staged and release_velocity_limits(
                 settings, counts, s.forest, s.control, s.rows, work, (2 * stage - 1) / 6.0
             ):
-                if stage_acceleration(s) != DONE:
+                if stage_acceleration(s, h / dt) != DONE:
                     return DIVERGED
         else:
             for k in range(s.velocity.shape[0]):
@@ -120,8 +127,10 @@ def integrate_rk4(s):
 
 
 @inner_kernel
-def stage_acceleration(s):
+def stage_acceleration(s, part: float):
     """Write work.dv at a stage's state, with the step's constraint forces.
+
+    part: of the step, where the stage is.
 
     They keep their directions and travel with the bodies they push: a force left behind where it
     was found would turn a body that slides fast.
@@ -140,10 +149,14 @@ def stage_acceleration(s):
     for i in range(s.forest.bodies.shape[0]):
         before, now = s.rk4.held[i].p, kinematics[i].p
         x, y, z = now[0] - before[0], now[1] - before[1], now[2] - before[2]
-        f, external = s.rk4.held[i].wrench, s.articulated[i].external
-        external[0] += f[0] + y * f[5] - z * f[4]
-        external[1] += f[1] + z * f[3] - x * f[5]
-        external[2] += f[2] + x * f[4] - y * f[3]
+        f, external, turning = (
+            s.rk4.held[i].wrench,
+            s.articulated[i].external,
+            s.rk4.held[i].turning,
+        )
+        external[0] += f[0] + part * turning[0] + y * f[5] - z * f[4]
+        external[1] += f[1] + part * turning[1] + z * f[3] - x * f[5]
+        external[2] += f[2] + part * turning[2] + x * f[4] - y * f[3]
         for r in range(3, 6):
             external[r] += f[r]
     return accelerate(s, 0.0)

@@ -26,13 +26,18 @@ _EXACT = 1e-13  # [m or rad]
 
 @lazy_kernel(used=lambda scene: bool(scene.settings["projection"][0]))
 def project_connections(s):
-    """Correct the positions until the errors of rigid connections vanish or stop falling."""
+    """Correct the positions until the errors of rigid connections vanish or stop falling.
+
+    Returns DONE, or the status that names what is missing.
+    """
     error = _ask_for_corrections(s)
     for _ in range(_ITERATIONS):
         if not error > _EXACT:
             break
         copy_vector(s.q, s.work.q_nearest)
-        solve_displacement(s)
+        status = solve_displacement(s)
+        if status != DONE:
+            return status
         correct_positions(s.settings[0], s.forest, s.q, s.work)
         before, error = error, _ask_for_corrections(s)
         if not error < before:

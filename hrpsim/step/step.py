@@ -14,6 +14,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.audit.audit_energy import audit_energy
 from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
 from hrpsim.step.continuous.fast_motion import check_motion
 from hrpsim.step.continuous.speculative_contacts import forget_speculative_contacts
@@ -22,17 +23,19 @@ from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
 from hrpsim.step.integrate import correct_positions, integrate_euler, integrate_rk4, within_limits
 from hrpsim.step.motion.actuators import begin_drives, revise_drives, store_drives
-from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration, remember_moments
+from hrpsim.step.motion.half_turns import drift_with_free_bodies
+from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration
 from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.stick_drift import remember_gaps
 from hrpsim.step.motion.unconstrained_motion import find_acceleration
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import restore_start, save_start
 from hrpsim.step.rows.constrain import (
+    asks_for_correction,
     constrain,
     keep_worst,
     remember_impulses,
-    solve_position_correction,
+    solve_displacement,
 )
 from hrpsim.step.rows.constraint_wrenches import forget_impact_impulses
 from hrpsim.step.rows.joint_friction import (
@@ -119,6 +122,8 @@ def step(s):
         status = integrate(s)
     if status == DONE:
         store_for_next_step(s)
+        if s.settings[0].audit:
+            audit_energy(s)
         return detect_rest(s)
     restore_start(s, status)
     return status
@@ -140,11 +145,15 @@ def begin_step(s):
 def forward_kinematics(s):
     """Find the pose and velocity of every body where the forces of the step act.
 
-    Reads: forest, kinematics, past_accelerations, q, settings, velocity, work.
-    Writes: kinematics, q, work.
+    Reads: connections, forest, kinematics, lazy_kernels, past_accelerations, q, settings, spins,
+    velocity, work.
+    Writes: kinematics, q, spins, velocity, work.
     """
     if s.settings[0].integrator == SEMI_IMPLICIT:
-        drift_to_middle(s)
+        if s.lazy_kernels[0].drift_with_free_bodies != 0:
+            drift_with_free_bodies(s)
+        else:
+            drift_to_middle(s)
     else:
         copy_vector(s.velocity, s.work.velocity_middle)
     place_bodies(s.forest, s.q, s.kinematics, s.work)
@@ -212,7 +221,7 @@ def revise_actuators(s, may_release):
 
     Reads: actuators, articulated, control, counts, forest, lazy_kernels, q, rows, settings,
     velocity, work.
-    Writes: actuators, control.
+    Writes: actuators, control, forest, work.
     """
     counts = s.counts[0]
     settings = s.settings[0]
@@ -266,9 +275,9 @@ def prepare_constraints(s):
 def unconstrained_dynamics(s):
     """Factorise the forest and find its acceleration without constraints.
 
-    Reads: actuators, articulated, connections, control, counts, forest, kinematics,
-    lazy_kernels, q, settings, velocity, work, wrenches.
-    Writes: actuators, articulated, failure, spins, work.
+    Reads: actuators, articulated, connections, control, counts, forest, kinematics, lazy_kernels,
+    past_accelerations, q, settings, spins, velocity, work, wrenches.
+    Writes: actuators, articulated, failure, forest, kinematics, spins, work.
     """
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
@@ -310,12 +319,17 @@ def integrate(s):
     else:
         integrate_euler(s)
     if s.counts[0].row_count > 0:
-        if solve_position_correction(s):
+        if asks_for_correction(s):
+            status = solve_displacement(s)
+            if status != DONE:
+                return status
             correct_positions(settings, s.forest, s.q, s.work)
             if settings.integrator == RK4:
                 remember_gaps(settings, s.counts[0], s.collision.contacts, s.constrained, s.rows)
         if settings.projection:
-            project_connections(s)
+            status = project_connections(s)
+            if status != DONE:
+                return status
     if not within_limits(s.q, s.velocity):
         return DIVERGED
     status = DONE
@@ -331,17 +345,14 @@ def store_for_next_step(s):
     """Store the results of a complete step for the next one and for readers.
 
     Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,
-    lazy_kernels, past_accelerations, past_readings, rows, sensors, settings, spins, velocity,
-    work.
-    Writes: actuators, collision, connections, control, counts, joint_impulses,
-    past_accelerations, past_readings, sensors, spins, tendons.
+    lazy_kernels, past_accelerations, past_readings, rows, sensors, settings, velocity, work.
+    Writes: actuators, collision, connections, control, counts, joint_impulses, past_accelerations,
+    past_readings, sensors, tendons.
     """
     remember_impulses(
         s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows
     )
     remember_acceleration(s.work, s.past_accelerations)
-    if s.lazy_kernels[0].turn_freely != 0:
-        remember_moments(s.forest, s.past_accelerations, s.connections, s.spins)
     impulses, dt = s.joint_impulses[:, VELOCITY_LIMIT - LOWER_LIMIT], s.settings[0].time_step
     advance_targets(s.forest, s.velocity, impulses, dt, s.work.applied, s.control)
     if s.lazy_kernels[0].store_drives != 0:

@@ -111,6 +111,9 @@ class Batch(BatchArguments):
             failures = self._step(n)
         finally:
             self._one_call.release()
+        for world in self.worlds:
+            if world._contents.audited:
+                world._stepping.warn_of_gains(stacklevel=4)
         if failures:
             first = min(failures)
             raise WorldError(

@@ -157,13 +157,10 @@ class Linearizing(Part):
         for reason, number in found.refused:
             name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")
-        for bodies, reason in (
-            (found.unsolved, "turns too far in a step"),
-            (_stiffened_bodies(found.step.scene), "is light between heavily loaded connections"),
-        ):
-            for body in bodies:
-                name = [one.name for one in self._contents.entities if one.first_body <= body][-1]
-                raise WorldError(f"linearize: {name!r} {reason}, which is not differentiated")
+        for body in _stiffened_bodies(found.step.scene):
+            name = [one.name for one in self._contents.entities if one.first_body <= body][-1]
+            reason = "is light between heavily loaded connections"
+            raise WorldError(f"linearize: {name!r} {reason}, which is not differentiated")
 
     def _known_of(self, scene: Scene) -> _Known:
         """Return what is known of a scene, found again where that was laid out again."""

@@ -62,6 +62,7 @@ def new_settings(options: dict) -> np.ndarray:
     record["skin"] = _SKIN
     record["projection"] = flag("position_projection", options["position_projection"])
     record["continuous"] = flag("continuous", options["continuous"])
+    record["audit"] = flag("audit", options["audit"])
     for name in _NUMBERS:
         record[name] = setting(name, options[name])
     gained = float(np.linalg.norm(record["gravity"])) * time_step

@@ -85,10 +85,10 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         continuous: an object that moves by more than a quarter of its thickness in a step passes
             through nothing: it has contacts with all that it would meet.
         sleeping: free bodies that have been at rest for 0.5 s, with all that presses on them or is
-            connected to them, are left out of the step until something else presses on them or
-            anything about them is changed. At rest means no faster than a hundred times the speed
-            that `tolerance` means with stop "residual" (1e-6 m/s by default; never more than 1e-5).
-            Robots, and all that they touch, never sleep.
+            connected to them, are left out of the step until something else presses on them or they
+            change. At rest is no faster than a hundred times the speed of `tolerance` with stop
+            "residual" (1e-6 m/s; at most 1e-5). Robots, and all that they touch, never sleep.
+        audit: measures the energy that steps create: `stats.energy`, a ModelWarning of gains.
     """
 
     def __init__(  # many parameters: keyword arguments
@@ -113,6 +113,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         position_projection: bool = False,
         continuous: bool = True,
         sleeping: bool = True,
+        audit: bool = False,
     ):
         settings = new_settings(locals())
         contents = Contents(settings, integrator, impact_law, solver)

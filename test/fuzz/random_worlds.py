@@ -137,7 +137,8 @@ def _world_options(rng, wild: bool) -> dict:
         "sleeping": bool(rng.random() < 0.7),
     }
     solver = rng.choice(["", "", "iterative", "direct", "split", "penalty"])
-    if solver and (solver != "penalty" or options["integrator"] == "semi_implicit"):
+    springs = options["integrator"] == "semi_implicit" and options["friction_model"] == "cone"
+    if solver and (solver != "penalty" or springs):
         options["solver"] = str(solver)
     if rng.random() < 0.2:
         options["gravity"] = _vector(rng, _number(rng, -6, 12, wild, 9.8))

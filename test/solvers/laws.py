@@ -13,6 +13,7 @@ import numpy as np
 
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
+from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.solvers.impulses import warm_start
 from hrpsim.step.rows.constrain import solve_rows
@@ -41,7 +42,10 @@ def solve_from_impulses(scene):
 
 
 class Problem(NamedTuple):
-    """m rows on nv velocities (angular before linear, world axes, for a free body)."""
+    """m rows on nv velocities (angular before linear, world axes, for a free body).
+
+    The slip of a row of friction is its velocity less its target.
+    """
 
     M: np.ndarray  # (nv, nv)
     J: np.ndarray  # (m, nv)
@@ -58,12 +62,28 @@ class Problem(NamedTuple):
 def solved_velocity(scene, start) -> np.ndarray:
     """Return the velocity (nv,) that the last step's forces led to, from `start` at its beginning.
 
-    What the world has differs only where a floating tree is given the linear momentum that the step
-    truncates: in the linear velocity of its root, by less than 1e-3 m/s.
+    What the world has differs in two ways. A floating tree is given the linear momentum that the
+    step truncates: in the linear velocity of its root, by less than 1e-3 m/s. A body alone in its
+    tree turns freely for half a step afterwards, with its angular momentum.
     """
+    start = pushed_velocity(scene, start)
     solved = start + scene.settings["time_step"][0] * (scene.work.dv + scene.work.change)
     given = scene.velocity - solved
     for k, body in enumerate(scene.forest.bodies):
+        if turns_freely(scene, body):
+            at = body["v_index"]
+            j = body["q_index"] + 3
+            turned = rotation_matrix(scene.q[j : j + 4])
+            R, before, after = (
+                scene.kinematics["R"][k],
+                solved[at : at + 3],
+                scene.velocity[at : at + 3],
+            )
+            momentum = R @ body["inertia"] @ R.T @ before
+            kept = turned @ body["inertia"] @ turned.T @ after
+            # Position corrections turn the body, too.
+            assert np.linalg.norm(kept - momentum) <= 1e-2 * np.linalg.norm(momentum)
+            given[at : at + 3] = 0.0
         after = scene.forest.bodies[k + 1 : k + 2]["root"]
         if body["joint_type"] == FREE and body["root"] == k and (after == k).any():
             at = body["v_index"] + 3
@@ -71,6 +91,26 @@ def solved_velocity(scene, start) -> np.ndarray:
             given[at : at + 3] = 0.0
     assert np.abs(given).max(initial=0.0) <= 1e-12 * max(1.0, np.abs(solved).max())
     return solved
+
+
+def turns_freely(scene, body) -> bool:
+    """Return whether a body is alone in its tree."""
+    free = body["joint_type"] == FREE
+    return bool(free and scene.forest.dofs["turns_freely"][body["v_index"]])
+
+
+def pushed_velocity(scene, start) -> np.ndarray:
+    """Return the velocity (nv,) that the forces of a step change, from `start` at its beginning.
+
+    Bodies that are alone in their trees have turned freely to the middle of the step.
+    """
+    assert not scene.spins["ahead"].any()  # whose velocity there contains a prediction
+    velocity = start.copy()
+    for body in scene.forest.bodies:
+        if turns_freely(scene, body):
+            at = body["v_index"]
+            velocity[at : at + 3] = scene.work.velocity_middle[at : at + 3]
+    return velocity
 
 
 def solved(world, sweep_limit):
@@ -100,7 +140,8 @@ def problem_of(scene) -> Problem:
     counts = scene.counts[0]
     rows = scene.rows.rows[: counts["row_count"]].copy()
     J = np.array([row_jacobian(scene, row, jacobians) for row in rows])
-    free = scene.velocity + scene.settings["time_step"][0] * scene.work.dv
+    free = pushed_velocity(scene, scene.velocity)
+    free += scene.settings["time_step"][0] * scene.work.dv
     return Problem(M, J.reshape(len(rows), len(free)), free, rows, int(counts["contact_count"]))
 
 
@@ -180,7 +221,8 @@ def law_errors(problem: Problem, impulses, velocity) -> dict[str, float]:
     for n in range(0, c, 3):
         limit = rows["friction"][n] * max(impulses[n], 0.0)
         both = slice(n + 1, n + 3)
-        for law, error in _friction_errors(impulses[both], at_end[both], limit, W[both]).items():
+        slip = at_end[both] - rows["target"][both]
+        for law, error in _friction_errors(impulses[both], slip, limit, W[both]).items():
             errors[law] = max(errors[law], error)
     return {law: float(error) for law, error in errors.items()}
 

@@ -64,14 +64,15 @@ def test_rows_of_the_dense_solution_are_the_derivatives_of_its_errors():
 
 
 def test_the_dense_matrix_is_that_of_spook():
-    """[M -G^T; G Sigma] (AGX eq. 15) with Sigma = 4 eps / h^2 / (1 + 4 tau / h)."""
+    """[M -G^T; G Sigma] (AGX eq. 15) with Sigma = 4 eps / h^2 / (1 + 4 theta tau / h).
+
+    theta = (3 + z) / (6 + z), z = tau h diag(G M^-1 G^T) / eps (derivations, section 10).
+    """
     body = dense_beam("spinning", COUNT, SPRINGS["soft"])
     matrix, _ = body.system()
     G, _, _ = body.rows()
     one = np.diag([beam.MASS] * 3 + [beam.MASS * beam.EDGE**2 / 6] * 3)
-    sigma = 4 * 1e-5 * 3600 / (1 + 4 * 2)
-    np.testing.assert_allclose(
-        matrix,
-        np.block([[block_diag(*[one] * COUNT), -G.T], [G, sigma * np.eye(len(G))]]),
-        rtol=1e-12,
-    )
+    M = block_diag(*[one] * COUNT)
+    z = 2 / 3600 / 1e-5 * np.diag(G @ np.linalg.solve(M, G.T))
+    sigma = 4 * 1e-5 * 3600 / (1 + 4 * 2 * (3 + z) / (6 + z))
+    np.testing.assert_allclose(matrix, np.block([[M, -G.T], [G, np.diag(sigma)]]), rtol=1e-12)

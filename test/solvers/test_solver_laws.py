@@ -60,14 +60,20 @@ class Worst(dict):
             return
         self.rows = max(self.rows, stats.row_count)
         impulses = scene.rows.rows["impulse"][: stats.row_count]
+        # Redundant rows may have left targets on which they disagree, within the slop.
+        left, dt = scene.rows.rows["target"][: stats.row_count], world.time_step
+        assert np.abs(left - problem.rows["target"]).max() * dt <= scene.settings["slop"][0]
+        problem.rows["target"] = left
         errors = law_errors(problem, impulses, solved_velocity(scene, start))
         rest = max(errors[law] for law in ("normal", "friction", "others"))
         mixed = (
             stats.direct_rows + stats.split_rows + stats.newton_islands > 0
         )  # else it is the last sweep's change
-        # Each sweep adds to the velocities of rows, which rounds them.
+        # Each sweep adds to the velocities of rows, which rounds them. Direct rows and sweeps in
+        # turn leave up to a tenth of the solver's tolerance.
         speed = np.abs(problem.J @ scene.velocity).max()
         rounding = 1e-12 + stats.iterations * np.finfo(float).eps * max(1.0, speed)
+        rounding += 0.01 * tolerance if mixed else 0.0
         assert rest <= (1.5 if mixed else 10.0) * stats.residual + rounding, f"{errors} {stats}"
         for law, error in errors.items():
             if law in EXACT or stats.residual <= tolerance:
@@ -184,10 +190,18 @@ def test_joint_limits_and_friction_are_complementary(solver, effort):
     assert -0.0201 < arm.joint_positions[0] < 0.0301
 
 
-@examples
-@given(seed=seeds)
-def test_random_rules_and_connections(seed):
+def test_random_rules_and_connections():
     """Boxes and spheres, some joined, each pair with a solver drawn at random."""
+    worst = Worst()
+    for seed in range(8):
+        world = random_rules_and_connections(seed)
+        world.step(250)
+        for _ in range(40):
+            worst.see_step(world)
+    worst.expect(share=0.8)
+
+
+def random_rules_and_connections(seed):
     rng = np.random.default_rng(seed)
     rules = [
         dict(solver=str(rng.choice(["direct", "split", "iterative"])), kind="contact", bodies=pair)
@@ -211,8 +225,7 @@ def test_random_rules_and_connections(seed):
             solver=str(rng.choice(["direct", "iterative"])),
             compliance=float(rng.choice([0.0, 1e-6])),
         )
-    world.step(250)
-    watch(world, 40, share=0.5)
+    return world
 
 
 @pytest.mark.quick_cases("split", "iterative", "auto")

@@ -37,6 +37,7 @@ STAGES = {
     "read_sensors": "step",
     "integrate": "step",
     "store_for_next_step": "step",
+    "audit_energy": "audit.audit_energy",
     "detect_rest": "sleep_detection",
     "restore_start": "restoring",
 }

@@ -6,7 +6,6 @@
 import math
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from hrpsim import Box, World, load_model
 from hrpsim.world.objects.body import rotation_matrix
@@ -121,15 +120,36 @@ def contact_force(world, name: str) -> np.ndarray:
     return total
 
 
-def middle_of_step(body, time_step: float):
-    """Return position (3,) and rotation matrix of a free body in the middle of its next step.
+def turned_freely(R, rate, inertia, duration: float):
+    """Return rotation matrix and angular velocity (3,) after free rotation of a body [s].
 
-    There a semi-implicit step finds its contacts and forces.
+    Euler's equations in the body's axes, by ten steps of the classical Runge-Kutta method.
     """
-    half = 0.5 * time_step
-    turn = Rotation.from_rotvec(half * body.angular_velocity)
-    rotation = (turn * Rotation.from_quat(body.orientation)).as_matrix()
-    return body.position + half * body.velocity, rotation
+
+    def slopes(state):
+        R, w = state[:9].reshape(3, 3), state[9:]
+        x, y, z = w
+        cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        return np.concatenate([(R @ cross).ravel(), -np.linalg.solve(inertia, cross @ inertia @ w)])
+
+    state, h = np.concatenate([R.ravel(), R.T @ rate]), 0.1 * duration
+    for _ in range(10):
+        a = slopes(state)
+        b = slopes(state + 0.5 * h * a)
+        c = slopes(state + 0.5 * h * b)
+        state = state + h / 6.0 * (a + 2.0 * (b + c) + slopes(state + h * c))
+    R = state[:9].reshape(3, 3)
+    return R, R @ state[9:]
+
+
+def middle_of_step(body, time_step: float):
+    """Return position (3,), rotation matrix and angular velocity of a free body at half a step.
+
+    There a semi-implicit step finds its contacts and forces. The body turns freely until then.
+    """
+    half, R = 0.5 * time_step, rotation_matrix(body.orientation)
+    R, rate = turned_freely(R, body.angular_velocity, body.system.inertia[0], half)
+    return body.position + half * body.velocity, R, rate
 
 
 def turned_tower(count: int) -> World:

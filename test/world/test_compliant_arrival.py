@@ -194,3 +194,18 @@ def test_what_lands_elsewhere_gives_springs_no_impulse():
         world.step(20)
         ways.append(ball.velocity[2])
     assert ways[0] == pytest.approx(ways[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("speed", [1.0, 30.0])
+@pytest.mark.parametrize("turn", [0.5, 1.0, 3.0, 5.0])
+@pytest.mark.parametrize("shape, half", [(Sphere(0.5), 0.5), (Box((1.0, 1.0, 1.0)), 0.5)])
+def test_euler_gives_back_no_more_than_a_spring_took(shape, half, turn, speed):
+    """A body of 1 kg on an undamped spring that turns by w h in a step, from touching up to three
+    steps away: it never leaves faster than it came."""
+    step = 1e-3
+    points = 1 if isinstance(shape, Sphere) else 4
+    for gap in np.linspace(0.0, 3.0, 21) * speed * step:
+        world = soft_world(step, "euler", points * step**2 / turn**2, 0.0, gravity=(0, 0, 0))
+        body = world.add_body(shape, 1.0, (0, 0, half + gap), velocity=(0, 0, -speed))
+        world.step(20)
+        assert 0.0 < body.velocity[2] < speed * (1 + 1e-9)

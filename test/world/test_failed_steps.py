@@ -216,7 +216,7 @@ def test_a_contradiction_is_named_and_is_not_a_lack_of_inertia():
     """Two rods of different lengths between the same points: no force can hold both."""
     world = hrpsim.World()
     a, b = (world.add_body(hrpsim.Sphere(0.1), 1.0, (x, 0.0, 0.0)) for x in (0.0, 1.0))
-    for length in (0.5, 1e11):
+    for length in (0.5, 1e10):
         world.connect(a, b, "distance", length=length, solver="direct")
     with pytest.raises(WorldError, match="load of connections on it, which may contradict each"):
         world.step(2000)

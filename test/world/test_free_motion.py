@@ -54,7 +54,7 @@ def test_rk4_keeps_energy_and_angular_momentum_of_a_tumbling_body():
 
 
 def test_the_semi_implicit_step_keeps_the_energy_of_a_tumbling_body():
-    """Implicit midpoint keeps w I w and |I w|; where I w points to is off by O(dt)."""
+    """Free rotation keeps w I w and I w in the world."""
     energy, momentum = drift("semi_implicit")
     show("semi_implicit tumble 10 s: energy, angular momentum (relative)", energy, momentum)
     _, fine_momentum = drift("semi_implicit", 1e-4)

@@ -64,13 +64,14 @@ def test_jacobian_of_the_exponential_is_its_derivative(rotation, axis):
     assert np.allclose(jacobian[:, axis], moved, atol=1e-8)
 
 
-def test_a_body_that_tumbles():
-    """Law: A of a free body, whose rotation obeys the implicit midpoint rule."""
+@pytest.mark.parametrize("rate", [1.0, 100.0])
+def test_a_body_that_tumbles(rate):
+    """Law: A of a free body that turns freely, by up to 0.7 rad in a step."""
     world = World(**EXACT)
     body = world.add_body(Box((0.1, 0.2, 0.3)), 2.0, position=(0, 0, 3))
-    body.v = (1.0, -0.5, 2.0, 3.0, -4.0, 5.0)
+    body.v = (1.0, -0.5, 2.0, 3.0 * rate, -4.0 * rate, 5.0 * rate)
     world.step(3)
-    assert wrong(world, 1e-6)[0] < 1e-8
+    assert wrong(world, 1e-6 * rate)[0] < 1e-8  # velocities are rounded
 
 
 @pytest.mark.quick_cases("1.0")
@@ -167,6 +168,11 @@ def locked(world, robot):
     robot.drive(names[3:5], 0.1, force_limit=1e3)
 
 
+def locked_softly(world, robot):
+    locked(world, robot)
+    robot.set_constraint("lock", compliance=1e-3, damping_time=0.003)
+
+
 def weak(world, robot):
     robot.command(positions=robot.joint_positions + 1.0)
 
@@ -187,9 +193,11 @@ def at_limits(compliance):
     return put
 
 
-@pytest.mark.quick_cases("dry", "locked", "*put0")
+@pytest.mark.quick_cases("dry", "locked", "locked_softly", "*put0")
 @pytest.mark.parametrize(
-    "change", [dry, locked, weak, at_limits(0.0), at_limits(1e-3)], ids=lambda f: f.__qualname__
+    "change",
+    [dry, locked, locked_softly, weak, at_limits(0.0), at_limits(1e-3)],
+    ids=lambda f: f.__qualname__,
 )
 def test_joints_with_friction_locks_motors_and_limits(change):
     """Law: A with rows of joints; locked joints, saturated actuators."""
@@ -418,11 +426,6 @@ def lands_softly(world):
     world.bodies["box"].position = (0, 0, 0.0602)
 
 
-def spins_fast(world):
-    world.bodies["box"].position = (0, 0, 5)
-    world.bodies["box"].v = (0, 0, 0, 4462.96649029, -16443.92660314, -14477.8244701)
-
-
 def passes(world):
     world.add_body(Box((1, 1, 1e-3)), 1.0, position=(0, 0, 2), name="plate")
     world.bodies["box"].position = (0, 0, 1.9)
@@ -440,7 +443,6 @@ def passes(world):
         ({}, lambda world: world.step(2000), "sleep"),
         ({}, bounces, "restitution"),
         ({}, lands_softly, "met within the step"),
-        ({"continuous": False}, spins_fast, "turns too far"),
         ({}, passes, "fast"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from world.scenes import show
 
-from hrpsim import Box, World
+from hrpsim import Box, World, WorldError
 
 LENGTH = 0.2  # of a link [m]
 
@@ -37,3 +37,32 @@ def test_a_chain_that_whips_stays_together(kind, seed):
     show("chain: fastest link [rad/s], worst error [m or rad]", fastest, error)
     assert fastest > 10.0
     assert error < 0.05
+
+
+def taut_chain(integrator: str) -> World:
+    """Ten links of 0.1 kg and 0.1 m in a level line, whose ends are pinned to the world."""
+    world, count, length = World(1e-3, integrator=integrator), 10, 0.1
+    links = [
+        world.add_body(Box((0.09, 0.02, 0.02)), 0.1, position=(length * (k + 0.5), 0, 0))
+        for k in range(count)
+    ]
+    world.connect(None, links[0], "ball", point=(0, 0, 0))
+    for k, (a, b) in enumerate(pairwise(links)):
+        world.connect(a, b, "ball", point=(length * (k + 1), 0, 0))
+    world.connect(None, links[-1], "ball", point=(length * count, 0, 0))
+    return world
+
+
+def test_a_taut_chain_stays_taut():
+    """It can only sag by stretching: less than 1 mm in 0.2 s, and no link whips."""
+    world = taut_chain("semi_implicit")
+    for _ in range(200):
+        world.step()
+        for body in world.bodies.values():
+            assert abs(body.position[2]) < 1e-3 and np.abs(body.angular_velocity).max() < 5.0
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_a_taut_chain_that_fails_names_the_integrator_that_holds_it(integrator):
+    with pytest.raises(WorldError, match="'semi_implicit' alone"):
+        taut_chain(integrator).step(1000)

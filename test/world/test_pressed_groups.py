@@ -47,7 +47,7 @@ def largest_deviation(world, steps=10):
         world.step()
         foretold = start + TIME_STEP * momentum / mass + 0.5 * TIME_STEP**2 * GRAVITY
         largest = max(largest, np.abs(centre(world) - foretold).max())
-        seen += world.scene.rk4.turns["midpoint_predicted"].any()
+        seen += world.scene.rk4.turns["predicted"].any()
     return largest, seen
 
 

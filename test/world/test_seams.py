@@ -96,6 +96,33 @@ def test_speed_and_height_stay_over_tiles_that_are_meshes(body, speed):
     assert_slides_on(slide(lambda world: tile_floor(world, mesh_tile), body, speed), speed)
 
 
+@pytest.mark.quick_cases("None-Box-box", "None-mesh_tile-box")
+@pytest.mark.parametrize("body", ["box", "sole", "mesh", "compound", "upright cylinder"])
+@pytest.mark.parametrize("make", [Box, mesh_tile], ids=["Box", "mesh_tile"])
+@pytest.mark.parametrize("stiffness", [None, 1e5])
+def test_speed_stays_on_springs_that_let_it_sink(stiffness, make, body):
+    """Law: what lies as deep in all tiles does not meet their sides. Unequal loads tilt it."""
+
+    def floor(world):
+        tile_floor(world, make)
+        if stiffness is not None:
+            world.set_penalty("default", "default", stiffness=stiffness)
+
+    moving, _, _ = slide(floor, body, solver="penalty")
+    assert moving.velocity[0] == pytest.approx(1.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("make", [Box, mesh_tile], ids=["Box", "mesh_tile"])
+def test_a_step_higher_than_springs_sink_is_met_by_its_side(make):
+    """Springs sink by some 0.05 mm here; a side of 1 mm pushes the box back."""
+
+    def floor(world):
+        tile_floor(world, make, rise=lambda k: 0.0 if k < 2 else 1e-3)
+
+    moving, _, _ = slide(floor, "box", steps=30, solver="penalty")
+    assert moving.velocity[0] < 0.9
+
+
 @pytest.mark.parametrize("integrator", ("euler", *INTEGRATORS))
 def test_speed_stays_with_every_integrator(integrator):
     assert_slides_on(slide(tile_floor, speed=0.3, integrator=integrator), 0.3)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from world.scenes import INTEGRATORS, contact_force, show
 
-from hrpsim import Box, World
+from hrpsim import Box, Cylinder, World
 
 G, MU = 9.8, 0.5
 CASES = [(9.8, 1 / 50), (19.6, 1 / 50), (29.4, 1 / 50), (19.6, 1 / 100), (19.6, 1 / 200)]
@@ -136,3 +136,28 @@ def test_a_ramped_push_moves_it_above_mu_m_g_only(force, slides, time_step, inte
     else:
         assert abs(moved) < 1e-5  # E8 calls 0.1 m a slide
         assert abs(moved - reached) < 1e-9
+
+
+@pytest.mark.parametrize(
+    "integrator, rate, time_step",
+    [
+        ("semi_implicit", 2.0, 1e-3),
+        ("semi_implicit", 2.0, 5e-4),
+        ("semi_implicit", 3.5, 1e-3),
+        ("rk4", 2.0, 1e-3),
+        ("rk4", 2.0, 5e-4),
+    ],
+)
+def test_what_rides_on_a_carousel_stays(integrator, rate, time_step):
+    """A box that sticks keeps its distance from the axis."""
+    world = World(time_step, integrator=integrator)
+    world.set_friction("default", "default", static=0.8)
+    disc = world.add_body(Cylinder(1.0, 0.1), 1e3, (0, 0, -0.05), angular_velocity=(0, 0, rate))
+    hinge = world.connect(None, disc, "hinge", point=(0, 0, 0), axis=(0, 0, 1))
+    hinge.drive("rz", rate, 1e9)
+    radius, rides = 0.5, dict(velocity=(0, rate * 0.5, 0), angular_velocity=(0, 0, rate))
+    box = world.add_body(Box((0.02, 0.02, 0.01)), 0.1, (radius, 0, 0.005), **rides)
+    world.step(round(0.5 / time_step))
+    creep = (math.hypot(*box.position[:2]) - radius) / 0.5
+    show(f"creep on a carousel, {integrator}, {rate} rad/s, {time_step} s [m/s]", creep)
+    assert abs(creep) < 2e-5

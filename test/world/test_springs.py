@@ -165,3 +165,99 @@ def test_two_links_keep_their_energy():
         worst = max(worst, abs(sum(hrpsim.energy(model, robot.q, robot.v)) - start) / scale)
     show("rk4 double pendulum: energy drift in 10 s (relative)", worst)
     assert worst < 1e-7
+
+
+def bush(joints, mass: float = 2.0):
+    """Joints (type, axis, k, c) one beneath the other; the last link alone has a mass."""
+    text = '<robot name="bush"><link name="base"/>'
+    for i, (kind, axis, k, c) in enumerate(joints):
+        inertial = f"""<inertial><mass value="{mass}"/>
+          <inertia ixx="0.02" iyy="0.03" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial>"""
+        above = f"l{i - 1}" if i else "base"
+        text += f"""<link name="l{i}">{inertial if i == len(joints) - 1 else ""}</link>
+          <joint name="j{i}" type="{kind}"><parent link="{above}"/><child link="l{i}"/>
+          <axis xyz="{axis}"/><limit lower="-9" upper="9" effort="0" velocity="0"/></joint>
+          <hrpsim reference="j{i}"><spring stiffness="{k}" damping="{c}"/></hrpsim>"""
+    return load_model(text + "</robot>", base="fixed")
+
+
+SLIDES = tuple(("prismatic", axis) for axis in ("1 0 0", "0 1 0", "0 0 1"))
+TURNS = tuple(("revolute", axis) for axis in ("1 0 0", "0 1 0", "0 0 1"))
+
+
+@pytest.mark.parametrize("k, c", [(2e4, 40.0), (5e5, 1e3), (2e4, 800.0)])
+@pytest.mark.parametrize("moved", [0, 1, 2])
+def test_slides_before_links_without_mass_are_as_exact_as_that_of_the_body(moved, k, c):
+    """Each of three slides moves 2 kg: second order, and the same error for all of them."""
+    joints = [(*slide, k, c) for slide in SLIDES]
+    ends, last = (_ends(joints, which, 0.02) for which in (moved, 2))
+    np.testing.assert_allclose(ends, last, atol=1e-9 * START)
+    error = np.abs(ends - _decayed(k, c, 2.0, 0.02))
+    assert (error[:-1] / error[1:] > (3.6 if c < 500.0 else 2.9)).all(), error
+
+
+@pytest.mark.parametrize("moved, moment", [(0, 0.02), (1, 0.03), (2, 0.05)])
+def test_turns_before_links_without_mass_are_of_second_order(moved, moment):
+    """Each of three turns about axes through the centre moves the body's moment about it."""
+    ends = _ends([(*turn, 1e3, 1.0) for turn in TURNS], moved, 0.05)
+    error = np.abs(ends - _decayed(1e3, 1.0, moment, 0.05))
+    assert (error[:-1] / error[1:] > 3.6).all(), error
+
+
+def _ends(joints, moved: int, duration: float) -> np.ndarray:
+    """Position of one joint, released alone at START, after `duration`; steps are halved."""
+    model, ends = bush(joints), []
+    for dt in (1e-3, 5e-4, 2.5e-4, 1.25e-4):
+        world = World(dt, gravity=(0, 0, 0))
+        q = [START if i == moved else 0.0 for i in range(len(joints))]
+        robot = world.add_robot(model, q=q)
+        world.step(round(duration / dt))
+        ends.append(robot.q[moved])
+    return np.array(ends)
+
+
+def _decayed(k: float, c: float, m: float, t: float) -> float:
+    """Position of m x'' + c x' + k x = 0 from rest at START, damped as it may be."""
+    roots = np.roots([m, c, k]).astype(complex)
+    one, two = roots
+    return float((START * (two * np.exp(one * t) - one * np.exp(two * t)) / (two - one)).real)
+
+
+def orbit(integrator: str, time_step: float, k: float = 400.0, c: float = 2.0) -> np.ndarray:
+    """Place of 1 kg after 1 s, that started at 5 m/s across a spring of 0.8 m stretched to 1 m."""
+    world = World(time_step, gravity=(0, 0, 0), integrator=integrator)
+    body = world.add_body(hrpsim.Sphere(0.05), 1.0, (1, 0, 0), velocity=(0, 5, 0))
+    ends, soft = ((0, 0, 0), (1, 0, 0)), dict(compliance=1.0 / k, damping_time=c / k)
+    world.connect(None, body, "distance", point=ends, length=0.8, **soft)
+    world.step(round(1.0 / time_step))
+    return body.position[:2]
+
+
+@pytest.mark.parametrize("integrator, order", [("semi_implicit", 2.0), ("rk4", 1.0)])
+def test_the_spring_of_a_connection_that_turns_has_the_documented_order(integrator, order):
+    """Against a precise solver of x'' = -(k (r - 0.8) + c r') x / r."""
+
+    def rates(t, y):
+        r = math.hypot(*y[:2])
+        pull = 400.0 * (r - 0.8) + 2.0 * (y[:2] @ y[2:]) / r
+        return np.concatenate((y[2:], -pull * y[:2] / r))
+
+    exact = solve_ivp(rates, (0.0, 1.0), (1, 0, 0, 5.0), method="DOP853", rtol=1e-11, atol=1e-12)
+    error = [np.linalg.norm(orbit(integrator, dt) - exact.y[:2, -1]) for dt in (2e-3, 1e-3, 5e-4)]
+    show(f"orbit on a spring, {integrator}: errors [m]", *map(float, error))
+    assert np.abs(np.log2(error[:-1] / np.array(error[1:])) - order).max() < 0.1
+
+
+@pytest.mark.parametrize("k, c", [(400.0, 0.4), (400.0, 8.0), (1e4, 20.0)])
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+def test_the_spring_and_damper_of_a_connection_are_of_second_order(integrator, k, c):
+    """One axis of a body of 1 kg, against the closed form of the damped oscillation."""
+    error = []
+    for dt in (1e-3, 5e-4, 2.5e-4):
+        world = World(dt, gravity=(0, 0, 0), integrator=integrator)
+        body = world.add_body(hrpsim.Sphere(0.05), 1.0)
+        world.connect(None, body, axes=["x"], compliance=1.0 / k, damping_time=c / k)
+        body.q = (START, 0, 0, *body.q[3:])
+        world.step(round(0.1 / dt))
+        error.append(abs(body.position[0] - _decayed(k, c, 1.0, 0.1)))
+    assert (np.array(error[:-1]) / error[1:] > 3.6).all(), error

@@ -8,14 +8,12 @@ import math
 import numpy as np
 
 from hrpsim.collision.mesh.solid_pair import (
-    AN_EDGE,
     EDGE_EDGE,
     NO_TRIANGLE,
     SIDE_A,
     SIDE_B,
     add_candidate,
     edge_in_other,
-    feature_code,
     is_inside,
     point_in_other,
     to_other,
@@ -63,15 +61,28 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
 def _faces_together(m, edge_a, edge_b):
     """Return which face at the edge of a lies on which one at that of b; NO_FACE for none."""
     on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
-    for i in range(2):
+    for i in range(edge_a.curved, 2):
         g = edge_a.normals[i]
         gx, gy, gz = to_other(m, SIDE_A, g[0], g[1], g[2])
-        for j in range(2):
+        for j in range(edge_b.curved, 2):
             h = edge_b.normals[j]
             facing = -(gx * h[0] + gy * h[1] + gz * h[2])
             if facing > closest:
                 on_a, on_b, closest = i, j, facing
     return on_a, on_b
+
+
+@inner_kernel
+def _may_lie_flat(m, edge_a, edge_b, where):
+    """Return whether face `where` (0 and 1 of b, 2 and 3 of a) may lie on the other edge.
+
+    On the rim of a cylinder a face lies flat only with the cap: the side leaves it in a curve.
+    """
+    if (edge_a.curved if where < 2 else edge_b.curved) == 0:
+        return True
+    g, h = edge_a.normals[1 if where < 2 else where - 2], edge_b.normals[where if where < 2 else 1]
+    x, y, z = to_other(m, SIDE_A, g[0], g[1], g[2])
+    return -(x * h[0] + y * h[1] + z * h[2]) > _FACING
 
 
 @inner_kernel
@@ -213,14 +224,15 @@ def _overlap(
 
 
 @inner_kernel  # long: its parts would hand on twenty numbers
-def meet_edges(polyhedra, m, candidates, number_a, number_b):
+def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
     """Add the contact of an edge of a with one of b, if they are nearest to each other there.
+
+    Each edge is an EDGE record in the frame of its own solid, with its feature's code.
 
     Where faces at the edges lie on each other, or one edge lies on a face at the other, the
     crossing is a corner of their common patch, and the face gives the normal. So it is where the
     solids turn to such a pose in the step, and the edges meet within it.
     """
-    edge_a, edge_b = polyhedra.edges[number_a], polyhedra.edges[number_b]
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
     v = edge_b.direction
     nx, ny, nz = uy * v[2] - uz * v[1], uz * v[0] - ux * v[2], ux * v[1] - uy * v[0]
@@ -263,6 +275,8 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
     elif sine_outside > CONE_TOLERANCE:
         if sine_outside > _FACE_TO_FACE + (_turn_of_step(m) if distance > 0.0 else 0.0):
             return
+        if not _may_lie_flat(m, edge_a, edge_b, where):
+            return
         comes_down = sine_outside > _FACE_TO_FACE
         if where < 2:
             on_b = where
@@ -287,9 +301,7 @@ def meet_edges(polyhedra, m, candidates, number_a, number_b):
             return
     if gap > m.calm and not comes_behind_edge(m, SIDE_A, edge_b, px, py, pz, nx, ny, nz, gap):
         return
-    first_a = polyhedra.solids[m.solid[0]].first_edge
-    first_b = polyhedra.solids[m.solid[1]].first_edge
     add_candidate(
-        m, candidates, SIDE_A, EDGE_EDGE, feature_code(AN_EDGE, number_a - first_a),
-        feature_code(AN_EDGE, number_b - first_b), NO_TRIANGLE, px, py, pz, nx, ny, nz, distance,
+        m, candidates, SIDE_A, EDGE_EDGE, code_a, code_b, NO_TRIANGLE,
+        px, py, pz, nx, ny, nz, distance,
     )  # fmt: skip

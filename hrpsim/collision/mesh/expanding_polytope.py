@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from hrpsim.collision.mesh.tree_queries import farthest_vertex
+from hrpsim.collision.mesh.tree_queries import farthest_point
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
@@ -27,7 +27,7 @@ POLYTOPE = np.dtype(
     [
         ("corner_count", "i8"),
         ("corner", "f8", (CORNER_COUNT, 3)),  # points of the difference [m]
-        ("vertex", "i8", (CORNER_COUNT,)),  # the vertex of a that each of them comes from
+        ("point", "f8", (CORNER_COUNT, 3)),  # the points of a, in a's frame, they come from [m]
         ("facet_count", "i8"),
         ("facet", "i8", (FACET_COUNT, 3)),  # corners, counter-clockwise from outside
         ("normal", "f8", (FACET_COUNT, 3)),  # outward unit vectors; 0 for a facet without area
@@ -100,9 +100,14 @@ def witness_of_penetration(polyhedra, m):
     for k in range(3):
         weight = weight_u if k == 0 else (weight_v if k == 1 else weight_w)
         share = weight / total if total > 0.0 else 1.0 / 3.0
-        p = polyhedra.vertices[polytope.vertex[polytope.nearest[k]]].position
+        p = polytope.point[polytope.nearest[k]]
         x, y, z = x + share * p[0], y + share * p[1], z + share * p[2]
-    R, t = m.R[0], m.t[0]
+    # Between points of a round surface the mean is a little inside.
+    R, t, n = m.R[0], m.t[0], polytope.out
+    nx, ny, nz = transposed_times(R, n[0], n[1], n[2])
+    px, py, pz = farthest_point(polyhedra, m.solid[0], nx, ny, nz, m.stack)
+    inside = nx * (px - x) + ny * (py - y) + nz * (pz - z)
+    x, y, z = x + inside * nx, y + inside * ny, z + inside * nz
     return (
         R[0, 0] * x + R[0, 1] * y + R[0, 2] * z + t[0],
         R[1, 0] * x + R[1, 1] * y + R[1, 2] * z + t[1],
@@ -130,18 +135,17 @@ def _add_corner(polyhedra, m, dx, dy, dz):
     """
     polytope, R, t = m.polytope, m.R[0], m.t[0]
     x, y, z = transposed_times(R, dx, dy, dz)
-    own = farthest_vertex(polyhedra, m.solid[0], x, y, z, m.stack)
-    other = farthest_vertex(polyhedra, m.solid[1], -dx, -dy, -dz, m.stack)
-    p, q = polyhedra.vertices[own].position, polyhedra.vertices[other].position
+    px, py, pz = farthest_point(polyhedra, m.solid[0], x, y, z, m.stack)
+    qx, qy, qz = farthest_point(polyhedra, m.solid[1], -dx, -dy, -dz, m.stack)
     count = polytope.corner_count
-    along = 0.0
-    for r in range(3):
-        x = R[r, 0] * p[0] + R[r, 1] * p[1] + R[r, 2] * p[2] + t[r] - q[r]
-        polytope.corner[count, r] = x
-        along += x * (dx if r == 0 else (dy if r == 1 else dz))
-    polytope.vertex[count] = own
+    x = R[0, 0] * px + R[0, 1] * py + R[0, 2] * pz + t[0] - qx
+    y = R[1, 0] * px + R[1, 1] * py + R[1, 2] * pz + t[1] - qy
+    z = R[2, 0] * px + R[2, 1] * py + R[2, 2] * pz + t[2] - qz
+    corner, point = polytope.corner[count], polytope.point[count]
+    corner[0], corner[1], corner[2] = x, y, z
+    point[0], point[1], point[2] = px, py, pz
     polytope.corner_count = count + 1
-    return along
+    return dx * x + dy * y + dz * z
 
 
 @inner_kernel

@@ -21,12 +21,13 @@ from hrpsim.collision.mesh.solid_pair import (
     VERTEX_FACE,
     velocity_at,
 )
-from hrpsim.collision.mesh.tree_queries import farthest_vertex
+from hrpsim.collision.mesh.tree_queries import farthest_point
 from hrpsim.collision.primitives.hidden_sides import (
     FLUSH,
     FLUSH_SHARE,
     ON_FACE,
     SIDEWAYS,
+    depth_in_springs,
     passes_over,
     span_a_patch,
 )
@@ -46,7 +47,12 @@ def _feature(m, found, side):
 
 @inner_kernel
 def _face_count(polyhedra, m, found, side):
-    """Return the number of faces about the own feature, some counted more than once."""
+    """Return the number of faces about the own feature, some counted more than once.
+
+    A cylinder has its two caps, whichever feature touches.
+    """
+    if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
+        return np.int64(2)
     kind, number = _feature(m, found, side)
     if kind == A_VERTEX:
         vertex = polyhedra.vertices[polyhedra.solids[m.solid[side]].first_vertex + number]
@@ -62,6 +68,8 @@ def _face_normal(polyhedra, m, found, side, k):
     """
     kind, number = _feature(m, found, side)
     own = polyhedra.solids[m.solid[side]]
+    if own.cylinder_radius > 0.0:
+        return matrix_times(m.world_R[1 - side], 0.0, 0.0, 1.0 if k else -1.0)
     if kind == A_VERTEX:
         spoke = polyhedra.spokes[polyhedra.vertices[own.first_vertex + number].first_spoke + k // 2]
         n = spoke.normals[k % 2]
@@ -80,6 +88,10 @@ def _face_normal(polyhedra, m, found, side, k):
 def _plane_of_face(polyhedra, m, found, side, k, gx, gy, gz):
     """Return the offset of the plane of face k about the own feature along its normal g [m]."""
     kind, _ = _feature(m, found, side)
+    own = polyhedra.solids[m.solid[side]]
+    if own.cylinder_radius > 0.0:
+        p = m.world_p[1 - side]
+        return own.cylinder_half + gx * p[0] + gy * p[1] + gz * p[2]
     if kind == A_FACE:
         triangle = polyhedra.triangles[found.triangle]
         v = polyhedra.vertices[triangle.vertices[k]].position
@@ -111,9 +123,9 @@ def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
             return height
     # world_R[side] is that of the other frame
     x, y, z = transposed_times(m.world_R[side], gx, gy, gz)
-    vertex = farthest_vertex(polyhedra, m.solid[1 - side], -x, -y, -z, m.stack)
-    v, p = polyhedra.vertices[vertex].position, m.world_p[side]
-    height = x * v[0] + y * v[1] + z * v[2] + gx * p[0] + gy * p[1] + gz * p[2]
+    vx, vy, vz = farthest_point(polyhedra, m.solid[1 - side], -x, -y, -z, m.stack)
+    p = m.world_p[side]
+    height = x * vx + y * vy + z * vz + gx * p[0] + gy * p[1] + gz * p[2]
     return height - m.rounding[1 - side] - plane
 
 
@@ -132,13 +144,18 @@ def _is_on_face(polyhedra, m, found):
 
 
 @inner_kernel
-def _velocity_of_core(m, found, side):
+def _velocity_of_core(polyhedra, m, found, side):
     """Return the world velocity of a relative to b at a core's point nearest to a contact [m/s].
 
-    Rotation does not move a round surface.
+    Rotation does not move a round surface. The core of a cylinder is its axis.
     """
     x, y, z = _surface_point(found, side)
     n, R, p = found.normal, m.world_R[SIDE_A], m.world_p[SIDE_A]
+    if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
+        own_R, c = m.world_R[1 - side], m.world_p[1 - side]
+        ax, ay, az = own_R[0, 2], own_R[1, 2], own_R[2, 2]
+        along = (x - c[0]) * ax + (y - c[1]) * ay + (z - c[2]) * az
+        x, y, z = c[0] + along * ax, c[1] + along * ay, c[2] + along * az
     r = m.rounding[side] if side == SIDE_A else -m.rounding[side]
     x, y, z = x + r * n[0] - p[0], y + r * n[1] - p[1], z + r * n[2] - p[2]
     x, y, z = transposed_times(R, x, y, z)
@@ -163,13 +180,18 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
             if x * x + y * y + z * z == 0.0:
                 continue
             plane = _plane_of_face(polyhedra, m, found, own, k, x, y, z)
-            height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -tolerance)
-            if height < -tolerance:
+            flush = tolerance
+            if m.sink > 0.0:
+                vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
+                along = sign * (vx * x + vy * y + vz * z)
+                flush += depth_in_springs(m.sink, along, m.time_step)
+            height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -flush)
+            if height < -flush:
                 continue
-            vx, vy, vz = _velocity_of_core(m, found, 1 - own)
+            vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
             if passes_over(
                 found.gap, n[0], n[1], n[2], on_face, height, sign * x, sign * y, sign * z,
-                vx, vy, vz, m.time_step, tolerance,
+                vx, vy, vz, m.time_step, flush,
             ):  # fmt: skip
                 return True
     return False
@@ -179,10 +201,14 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
 def take_out_hidden(polyhedra, m, candidates):
     """Mark the candidates of two solids that a face makes impossible, by ~how."""
     tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
-    patch = _find_patch(m, candidates)
+    # Contacts beside each other on a round side span no patch.
+    radius = polyhedra.solids[m.solid[0]].cylinder_radius
+    is_round = max(radius, polyhedra.solids[m.solid[1]].cylinder_radius) > 0.0
+    like = ON_FACE if is_round else LIKE
+    patch = m.sink == 0.0 and _find_patch(m, candidates, like)
     for k in range(m.count):
         found = candidates[k]
-        if patch and cosine_of_normals(found, candidates[0]) > LIKE:
+        if patch and cosine_of_normals(found, candidates[0]) > like:
             continue
         if _is_hidden(polyhedra, m, candidates, found, tolerance):
             found.how = ~found.how
@@ -200,11 +226,14 @@ def put_back_hidden(m, candidates):
 
 
 @inner_kernel
-def _find_patch(m, candidates):
-    """Return whether the first candidate and two others of like normals span a patch."""
+def _find_patch(m, candidates, like):
+    """Return whether the first candidate and two others of normals like its own span a patch.
+
+    `like` is the least cosine between such normals.
+    """
     if m.count < 3:
         return False
     first, second, third = candidates[0], candidates[m.count // 2], candidates[m.count - 1]
-    if cosine_of_normals(first, second) < LIKE or cosine_of_normals(first, third) < LIKE:
+    if cosine_of_normals(first, second) < like or cosine_of_normals(first, third) < like:
         return False
     return span_a_patch(first.point, second.point, third.point, first.normal)

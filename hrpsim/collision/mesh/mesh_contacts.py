@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
+from hrpsim.collision.mesh.cylinder_contacts import meet_cylinder
 from hrpsim.collision.mesh.edge_contacts import meet_edges
 from hrpsim.collision.mesh.expanding_polytope import find_penetration, witness_of_penetration
 from hrpsim.collision.mesh.hidden_sides import take_out_hidden
@@ -23,6 +24,7 @@ from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
     A_SOLID,
     A_VERTEX,
+    AN_EDGE,
     DEEP,
     FACE_VERTEX,
     NO_TRIANGLE,
@@ -35,7 +37,7 @@ from hrpsim.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.collision.mesh.tree_queries import boxes_apart, farthest_vertex, split_first
+from hrpsim.collision.mesh.tree_queries import boxes_apart, farthest_point, split_first
 from hrpsim.collision.mesh.vertex_contacts import LEAN, meet_with_vertex, vertex_supports
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import transposed_times
@@ -60,7 +62,14 @@ def _meet_triangles(polyhedra, m, candidates, number_a, number_b):
         if a.owned & (8 << i):
             for j in range(3):
                 if b.owned & (8 << j):
-                    meet_edges(polyhedra, m, candidates, a.edges[i], b.edges[j])
+                    edge_a, edge_b = a.edges[i], b.edges[j]
+                    first_a = polyhedra.solids[m.solid[0]].first_edge
+                    first_b = polyhedra.solids[m.solid[1]].first_edge
+                    meet_edges(
+                        polyhedra, m, candidates,
+                        polyhedra.edges[edge_a], feature_code(AN_EDGE, edge_a - first_a),
+                        polyhedra.edges[edge_b], feature_code(AN_EDGE, edge_b - first_b),
+                    )  # fmt: skip
 
 
 @inner_kernel
@@ -135,7 +144,12 @@ def find_candidates(polyhedra, m, candidates):
     elif m.solid[1] < 0:
         _meet_plane(polyhedra, m, SIDE_A, candidates)
     else:
-        _meet_solids(polyhedra, m, candidates)
+        if polyhedra.solids[m.solid[0]].cylinder_radius > 0.0:
+            meet_cylinder(polyhedra, m, SIDE_A, candidates)
+        elif polyhedra.solids[m.solid[1]].cylinder_radius > 0.0:
+            meet_cylinder(polyhedra, m, SIDE_B, candidates)
+        else:
+            _meet_solids(polyhedra, m, candidates)
         take_out_hidden(polyhedra, m, candidates)
         mend_deep_overlap(polyhedra, m, candidates)
 
@@ -208,9 +222,8 @@ def _depth_along(polyhedra, m, normal):
         # world_R[1] is that of a, the other frame of side 1
         R, p = m.world_R[1 - side], m.world_p[1 - side]
         x, y, z = transposed_times(R, sign * normal[0], sign * normal[1], sign * normal[2])
-        vertex = farthest_vertex(polyhedra, m.solid[side], x, y, z, m.stack)
-        v = polyhedra.vertices[vertex].position
-        depth += x * v[0] + y * v[1] + z * v[2]
+        vx, vy, vz = farthest_point(polyhedra, m.solid[side], x, y, z, m.stack)
+        depth += x * vx + y * vy + z * vz
         for r in range(3):
             depth += sign * normal[r] * p[r]
     return depth

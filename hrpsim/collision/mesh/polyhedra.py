@@ -4,7 +4,9 @@
 """Polyhedral solids as flat pools for the kernels: vertices, edges, triangles, bounding boxes.
 
 Sphere, capsule, box and cylinder have proxies here, for their contacts with meshes: a point and a
-segment with a rounding radius, the box itself, and a prism.
+segment with a rounding radius, and the box itself. A cylinder keeps its radius and half length.
+hrpsim.collision.mesh.cylinder_contacts makes features from them. A prism stands for the cylinder
+where distances are searched.
 """
 
 from typing import NamedTuple
@@ -34,6 +36,7 @@ EDGE = np.dtype(
         ("depth", "f8"),  # how deep another edge may be inside [m]
         ("goes_on", "i8"),  # bits 0 and 1: start and end lie in a hollow, beneath a face beyond
         ("beyond", "f8", (2, 3)),  # the normals of those faces
+        ("curved", "i8"),  # 1: the first of its two faces is the side of a cylinder
     ]
 )
 
@@ -72,6 +75,8 @@ SOLID = np.dtype(
         ("is_closed", "i8"),  # 0: a surface with a boundary, or the core of a round shape
         ("is_convex", "i8"),  # 1: it is the convex hull of its vertices, rounded or not
         ("rounding", "f8"),  # radius about all of it [m]
+        ("cylinder_radius", "f8"),  # of a cylinder about the z axis [m]; 0: it is none
+        ("cylinder_half", "f8"),  # half the length of the cylinder [m]
         ("rim", "f8"),  # distance by which features must miss each other to count as missing [m]
         ("ball", "f8"),  # radius of the ball about the frame's origin that holds it [m]
         ("lower", "f8", (3,)),  # corners of its box, in its frame [m]

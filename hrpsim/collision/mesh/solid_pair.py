@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from hrpsim.collision.mesh.expanding_polytope import POLYTOPE
+from hrpsim.collision.mesh.polyhedra import EDGE
 from hrpsim.collision.mesh.tree_queries import STACK_DEPTH, first_hit
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.jit.compiled import inner_kernel
@@ -57,6 +58,8 @@ SOLID_PAIR = np.dtype(
         ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
         ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
         ("polytope", POLYTOPE),  # within the difference of two convex solids
+        ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim
+        ("sink", "f8"),  # how deep springs have let both bodies sink in others; 0: no springs [m]
         ("memory_count", "i8"),  # of contacts that the two solids had in the last step,
         ("memory_feature", "i8", (MAX_MESH_POINTS,)),
         ("memory_load", "f8", (MAX_MESH_POINTS,)),  # and the normal impulses of these [Ns]
@@ -95,7 +98,7 @@ def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
     """
     m.solid[0], m.solid[1] = solid_a, solid_b
     m.count = m.memory_count = 0
-    m.rim = math.inf
+    m.rim, m.sink = math.inf, 0.0
     for side in range(2):
         m.rounding[side] = 0.0
         if m.solid[side] >= 0:
@@ -162,8 +165,12 @@ def edge_in_other(m, side, edge):
 def is_inside(polyhedra, m, side, x, y, z, nx, ny, nz, least):
     """Return whether the point x is inside the other solid of a side: n leads out from there.
 
-    The surface must be further away along n than `least` [m].
+    The surface must be further away along n than `least` [m], unless the solid is a cylinder.
     """
+    other = polyhedra.solids[m.solid[1 - side]]
+    if other.cylinder_radius > 0.0:
+        radius = other.cylinder_radius
+        return x * x + y * y < radius * radius and abs(z) < other.cylinder_half
     along, leaves = first_hit(polyhedra, m.solid[1 - side], x, y, z, nx, ny, nz, m.stack)
     return leaves and along > least
 

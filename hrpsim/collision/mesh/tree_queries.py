@@ -154,6 +154,21 @@ def farthest_vertex(polyhedra, solid, x, y, z, stack):
     return farthest
 
 
+@inner_kernel
+def farthest_point(polyhedra, solid, x, y, z, stack):
+    """Return the point of a solid's core that is farthest along (x, y, z), all in its frame [m].
+
+    `stack` (STACK_DEPTH,) is work.
+    """
+    radius = polyhedra.solids[solid].cylinder_radius
+    if radius > 0.0:
+        across = math.sqrt(x * x + y * y)
+        reach = radius / across if across > 0.0 else 0.0
+        return reach * x, reach * y, math.copysign(polyhedra.solids[solid].cylinder_half, z)
+    p = polyhedra.vertices[farthest_vertex(polyhedra, solid, x, y, z, stack)].position
+    return p[0], p[1], p[2]
+
+
 @inlined_kernel
 def _reach_of_box(node, x, y, z):
     """Return the extent of a node's box along (x, y, z)."""

@@ -135,18 +135,34 @@ def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
     """Add the contact of the own vertex at x with the face of a triangle, if there is one."""
+    n = polyhedra.triangles[triangle].normal
+    belongs, across, height = over_face(polyhedra, m, side, x, y, z, triangle)
+    if belongs and vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], LEAN):
+        touch_face(polyhedra, m, candidates, side, code, x, y, z, triangle, across, height)
+
+
+@inner_kernel
+def over_face(polyhedra, m, side, x, y, z, triangle):
+    """Return whether the own point x belongs to the face of a triangle and is near enough.
+
+    Also the edge past which the point belongs to the face (-1: none), and the height over it [m].
+    """
     face = polyhedra.triangles[triangle]
     n = face.normal
     corner = polyhedra.vertices[face.vertices[0]].position
     height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
-    gap = height - m.rounding[side]
-    if gap > m.near or height < -face.depth:
-        return
+    if height - m.rounding[side] > m.near or height < -face.depth:
+        return False, NO_TRIANGLE, height
     belongs, across = _over_triangle(polyhedra, face, x, y, z, height, m.rim, m.calm)
-    if not belongs:
-        return
-    if not vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], LEAN):
-        return
+    return belongs, across, height
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def touch_face(polyhedra, m, candidates, side, code, x, y, z, triangle, across, height):
+    """Add the contact of the own point x with a face that it belongs to (`over_face`), if any."""
+    face = polyhedra.triangles[triangle]
+    n = face.normal
+    gap = height - m.rounding[side]
     if (across >= 0 or height < -m.rim) and not _has_come_in(
         polyhedra, m, side, face, across, x, y, z, height
     ):
@@ -193,9 +209,8 @@ def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _meet_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
+def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge_code):
     """Add the contact of the own vertex at x, outside, with a convex edge, if it is nearest."""
-    edge = polyhedra.edges[number]
     s, d = edge.start, edge.direction
     dx, dy, dz = x - s[0], y - s[1], z - s[2]
     along = dx * d[0] + dy * d[1] + dz * d[2]
@@ -215,11 +230,9 @@ def _meet_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
         return
     if gap > m.calm and not comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
         return
-    other = m.solid[1 - side]
     add_candidate(
-        m, candidates, side, VERTEX_EDGE if side == 0 else EDGE_VERTEX, code,
-        feature_code(AN_EDGE, number - polyhedra.solids[other].first_edge), NO_TRIANGLE,
-        x, y, z, nx, ny, nz, distance,
+        m, candidates, side, VERTEX_EDGE if side == 0 else EDGE_VERTEX, code, edge_code,
+        NO_TRIANGLE, x, y, z, nx, ny, nz, distance,
     )  # fmt: skip
 
 
@@ -269,6 +282,10 @@ def meet_with_vertex(polyhedra, m, candidates, side, vertex, triangle):
         _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle)
     for k in range(3):
         if face.owned & (8 << k):
-            _meet_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, face.edges[k])
+            edge, first = face.edges[k], polyhedra.solids[m.solid[1 - side]].first_edge
+            touch_edge(
+                polyhedra, m, candidates, side, vertex, code, x, y, z, polyhedra.edges[edge],
+                feature_code(AN_EDGE, edge - first),
+            )  # fmt: skip
         if side == 0 and face.owned & (1 << k):
             _meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, face.vertices[k])

@@ -60,8 +60,7 @@ class DenseBeam:
         self.edge, self.gravity, self.time_step = edge, gravity, time_step
         self.mass = np.tile([mass] * 3 + [mass * edge**2 / 6.0] * 3, len(x))  # diagonal of M
         self.clamp = x[0] - [edge / 2, 0.0, 0.0] if clamped else None
-        self.gamma = 1.0 / (1.0 + 4.0 * damping_time / time_step)
-        self.sigma = 4.0 / time_step**2 * compliance * self.gamma
+        self.compliance, self.damping_time = compliance, damping_time
         self.impulse = np.zeros(0)
 
     def _frames(self):
@@ -106,10 +105,16 @@ class DenseBeam:
         """Return the matrix and the right side of eq. 15, whose unknowns are v+ and lambda.
 
         The rows hold in the middle of the step, half a step from both velocities: half a step's
-        bend is taken off the new one. The old one's, and what the errors bend until there, cancel.
+        bend is taken off the new one. The old one's, and what the errors bend until there, cancel,
+        but for the damper. AGX's damper acts at the new velocity. Here a part `weight` of the
+        damper does, and the rest at the old one, by the inverse masses of the rows.
         """
         G, g, bends = self.rows()
-        h, gamma, count = self.time_step, self.gamma, len(self.mass)
+        h, tau, count = self.time_step, self.damping_time, len(self.mass)
+        drag = tau * h * (G**2 / self.mass).sum(axis=1)
+        spring = self.compliance
+        weight = (3.0 * spring + drag) / (6.0 * spring + drag) if spring else np.ones(len(g))
+        gamma = 1.0 / (1.0 + 4.0 * weight * tau / h)
         velocity = np.hstack([self.v, self.omega]).ravel()
         force = np.zeros((len(self.x), 6))
         force[:, :3] = self.mass[0] * self.gravity
@@ -117,9 +122,9 @@ class DenseBeam:
         matrix[:count, :count] = np.diag(self.mass)
         matrix[:count, count:] = -G.T
         matrix[count:, :count] = G
-        matrix[count:, count:] = self.sigma * np.eye(len(g))
-        late = 0.5 * h * bends
-        right = gamma * (G @ velocity) - 4.0 / h * gamma * g - late
+        matrix[count:, count:] = np.diag(4.0 / h**2 * spring * gamma)
+        late, rate = 0.5 * h * bends, G @ velocity
+        right = gamma * (rate - 4.0 / h * (g + (1.0 - weight) * tau * (rate - late))) - late
         return matrix, np.concatenate([self.mass * velocity + h * force.ravel(), right])
 
     def step(self, count: int = 1) -> None:

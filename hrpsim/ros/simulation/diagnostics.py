@@ -17,6 +17,7 @@ from hrpsim.ros.base import qos
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.robot.robot_interface import RobotInterface
+from hrpsim.world.parts.energy import EnergyBalance
 
 PERIOD = 1.0  # [s, wall]
 _WELL = "ok"
@@ -80,6 +81,19 @@ class GraphWatch:
             if text not in before:
                 self._node.get_logger().warning(text)
         return found
+
+
+def _energy_values(energy: EnergyBalance | None) -> dict[str, str]:
+    """Return the balance of energy of a world with an audit; nothing of others."""
+    if energy is None:
+        return {}
+    gaining = f", {energy.gaining}" if energy.gaining else ""
+    return {
+        "energy [J]": f"{energy.total:.6g}",
+        "work of inputs [J]": f"{energy.since_reset.work:.6g}",
+        "created energy [J]": f"{energy.since_reset.created:.3g}",
+        "largest gain within a second": f"{energy.largest_gain:.3g}{gaining}",
+    }
 
 
 def _name_of(info) -> str:
@@ -166,6 +180,7 @@ class Diagnostics:
                 "steps with Newton's method": account.newton_count,
                 "largest penetration [m]": f"{stats.max_penetration:.3g}",
                 "internal errors": faults.count,
+                **_energy_values(stats.energy),
             }
         )
         return status

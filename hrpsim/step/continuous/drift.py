@@ -27,7 +27,7 @@ from hrpsim.step.continuous.swept_motion import (
     root_of,
     separation_certificate,
 )
-from hrpsim.step.motion.unconstrained_motion import carry_body
+from hrpsim.step.motion.carry import carry_body
 from hrpsim.step.scene.status import DONE
 
 # Where a tree takes its forces: in the middle of the step; at its start, alone or on the world.

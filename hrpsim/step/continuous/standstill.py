@@ -18,7 +18,7 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.rotation import rotated
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.continuous.swept_motion import both_fly, find_sweeps, may_meet, meeting_of
-from hrpsim.step.motion.unconstrained_motion import carry_body
+from hrpsim.step.motion.carry import carry_body
 
 _WORLD = -1
 

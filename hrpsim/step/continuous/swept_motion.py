@@ -12,7 +12,7 @@ from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
-from hrpsim.step.motion.free_rotation import is_free_body
+from hrpsim.step.motion.half_turns import turns_freely
 
 # CCD queries in one search through a step: a number, and more for each pair. One of a mesh counts
 # for many. Pairs that are left when they are used up stay where they began.
@@ -113,7 +113,7 @@ def is_ballistic(forest, body, shape):
     if body < 0:
         return not shape.asleep or shape.kind == SPHERE
     p = shape.placement_p
-    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and is_free_body(forest, body)
+    return shape.kind == SPHERE and p[0] == p[1] == p[2] == 0.0 and turns_freely(forest, body)
 
 
 @inlined_kernel

@@ -43,7 +43,7 @@ from hrpsim.step.impacts.impact_island import (
 from hrpsim.step.impacts.impact_place import drifted, is_timed, place_at_start
 from hrpsim.step.impacts.impact_round import find_gaps, solve_round
 from hrpsim.step.impacts.inelastic_impacts import change_velocity
-from hrpsim.step.motion.free_rotation import is_free_body
+from hrpsim.step.motion.half_turns import turns_freely
 from hrpsim.step.rows.constraint_wrenches import clear_wrenches, forget_impact_impulses
 from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, RESOLVED, WIDER_SEARCH
@@ -333,7 +333,7 @@ def _move_back(settings, counts, start, forest, q, velocity, constrained, contin
     drift = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else 0.0
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]
-        if constraint_body.dof >= 0 or not is_free_body(forest, constraint_body.body):
+        if constraint_body.dof >= 0 or not turns_freely(forest, constraint_body.body):
             continue
         if not continuous.bodies[constraint_body.body].timed:
             continue

@@ -9,14 +9,17 @@ step takes it linear about the velocity predicted from the last steps; where the
 belongs to another state, it is found again with that one.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from hrpsim.actuators.commands import command_in_effect, count_step
 from hrpsim.actuators.gear import begin_gear, dry_friction, linearise, relax_twist, settle
+from hrpsim.actuators.lossy_gear import begin_losses, gear_friction, leaves_band, settle_losses
 from hrpsim.actuators.motor import damper_weight, find_limits, heat
-from hrpsim.dynamics.joint_forces import spring_inertia
+from hrpsim.constraints.rows import JOINT_FRICTION, LOWER_LIMIT
+from hrpsim.dynamics.joint_forces import BY_ROW, spring_inertia
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.step.scene.status import DONE
@@ -43,7 +46,7 @@ def begin_drives(s):
         k = unit.dof
         dof, law = s.forest.dofs[k], s.control[k]
         command_in_effect(unit, state, drives.commands[number], law, dt, now.command)
-        find_limits(unit, state, unit.inertia if unit.two_mass else dof.own_inertia, dt, now)
+        find_limits(unit, state, _motor_inertia(unit, dof), dt, now)
         now.joint_start = now.motor_start = s.velocity[k]
         now.middle, now.motor_end = 0.0, 2.0 * s.work.velocity_middle[k] - s.velocity[k]
         if unit.two_mass:
@@ -57,15 +60,39 @@ def begin_drives(s):
         if unit.two_mass:
             begin_gear(unit, state, now, dt)
         _set_demand(unit, now, dof, s.q[dof.q_index], dt)
+        if unit.has_losses:
+            _begin_losses(s, unit, state, now, dof)
+            continue
         linearise(unit, now, joint_end)
         if unit.two_mass:  # the velocity belongs to the last step's torque, maybe of another flank
             end = now.joint_start + dt * s.past_accelerations[k, 0]
             momentum = state.moved_inertia * end - dt * state.torque
             settle(unit, now, state.moved_inertia, momentum, dt)
         else:
-            level = dry_friction(unit, s.work.velocity_middle[k])
-            dof.friction = unit.joint_friction + level + unit.gear_loss * abs(now.motor_torque)
+            dof.friction = unit.joint_friction + dry_friction(unit, s.work.velocity_middle[k])
     return DONE
+
+
+@inlined_kernel
+def _motor_inertia(unit, dof):
+    """Return the least inertia that the motor moves."""
+    if unit.two_mass:
+        return unit.inertia
+    if unit.has_losses:
+        return unit.inertia + unit.least_share * (dof.own_inertia - unit.inertia)
+    return dof.own_inertia
+
+
+@inner_kernel
+def _begin_losses(s, unit, state, now, dof):
+    """Predict the motion of a joint behind a rigid gear with losses, and the torque about it."""
+    dt, k = s.settings[0].time_step, unit.dof
+    now.dry = dry_friction(unit, s.work.velocity_middle[k])
+    begin_losses(unit, now, dt)
+    end = now.joint_start + dt * s.past_accelerations[k, 0]
+    momentum = state.moved_inertia * end - dt * state.load
+    settle_losses(unit, now, state.moved_inertia, momentum, dt, True)
+    dof.friction = unit.joint_friction + now.band
 
 
 @inlined_kernel
@@ -101,6 +128,8 @@ def _set_demand(unit, now, dof, position, time_step):
         if at_motor:
             inertia, damping, rate = unit.inertia, kd, now.motor_start
             position += now.middle
+    elif unit.has_losses:
+        inertia, damping = _motor_inertia(unit, dof), kd + unit.viscous
     else:
         damping += unit.viscous
     now.gain_weight = damper_weight(damping, inertia, dt)
@@ -122,7 +151,7 @@ def drive_joints(s):
             _begin_again(s, number, dof, rate)
         damping, inertia, weight = dof.damping, dof.own_inertia, now.gain_weight
         work.joint_inertia[k] = dof.rotor_inertia
-        if unit.two_mass:
+        if unit.two_mass or unit.has_losses:
             inertia -= dof.rotor_inertia
             work.joint_inertia[k] = 0.0
             weight = damper_weight(damping, inertia, dt)
@@ -142,13 +171,29 @@ def _begin_again(s, number, dof, rate):
     unit, state = s.actuators.units[number], s.actuators.states[number]
     now, dt = s.actuators.steps[number], s.settings[0].time_step
     joint_end = now.joint_end + rate - now.joint_start
+    torque = now.torque - gear_friction(now, now.joint_end, 0.0)
     now.joint_start = rate
     if unit.two_mass:
         begin_gear(unit, state, now, dt)
     else:
         now.motor_start = rate
     _set_demand(unit, now, dof, s.q[dof.q_index], dt)
+    if unit.has_losses:
+        begin_losses(unit, now, dt)
+        momentum = state.moved_inertia * joint_end - dt * torque
+        settle_losses(unit, now, state.moved_inertia, momentum, dt, False)
+        _set_friction(s, unit, now, momentum)
+        return
     linearise(unit, now, joint_end)
+
+
+@inner_kernel
+def _set_friction(s, unit, now, momentum):
+    """Give a joint the row of its gear's band; it starts from what holds a momentum at rest."""
+    friction = s.work.friction[unit.dof]
+    s.forest.dofs[unit.dof].friction = unit.joint_friction + now.band
+    friction.mark = BY_ROW
+    friction.impulse = -momentum - s.settings[0].time_step * now.centre
 
 
 @lazy_kernel()
@@ -165,6 +210,9 @@ def revise_drives(s):
         step = joint_end - now.joint_end
         if abs(step) * (1.0 + abs(now.motor_slope)) <= now.reach:
             continue
+        if unit.has_losses:
+            changed = max(changed, _revise_losses(s, number, joint_end))
+            continue
         linear, before = now.torque + now.slope * step, now.slope
         now.motor_end += now.motor_slope * step
         linearise(unit, now, joint_end)
@@ -178,6 +226,31 @@ def revise_drives(s):
         if moved > 0.0:
             settle(unit, now, moved, moved * joint_end - dt * linear, dt)
     return changed
+
+
+@inner_kernel
+def _revise_losses(s, number, joint_end):
+    """Do the same for a rigid gear with losses."""
+    unit, state = s.actuators.units[number], s.actuators.states[number]
+    now, settings, k = s.actuators.steps[number], s.settings[0], unit.dof
+    dt, tolerance = settings.time_step, settings.tolerance
+    linear = now.torque + now.slope * (joint_end - now.joint_end)
+    total = linear - gear_friction(now, joint_end, tolerance)
+    leaves = leaves_band(unit, now, joint_end, tolerance)
+    linearise(unit, now, joint_end)
+    inertia = s.forest.dofs[k].own_inertia - dt * now.slope
+    allowed = _RELATIVE * abs(joint_end) + _ABSOLUTE
+    if not leaves and abs(now.torque - linear) * dt <= allowed * inertia:
+        now.torque = linear
+        return 0
+    if abs(joint_end) > tolerance:
+        total -= math.copysign(unit.joint_friction, joint_end)
+    moved = _moved_inertia(s, k)
+    moved = moved if moved > 0.0 else state.moved_inertia
+    momentum = moved * joint_end - dt * total
+    settle_losses(unit, now, moved, momentum, dt, now.side != 0.0 and not leaves)
+    _set_friction(s, unit, now, momentum)
+    return 1
 
 
 @inlined_kernel
@@ -195,7 +268,10 @@ def store_drives(s):
         unit, state, now = (drives.units[number], drives.states[number], drives.steps[number])
         k = unit.dof
         step = s.velocity[k] - now.joint_end
-        state.torque = s.control[k].applied = now.torque + now.slope * step
+        state.torque = now.torque + now.slope * step
+        if unit.has_losses:
+            _store_losses(s, unit, state, now)
+        s.control[k].applied = state.torque
         state.motor_torque = now.motor_torque + now.motor_torque_slope * step
         motor_end = now.motor_end + now.motor_slope * step
         if unit.two_mass:
@@ -210,3 +286,16 @@ def store_drives(s):
             heat(unit, state)
         count_step(unit, state, dt)
     return DONE
+
+
+@inlined_kernel
+def _store_losses(s, unit, state, now):
+    """Store the load of a rigid gear with losses, and what its row had of the gear's torque."""
+    k = unit.dof
+    friction = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT] / s.settings[0].time_step
+    state.load = state.torque + friction
+    if now.band > 0.0:
+        state.torque += friction * now.band / (now.band + unit.joint_friction)
+    moved = _moved_inertia(s, k)
+    if moved > 0.0:
+        state.moved_inertia = moved

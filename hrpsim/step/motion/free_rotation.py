@@ -15,32 +15,30 @@ moment changes exactly for any rotation, gives the correction of R by as little 
 step, so that R J u is L. For bodies with their origin at the centre of mass, as `Body`
 makes them.
 
+The moment of a contact force follows its point, which moves over the body while that turns.
+
 A body may turn by more than half a radian in a step while contacts press on it, whose force is
 found once for the whole step. A moment held while the body nutates by more than a radian ends up
-across the motion that it was to stop. Such a body is *midpoint-predicted*: it turns with
-the angular velocity for which its contacts were solved, which the midpoint rule predicts, as in a
-semi-implicit step. Its centre moves as the stages find, like that of all others.
+across the motion that it was to stop. Such a body is *predicted*: it receives the moments
+of the step at its start, and turns freely then, as its contacts were solved. Its centre moves as
+the stages find, like that of all others.
 """
 
 import math
 
 from hrpsim.dynamics.spin import free_acceleration, solve_rows_of_three, turn_freely_for
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.model.system import FREE
+from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.spatial.rotation import rotate_quaternion, rotated, rotation_from_quaternion
 from hrpsim.spatial.vector import matrix_times, transposed_times
+from hrpsim.step.motion.half_turns import is_round, turns_freely, write_free_acceleration
 from hrpsim.step.rows.constrain import is_solved_at_stages
+from hrpsim.step.scene.records import has_free_rotation, is_rk4
+from hrpsim.step.scene.status import DONE
 
 # Largest rotation that brings R to L [rad], and as a share of the rotation of the step: the moments
 # on bodies nearly at rest, as in a stack, cancel, and the direction of their sum is rounding.
 _LARGEST_ALIGNMENT = 0.1
-
-
-@inlined_kernel
-def is_free_body(forest, i):
-    """Return whether a body is free, alone in its tree, and has its origin at its centre."""
-    body = forest.bodies[i]
-    return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
 
 @inner_kernel
@@ -51,27 +49,28 @@ def start_turning(s, staged):
     """
     bodies, work = s.forest.bodies, s.work
     for i in range(bodies.shape[0]):
-        if not is_free_body(s.forest, i):
+        if not turns_freely(s.forest, i):
             continue
         held, spin, k = s.rk4.turns[i], s.spins[i], bodies[i].v_index
         momentum, inertia = held.momentum, bodies[i].inertia
         momentum[0], momentum[1], momentum[2] = _momentum(inertia, s.kinematics[i].R, s.velocity, k)
-        held.midpoint_predicted = (
-            spin.turns_far and _is_pressed(s.rk4.held[i]) and not _is_round(inertia)
-        )
+        held.predicted = spin.turns_far and _is_pressed(s.rk4.held[i]) and not is_round(inertia)
         _find_free_motion(s, i)
         if spin.turns_far:
+            here = s.kinematics[i]
+            write_free_acceleration(inertia, here)
             for r in range(3):
                 acceleration = work.dv[k + r] + work.change[k + r]
                 held.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
-                work.dv[k + r] -= spin.gyroscopic[r]
+                work.dv[k + r] += here.c[r]
+                here.c[r] = 0.0  # the stages find it
     if staged:
         for number in range(s.counts[0].row_count):
             row = s.rows.rows[number]
             if is_solved_at_stages(s.settings[0], row):
-                s.rk4.turns[s.constrained.bodies[row.constrained_a].body].midpoint_predicted = 0
+                s.rk4.turns[s.constrained.bodies[row.constrained_a].body].predicted = 0
                 if row.constrained_b >= 0:
-                    s.rk4.turns[s.constrained.bodies[row.constrained_b].body].midpoint_predicted = 0
+                    s.rk4.turns[s.constrained.bodies[row.constrained_b].body].predicted = 0
 
 
 @inner_kernel
@@ -88,7 +87,7 @@ def _find_free_motion(s, i):
         for r in range(4):
             q[part, r] = q[part - 1, r]
         x, y, z = u[part - 1, 0], u[part - 1, 1], u[part - 1, 2]
-        if _is_round(inertia):
+        if is_round(inertia):
             wx, wy, wz = rotated(q[part, 0], q[part, 1], q[part, 2], q[part, 3], x, y, z)
             rotate_quaternion(q[part], 0, wx, wy, wz, half)
         else:
@@ -103,19 +102,12 @@ def _is_pressed(held):
     return load[3] != 0.0 or load[4] != 0.0 or load[5] != 0.0
 
 
-@inlined_kernel
-def _is_round(inertia):
-    """Return whether an inertia is the same about all axes, but for rounding."""
-    m, other = inertia[0, 0], abs(inertia[0, 1]) + abs(inertia[0, 2]) + abs(inertia[1, 2])
-    return abs(inertia[1, 1] - m) + abs(inertia[2, 2] - m) + other < 1e-12 * m
-
-
 @inner_kernel
 def turn_to_stage(s, stage, duration):
     """Rotate free bodies by the rates of stage `stage` - 1, for a time from the step's start."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     for i in range(bodies.shape[0]):
-        if is_free_body(s.forest, i):
+        if turns_freely(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
             T, m = rate[stage - 1, j : j + 3], acceleration[stage - 1, k : k + 3]
             _turn(s, i, (stage + 1) // 2, T, s.rk4.turns[i].deviation[stage - 1], m, duration)
@@ -126,7 +118,7 @@ def find_turning(forest, velocity, kinematics, rk4, dv, stage, duration):
     """Write the rates of T, d and L at a stage, `duration` after the start of the step."""
     bodies, rate, acceleration = forest.bodies, rk4.rate, rk4.acceleration
     for i in range(bodies.shape[0]):
-        if not is_free_body(forest, i):
+        if not turns_freely(forest, i):
             continue
         j, k, held = bodies[i].q_index + 3, bodies[i].v_index, rk4.turns[i]
         inertia, R, w, dw = bodies[i].inertia, kinematics[i].R, velocity, dv
@@ -159,10 +151,10 @@ def turn_over_step(s):
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
     for i in range(bodies.shape[0]):
-        if is_free_body(s.forest, i):
+        if turns_freely(s.forest, i):
             j, k = bodies[i].q_index + 3, bodies[i].v_index
-            if s.rk4.turns[i].midpoint_predicted:
-                _turn_as_predicted(s, i, T)
+            if s.rk4.turns[i].predicted:
+                _turn_as_predicted(s, i)
                 continue
             deviation = s.rk4.turns[i].deviation
             for r in range(3):
@@ -176,26 +168,49 @@ def turn_over_step(s):
 
 
 @inner_kernel
-def _turn_as_predicted(s, i, rate):
-    """Turn a body with the velocity at the end, for which its contacts neither part nor slip.
+def _turn_as_predicted(s, i):
+    """Turn a body freely over the step, after the moments of the step at its start."""
+    body, rate = s.forest.bodies[i], s.rk4.turns[i].end_rate
+    j, k = body.q_index + 3, body.v_index
+    for r in range(j, j + 4):
+        s.q[r] = s.rk4.q_start[r]
+    x, y, z = rotated(-s.q[j], -s.q[j + 1], -s.q[j + 2], s.q[j + 3], rate[0], rate[1], rate[2])
+    x, y, z = turn_freely_for(body.inertia, s.q[j : j + 4], x, y, z, s.settings[0].time_step)
+    x, y, z = rotated(s.q[j], s.q[j + 1], s.q[j + 2], s.q[j + 3], x, y, z)
+    s.velocity[k], s.velocity[k + 1], s.velocity[k + 2] = x, y, z
 
-    The mean of the velocities at start and end applies along it. `rate` (3,) is work.
+
+@lazy_kernel(used=lambda scene: is_rk4(scene) and has_free_rotation(scene))
+def turn_held_moments(s):
+    """Find by how much the moments of held contact forces on free bodies change over the step.
+
+    Their points move over the bodies as in the last step.
     """
-    start, j, k = (
-        s.work.velocity_after_impacts,
-        s.forest.bodies[i].q_index,
-        s.forest.bodies[i].v_index,
-    )
-    gained = square = 0.0
-    for r in range(3):
-        rate[r] = s.velocity[k + r] = s.rk4.turns[i].end_rate[r]
-        gained += rate[r] * (rate[r] - start[k + r])
-        square += rate[r] * rate[r]
-    for r in range(3, 7):
-        s.q[j + r] = s.rk4.q_start[j + r]
-    share = 1.0 - 0.5 * gained / square if square > 0.0 else 1.0
-    duration = share * s.settings[0].time_step
-    rotate_quaternion(s.q, j + 3, rate[0], rate[1], rate[2], duration)
+    rate = 1.0 / s.settings[0].time_step
+    for i in range(s.forest.bodies.shape[0]):
+        for r in range(3):
+            s.rk4.held[i].turning[r] = 0.0
+    for c in range(s.counts[0].contact_count):
+        contact = s.collision.contacts[c]
+        if contact.bend[0] == 0.0 and contact.bend[1] == 0.0 and contact.bend[2] == 0.0:
+            continue
+        fx = fy = fz = 0.0
+        for axis in range(3):
+            row = s.rows.rows[3 * c + axis]
+            J, force = row.J_a, rate * row.impulse if contact.body_a >= 0 else -rate * row.impulse
+            fx, fy, fz = fx + force * J[3], fy + force * J[4], fz + force * J[5]
+        _add_moment(s, contact.body_a, contact.moved_a, fx, fy, fz)
+        _add_moment(s, contact.body_b, contact.moved_b, -fx, -fy, -fz)
+    return DONE
+
+
+@inlined_kernel
+def _add_moment(s, body: int, arm, fx: float, fy: float, fz: float):
+    if body >= 0 and turns_freely(s.forest, body):
+        turning = s.rk4.held[body].turning
+        turning[0] += arm[1] * fz - arm[2] * fy
+        turning[1] += arm[2] * fx - arm[0] * fz
+        turning[2] += arm[0] * fy - arm[1] * fx
 
 
 @inner_kernel

@@ -14,8 +14,7 @@ to be found; it is extrapolated from the steps before.
 """
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.model.system import FREE
-from hrpsim.step.motion.unconstrained_motion import move
+from hrpsim.step.motion.carry import move
 
 # Largest second difference of smooth accelerations, as a share of them.
 _SMOOTH = 0.25
@@ -53,41 +52,3 @@ def remember_acceleration(work, past_out):
     for k in range(past_out.shape[0]):
         past_out[k, 2], past_out[k, 1] = past_out[k, 1], past_out[k, 0]
         past_out[k, 0] = work.dv[k] + work.change[k]
-
-
-@inner_kernel
-def remember_moments(forest, past_accelerations, connections, spins):
-    """Remove all from the accelerations of free bodies but the moments on pinned ones.
-
-    The rule by which free bodies turn (hrpsim.dynamics.spin) finds the gyroscopic torque itself. A
-    body pinned to the world by one connection, as a top on its tip, needs the other moments too.
-    Chains of free bodies that whip at large steps come apart if their moments are predicted.
-    """
-    past, any_connected = past_accelerations, connections.shape[0] > 0
-    if any_connected:
-        _count_connections(forest.bodies, connections, spins)
-    for i in range(forest.bodies.shape[0]):
-        body, own = forest.bodies[i], spins[i]
-        if body.joint_type != FREE or not forest.dofs[body.v_index].turns_freely:
-            continue
-        pinned, k = any_connected and own.connections == 1, body.v_index
-        for r in range(k, k + 6):
-            if pinned and r < k + 3:
-                past[r, 0] -= own.spin_acceleration[r - k]
-                continue
-            for n in range(past.shape[1]):
-                past[r, n] = 0.0
-
-
-@inlined_kernel
-def _count_connections(bodies, connections, spins):
-    """Count the connections of each body; one to a body that moves counts twice."""
-    for i in range(bodies.shape[0]):
-        spins[i].connections = 0
-    for c in range(connections.shape[0]):
-        connection = connections[c]
-        a, b = connection.body_a, connection.body_b
-        if connection.enabled and a >= 0:
-            spins[a].connections += 2 if b >= 0 else 1
-        if connection.enabled and b >= 0:
-            spins[b].connections += 2 if a >= 0 else 1

@@ -10,18 +10,24 @@ import numpy as np
 from hrpsim.dynamics.tree_momentum import SUBTREE
 from hrpsim.jit.fields import Axis, Life, array, state
 
-# per body: a free body in the midpoint rule of spin
+# per body: a free body that turns by itself
 SPIN = np.dtype(
     [
-        ("turns_far", "i8"),  # whether the midpoint rule of spin predicts its rotation
-        ("gyroscopic", "f8", (3,)),  # its contribution to the angular acceleration [rad/s^2]
-        ("spin_acceleration", "f8", (3,)),  # by the gyroscopic torque [rad/s^2]
-        ("connections", "i8"),  # how many it has; one to a body that moves counts twice
+        ("turns_far", "i8"),  # whether it does in an rk4 step
+        ("connections", "i8"),  # those of the body; one to a body that moves counts twice
+        ("ahead", "f8"),  # for how long moments act before the middle of a step, as predicted [s]
     ]
 )
 
 # per body: constraint forces held through the stages, where body and tree origin were
-HELD_FORCE = np.dtype([("wrench", "f8", (6,)), ("p", "f8", (3,)), ("origin", "f8", (3,))])
+HELD_FORCE = np.dtype(
+    [
+        ("wrench", "f8", (6,)),
+        ("p", "f8", (3,)),
+        ("origin", "f8", (3,)),
+        ("turning", "f8", (3,)),  # change of its moment over the step, as contact points move [Nm]
+    ]
+)
 
 # per body: a free body in an rk4 step (.free_rotation)
 FREE_TURN = np.dtype(
@@ -30,8 +36,8 @@ FREE_TURN = np.dtype(
         ("free_orientation", "f8", (3, 4)),  # at the start, middle, end, without moments
         ("free_velocity", "f8", (3, 3)),  # angular, in its own axes, then [rad/s]
         ("deviation", "f8", (4, 3)),  # change of its rate by moments, at the stages [rad/s^2]
-        ("midpoint_predicted", "i8"),  # whether its rotation is (.free_rotation)
-        ("end_rate", "f8", (3,)),  # its angular velocity at the end then [rad/s]
+        ("predicted", "i8"),  # whether its rotation is (.free_rotation)
+        ("end_rate", "f8", (3,)),  # its angular velocity after the moments then [rad/s]
     ]
 )
 

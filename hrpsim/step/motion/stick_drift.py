@@ -29,6 +29,7 @@ which is exact for a ball, a cylinder and a corner, and of second order for all 
 
 import math
 
+from hrpsim.constraints.contact_bending import bend_along
 from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -48,6 +49,8 @@ def start_slip(s):
     for c in range(s.counts[0].contact_count):
         contact, drift = contacts[c], contacts[c].drift
         rate = row_velocity(s.rows.rows[3 * c], s.constrained.velocity)
+        if contact.bends:
+            rate += bend_along(contact, s.rows.rows[3 * c])
         drift.held_gap += s.settings[0].time_step * rate
         if not drift.has_slipped:
             clear_slip(contact)
@@ -159,6 +162,8 @@ def _leave_approach(contact, normal, time_step):
     """Subtract from the displacement the normal row's target and a soft contact's compression."""
     n, way = contact.normal, contact.drift.way
     asked = time_step * normal.target
+    if contact.bends:  # which is no approach
+        asked += time_step * bend_along(contact, normal)
     if normal.compliance > 0.0:
         asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
     for r in range(3):
@@ -192,7 +197,7 @@ def remember_gaps(settings, counts, contacts, constrained, rows):
 @inlined_kernel
 def _is_predicted(turns, body):
     """Return whether a body's rotation in this step was the predicted one, without slip."""
-    return body >= 0 and turns[body].midpoint_predicted != 0
+    return body >= 0 and turns[body].predicted != 0
 
 
 @inner_kernel

@@ -134,18 +134,12 @@ def forget_direct_impulses(rows, row_count):
 
 
 @inlined_kernel
-def solve_position_correction(s):
-    """Find the displacement rate that corrects penetration and limit violation.
-
-    It is work.correction_velocity. Returns whether there is one.
-    """
-    if not asks_for_displacement(s.rows.rows, s.counts[0].contact_count, s.counts[0].row_count):
-        return False
-    solve_displacement(s)
-    return True
+def asks_for_correction(s):
+    """Return whether any row's position is to be corrected: penetration, a violated limit."""
+    return asks_for_displacement(s.rows.rows, s.counts[0].contact_count, s.counts[0].row_count)
 
 
-@inner_kernel
+@lazy_kernel()
 def solve_displacement(s):
     """Find the displacement rate for the rows' targets: work.correction_velocity."""
     counts = s.counts[0]
@@ -163,6 +157,7 @@ def solve_displacement(s):
     wrench_response(
         s.forest, s.kinematics, s.articulated, s.work.constraint_effort, s.work.correction_velocity
     )
+    return DONE
 
 
 @inner_kernel

@@ -6,13 +6,13 @@
 import numpy as np
 
 from hrpsim.constraints.rows import DISPLACEMENT
-from hrpsim.constraints.solver_table import DIRECT, ITERATIVE
+from hrpsim.constraints.solver_table import DIRECT, choose_solver
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.coupled import largest_error, return_to_start, solve_coupled
-from hrpsim.step.rows.newton_island import BY_DIRECT, set_steps_by_newton
-from hrpsim.step.rows.prepare_rows import write_direct_system
-from hrpsim.step.rows.saved_impulses import exchange_impulses
+from hrpsim.step.rows.newton_island import BY_DIRECT, set_steps_by_newton, steps_by_newton
+from hrpsim.step.rows.prepare_rows import make_direct, write_direct_system
+from hrpsim.step.rows.saved_impulses import exchange_impulses, restore_impulses
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE
 
@@ -37,6 +37,7 @@ def solve_direct_island(s, tolerance):
     has_cones = rows[island_rows[island.first]].quantity != DISPLACEMENT
     before = island.sweeps if island.slips else 0
     limit = allowed_sweeps(island, settings) - before if has_cones else settings.sweep_limit
+    s.direct.leeway[0] = settings.slop / settings.time_step
     rounds, factorisations, stats.direct_work, finished = solve_coupled(
         rows,
         counts.row_count,
@@ -61,7 +62,7 @@ def solve_direct_island(s, tolerance):
 
 @lazy_kernel(np.int64)
 def try_direct_solver(s, k):
-    """Solve an island of other solvers by the direct solver, from the last step's impulses.
+    """Solve all rows of an island by the direct solver, from the last step's impulses.
 
     The impulses stay unchanged where it comes no nearer to a solution. Returns DONE, or the status
     that names what is missing.
@@ -72,9 +73,11 @@ def try_direct_solver(s, k):
     if 3 * (island.contact_end - island.first) + island.end - island.contact_end > _MOST_ROWS:
         return DONE
     chosen = counts.direct_island
-    if chosen >= 0:
+    if chosen == k and _is_direct(s.rows, island):
+        return _solve_again(s, island)
+    if chosen >= 0 and chosen != k:
         _hide(s.rows, s.islands.ranges[chosen])
-    _write_solver(s.rows, island, DIRECT)
+    make_direct(s.rows, island)
     status = write_direct_system(s)
     if status != DONE:
         return status
@@ -85,25 +88,55 @@ def try_direct_solver(s, k):
     solve_direct_island(s, tolerance)
     if island.converged:
         set_steps_by_newton(s.collision.contacts, s.rows, island, BY_DIRECT)
+        if chosen == k:
+            return DONE
     elif not island.residual < before:
         return_to_start(rows, counts.row_count, s.rows.response, velocity, s.direct)
         exchange_impulses(s.constrained, s.rows, island)
         island.sweeps, island.residual, island.converged = sweeps, residual, 0
-    _write_solver(s.rows, island, ITERATIVE)
+    _restore_solvers(s.rows, island)
     counts.direct_island = chosen
     if chosen < 0:
         return DONE
-    _hide(s.rows, s.islands.ranges[chosen])
+    if chosen != k:
+        _hide(s.rows, s.islands.ranges[chosen])
     return write_direct_system(s)
 
 
 @inlined_kernel
-def _write_solver(rows, island, solver):
-    """Make all rows of an island rows for a solver."""
+def _solve_again(s, island):
+    """Solve the direct solver's island, all of whose rows it solved in the last step as well.
+
+    If it does not converge the rows are the chosen solver's again. DONE, or what is missing.
+    """
+    contacts = s.collision.contacts
+    if steps_by_newton(contacts, s.rows, island) != BY_DIRECT:
+        return DONE
+    solve_direct_island(s, s.settings[0].tolerance)
+    if island.converged:
+        return DONE
+    set_steps_by_newton(contacts, s.rows, island, 0)
+    restore_impulses(s.constrained, s.rows, island)
+    _restore_solvers(s.rows, island)
+    return write_direct_system(s)
+
+
+@inlined_kernel
+def _is_direct(rows, island):
+    """Return whether all rows of an island are the direct solver's."""
+    for k in range(island.first, island.end):
+        if rows.rows[rows.island_rows[k]].solver != DIRECT:
+            return False
+    return True
+
+
+@inlined_kernel
+def _restore_solvers(rows, island):
+    """Make the rows of an island the chosen solver's again."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):
-            rows.rows[number].solver = solver
+            choose_solver(rows.rows[number], rows.rows[number].choice)
 
 
 @inlined_kernel

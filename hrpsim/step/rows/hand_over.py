@@ -72,9 +72,11 @@ _POLICY = (
     # _NEWTON_BEFORE_DIRECT: over a lone robot with closed loops the direct solver's rounds did not
     # end in the last steps.
     (_YES, _DIRECT_CHOSEN, _DIRECT_CHOSEN, _DIRECT_CHOSEN, _DIRECT_CHOSEN),
-    # _DIRECT_CHOSEN: its rounds do not end where contacts change between sticking and slipping.
+    # _DIRECT_CHOSEN: its rounds do not end where contacts change between sticking and slipping, or
+    # where swept contacts jam a closed loop.
     (_NO, _END, _NEWTON_FOR_DIRECT, _NEWTON_FOR_DIRECT, _END),
-    (_YES, _END, _END, _END, _END),
+    # _NEWTON_FOR_DIRECT: no penalty is large enough for the forces in a jammed loop.
+    (_YES, _DIRECT, _DIRECT, _DIRECT, _DIRECT),
     # _DIRECT_AGAIN: the direct solver solved the island in the last step, and does so no longer.
     (_YES, _BEGIN, _BEGIN, _BEGIN, _END),
     # _SWEEPS_AT_REST: the first sweeps over a robot at rest change too much.
@@ -176,6 +178,8 @@ def _first(s, k, island, limit):
         return _DIRECT_BOUNDS if k == counts.direct_island else _BOUNDS
     steps = steps_by_newton(s.collision.contacts, s.rows, island) if limit >= FEW_SWEEPS else 0
     if k == counts.direct_island:
+        if steps == BY_DIRECT and _when(s, island) != NOT_AT_ALL:
+            return _DIRECT_AGAIN
         again = begins_by_newton(steps) and _when(s, island) == AFTER_ALL_SWEEPS
         return _NEWTON_BEFORE_DIRECT if again else _DIRECT_CHOSEN
     if steps == BY_DIRECT and _when(s, island) != NOT_AT_ALL:
@@ -205,8 +209,7 @@ def _has_choice(rows, island, solver):
 @inlined_kernel
 def _try(s, k, island, attempt, limit):
     """Make one attempt; return DONE, TOO_LARGE, or the status that names what is missing."""
-    counts = s.counts[0]
-    settings = s.settings[0]
+    counts, settings = s.counts[0], s.settings[0]
     if attempt == _FIRST_SWEEPS:
         return _sweep_as_long_as_newton(s, island, limit)
     if attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
@@ -240,8 +243,14 @@ def _try(s, k, island, attempt, limit):
         if status == DONE and not island.converged and attempt == _DIRECT_AGAIN:
             set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
         return status
+    return _try_newton(s, k, island, attempt)
+
+
+@inlined_kernel
+def _try_newton(s, k, island, attempt):
+    """Make an attempt by Newton's method; return DONE, TOO_LARGE, or what is missing."""
     continues = attempt == _NEWTON_EARLY or attempt == _NEWTON_BRIEFLY
-    if continues and not island.residual < _DIVERGES * settings.tolerance:
+    if continues and not island.residual < _DIVERGES * s.settings[0].tolerance:
         return TOO_LARGE
     if attempt == _NEWTON_LATE:
         restore_impulses(s.constrained, s.rows, island)
@@ -251,7 +260,11 @@ def _try(s, k, island, attempt, limit):
     if attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE:
         effort = INSISTS
     status = solve_by_newton_method(s, k, effort)
-    if status == TOO_LARGE:
+    of_direct = attempt == _NEWTON_BEFORE_DIRECT or attempt == _NEWTON_FOR_DIRECT
+    failed = status == DONE and of_direct and not island.converged
+    if failed and attempt == _NEWTON_BEFORE_DIRECT:
+        restore_impulses(s.constrained, s.rows, island)
+    if status == TOO_LARGE or failed:
         set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
     return status
 

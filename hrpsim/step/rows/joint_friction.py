@@ -85,7 +85,7 @@ def _predicted(s, k, settings):
     friction.bound = min(dof.friction, own.force_limit)
     bound = dt * friction.bound
     wanted = demand(actuator, s.q[dof.q_index] + actuator.ahead, rate)
-    push = dt * (limited(wanted, dof.effort_limit) - actuator.applied)
+    push = dt * (limited(wanted, dof.effort_limit) - actuator.asked)
     rests = abs(rate) <= settings.tolerance and actuator.limiting == 0
     if rests and _may_stick_at_limits(s, k, settings):
         held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push

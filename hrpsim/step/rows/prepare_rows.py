@@ -10,6 +10,7 @@ from hrpsim.constraints.connection_rows import (
     mark_connection_bodies,
     write_connection_rows,
 )
+from hrpsim.constraints.contact_bending import bend_contact_rows
 from hrpsim.constraints.contact_rows import (
     contact_response_space,
     mark_contact_bodies,
@@ -25,15 +26,17 @@ from hrpsim.constraints.solver_table import DIRECT, NEWTON, PENALTY, SPLIT
 from hrpsim.constraints.tendon_rows import mark_tendon_bodies, write_driven_tendons
 from hrpsim.dynamics.constraint_bodies import number_constraint_bodies
 from hrpsim.dynamics.response import constrained_responses, constrained_velocities
-from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
+from hrpsim.step.rows.newton_island import BY_DIRECT, steps_by_newton
 from hrpsim.step.scene.islands import find_islands
 from hrpsim.step.scene.records import (
     RK4,
     SEMI_IMPLICIT,
     has_anticipated_contacts,
     has_connections,
+    has_free_rotation,
     has_tendons,
 )
 from hrpsim.step.scene.status import (
@@ -117,6 +120,8 @@ def _write_rows(s):
             s.forest, s.kinematics, s.velocity, counts.constrained_count, s.constrained
         )
     used = write_contact_rows(s, _lead(settings))
+    if s.lazy_kernels[0].bend_contacts != 0:
+        bend_contacts(s)
     if s.lazy_kernels[0].write_penalties != 0:
         status = write_penalties(s)
         if status != DONE:
@@ -164,6 +169,19 @@ def find_constrained_motion(s):
     return DONE
 
 
+@inlined_kernel
+def _bend_time(settings):
+    """Return the time from where the rows of a step are linear to its end [s]."""
+    return settings.time_step * (0.5 if settings.integrator == SEMI_IMPLICIT else 1.0)
+
+
+@lazy_kernel(used=has_free_rotation)
+def bend_contacts(s):
+    """Make the rows of contacts of free bodies that turn hold their velocity at the step's end."""
+    bend_contact_rows(s, _bend_time(s.settings[0]))
+    return DONE
+
+
 @lazy_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
 def write_penalties(s):
     """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
@@ -179,10 +197,8 @@ def write_penalties(s):
 def write_connections(s, used):
     """Write the rows of connections; return the response space used."""
     settings = s.settings[0]
-    dt = settings.time_step
-    bend_time = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else dt
     first = 3 * s.counts[0].contact_count
-    return write_connection_rows(s, bend_time, _lead(settings), first, used)
+    return write_connection_rows(s, _bend_time(settings), _lead(settings), first, used)
 
 
 @lazy_kernel(np.int64, np.int64)
@@ -202,8 +218,16 @@ def write_tendons(s, used):
 
 @inlined_kernel
 def assemble_direct(s):
-    """Write the direct solver's system, if any row is for it."""
-    stats = s.step_stats[0]
+    """Write the direct solver's system, if any row is for it.
+
+    Where its rows with all others of their island were solved together in the last step, they are
+    again.
+    """
+    stats, k = s.step_stats[0], s.counts[0].direct_island
+    if k >= 0:
+        island = s.islands.ranges[k]
+        if steps_by_newton(s.collision.contacts, s.rows, island) == BY_DIRECT:
+            make_direct(s.rows, island)
     for number in range(s.counts[0].row_count):
         solver = s.rows.rows[number].solver
         stats.direct_rows += 1 if solver == DIRECT else 0
@@ -212,6 +236,15 @@ def assemble_direct(s):
     if stats.direct_rows + stats.split_rows == 0:
         return DONE
     return write_direct_system(s)
+
+
+@inner_kernel
+def make_direct(rows, island):
+    """Make all rows of an island the direct solver's."""
+    for k in range(island.first, island.end):
+        first = rows.island_rows[k]
+        for number in range(first, first + (3 if k < island.contact_end else 1)):
+            rows.rows[number].solver = DIRECT
 
 
 @lazy_kernel(brings=("solve_direct_island",))

@@ -36,6 +36,7 @@ SETTINGS = np.dtype(
         ("skin", "f8"),  # distance shapes may move before pairs are listed again [m]
         ("projection", "i8"),  # whether the errors of rigid connections are projected to 0
         ("continuous", "i8"),  # whether fast shapes pass through nothing
+        ("audit", "i8"),  # whether the energy of each step is audited
         *CONTACT_PARAMETERS,
         ("rest_steps", "i8"),  # how long a free body is at rest before it may sleep; 0: none does
     ]
@@ -160,6 +161,16 @@ def has_tendons(scene: Any) -> bool:
 def has_free_bodies(scene: Any) -> bool:
     """Return whether there is a body that may sleep."""
     return bool(scene.rests["may_sleep"].any())
+
+
+def has_free_rotation(scene: Any) -> bool:
+    """Return whether a body is alone in its tree, with its origin at its centre of mass."""
+    return bool(scene.forest.dofs["turns_freely"].any())
+
+
+def turns_by_halves(scene: Any) -> bool:
+    """Return whether a body turns freely on both sides of the moments of a semi-implicit step."""
+    return bool(scene.settings["integrator"][0] == SEMI_IMPLICIT) and has_free_rotation(scene)
 
 
 def has_floating_tree(scene: Any) -> bool:

@@ -176,6 +176,7 @@ def assemble(
     sizes = {
         **constrained_sizes(bodies, dofs, 256 + 48 * bodies),
         Axis.RK4_BODY: bodies if settings["integrator"][0] == RK4 else 0,
+        Axis.AUDITED_BODY: bodies if settings["audit"][0] else 0,
         Axis.POSITION: positions,
         Axis.ROW: rows,
         Axis.RESPONSE: 24 * rows,

@@ -125,6 +125,7 @@ def indices_with_more(old: Scene, fixed_count: int, added: int) -> Indices:
     shapes[fixed_count:] += added
     return {
         Axis.BODY: np.arange(len(old.forest.bodies)),
+        Axis.AUDITED_BODY: np.arange(len(old.audit.trees)),
         Axis.POSITION: np.arange(len(old.q)),
         Axis.DOF: np.arange(len(old.velocity)),
         Axis.SHAPE: shapes,
@@ -139,6 +140,7 @@ def indices_without(entity: Entity, first_shape: int, first_sensor: int, scene: 
         sensors = len(entity.model.sensors)
     return {
         Axis.BODY: _without(len(scene.forest.bodies), entity.first_body, bodies),
+        Axis.AUDITED_BODY: _without(len(scene.audit.trees), entity.first_body, bodies),
         Axis.POSITION: _without(len(scene.q), entity.first_q, entity.nq),
         Axis.DOF: _without(len(scene.velocity), entity.first_v, entity.nv),
         Axis.SHAPE: _without(len(scene.collision.shapes), first_shape, len(entity.shapes)),
@@ -189,6 +191,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
         Axis.POSITION: _indices(entities, "first_q", lambda e: e.nq),
         Axis.DOF: _indices(entities, "first_v", lambda e: e.nv),
     }
+    sources[Axis.AUDITED_BODY] = sources[Axis.BODY][: len(scene.audit.trees)]
     for last, entity in zip((None, *entities), entities):
         entity.stand_after(last)
     new_indices = {axis: _inverse(indices) for axis, indices in sources.items()}

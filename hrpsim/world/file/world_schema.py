@@ -95,7 +95,7 @@ _WORLD = mapping(
         "stop": one_of("stop", STOPPING_RULES),
         "accuracy": null_or(one_of("accuracy", ACCURACIES)),
         "solver": null_or(_solver),
-        **{key: flag for key in ("position_projection", "continuous", "sleeping")},
+        **{key: flag for key in ("position_projection", "continuous", "sleeping", "audit")},
     }
 )
 _GROUND = mapping({"height": numeric(RANGES["height"]), "normal": vector(3), "material": name})

@@ -13,12 +13,14 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.motion.unconstrained_motion import move
+from hrpsim.step.motion.carry import move
+from hrpsim.step.motion.half_turns import turns_freely
 from hrpsim.world.linearization.body_motions import (
     body_jacobians,
     derivatives_in_world,
     jacobian_rates,
 )
+from hrpsim.world.linearization.free_turns import start_from_free_turns
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
 
 _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
@@ -28,19 +30,18 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 def read_step(s, w):
     """Write the vectors of the step that was taken, and which coordinates its rows read.
 
-    Returns how many these are, and how many rows, contacts and rows of connections there are; and
-    whether any body turns by the midpoint rule. Writes nothing where the room has too few entries.
+    Returns how many these are, and how many rows, contacts and rows of connections there are.
+    Writes nothing where the room has too few entries.
     """
-    rows, contacts, turns = s.counts[0].row_count, s.counts[0].contact_count, 0
+    rows, contacts = s.counts[0].row_count, s.counts[0].contact_count
     between = s.counts[0].connection_rows
-    for k in range(s.forest.dofs.shape[0]):
-        turns = max(turns, s.forest.dofs[k].turns_freely)
     if rows > w.local.shape[0] or contacts > w.found.shape[0]:
-        return 0, rows, contacts, between, turns
+        return 0, rows, contacts, between
     h, counts, work = s.settings[0].time_step, s.counts[0], s.work
+    start_from_free_turns(s, w)
     for k in range(w.velocity.shape[0]):
         locked = math.isinf(work.joint_inertia[k])
-        w.velocity[k] = 0.0 if locked else s.start.velocity[k]
+        w.velocity[k] = 0.0 if locked else w.start_velocity[k]
         w.end_velocity[k] = w.velocity[k] + h * (work.dv[k] + work.change[k])
         w.middle_velocity[k] = w.smooth_velocity[k] = work.velocity_middle[k]
         w.acceleration[k] = (w.end_velocity[k] - w.velocity[k]) / h
@@ -49,9 +50,12 @@ def read_step(s, w):
         w.dof_at[k] = -1
     for r in range(counts.row_count):
         w.impulses[r] = s.rows.rows[r].impulse
-    copy_vector(s.start.q, w.q)
-    move(s.forest, s.start.velocity, 0.5 * h, w.q)
+    move(s.forest, w.start_velocity, 0.5 * h, w.q)
     n = s.forest.bodies.shape[0]
+    for i in range(n):
+        if turns_freely(s.forest, i):  # velocity products take no part in its motion
+            k = s.forest.bodies[i].v_index
+            w.smooth_velocity[k : k + 6] = 0.0
     w.body_at[:] = -1
     for c in range(counts.contact_count):
         contact = s.collision.contacts[c]
@@ -75,7 +79,7 @@ def read_step(s, w):
         if w.dof_at[k] == 0:
             w.dof_at[k] = m
             m += 1
-    return m, rows, contacts, between, turns
+    return m, rows, contacts, between
 
 
 @inner_kernel

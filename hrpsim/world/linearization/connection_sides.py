@@ -22,7 +22,10 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import dot_spatial
-from hrpsim.step.motion.unconstrained_motion import move
+from hrpsim.step.motion.carry import move
+from hrpsim.step.motion.half_turns import expect_free_turn, turns_freely, write_free_acceleration
+from hrpsim.world.linearization.compliant_laws import held_by_inverse_mass
+from hrpsim.world.linearization.contact_rows import respond
 from hrpsim.world.linearization.corrections import Corrections, taking_part
 from hrpsim.world.linearization.room import TakenStep
 
@@ -63,6 +66,8 @@ def connection_derivatives(w, connections, q, velocity, others, impulses, values
             _add_forces(w, impulses, share, forces_out[k])
             for j in range(others.shape[0]):
                 _add_rates(w, others[j], share, values_out[k, 0, :, RATES + j])
+            for r in range(q.shape[0]):
+                w.q[r] = q[r]
             update_poses(w.forest, q, w.kinematics)
             for r in range(velocity.shape[0]):
                 w.direction[r] = velocity[r]
@@ -75,6 +80,12 @@ def connection_derivatives(w, connections, q, velocity, others, impulses, values
 def _evaluate(w, connections, velocity, share, values_out):
     """Add `share` times error and curvature of each row; write the rows' force patterns."""
     update_velocities(w.forest, velocity, w.kinematics)
+    for i in range(w.forest.bodies.shape[0]):
+        if turns_freely(w.forest, i):
+            write_free_acceleration(w.forest.bodies[i].inertia, w.kinematics[i])
+            h, here = w.time_step[0], w.kinematics[i]
+            kick = h - w.spins[i].ahead
+            expect_free_turn(w.forest.bodies[i], w.q, w.past, kick, 0.5 * h, w.orientation, here)
     placed, number = w.placed[0], 0
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -132,7 +143,15 @@ def _add_forces(w, impulses, share, force_out):
                 wrenches[body.parent, r] += wrenches[i, r]
 
 
+@kernel
+def respond_to(w, number):
+    """Write `response` and `gradient` of a row, as `respond`."""
+    respond(w, w.local[number].J, w.local[number].at)
+    return 0
+
+
 _connection_derivatives = prepared(connection_derivatives)
+_respond_to = prepared(respond_to)
 
 
 class DifferenceRoom(NamedTuple):
@@ -145,6 +164,10 @@ class DifferenceRoom(NamedTuple):
     wrenches: np.ndarray  # (n, 6)
     q: np.ndarray  # (nq,)
     direction: np.ndarray  # (nv,)
+    past: np.ndarray  # (nv, 2) accelerations of the steps before this one
+    spins: np.ndarray  # (n,) SPIN
+    time_step: np.ndarray  # (1,)
+    orientation: np.ndarray  # (4,)
 
 
 class ConnectionSides:
@@ -168,6 +191,10 @@ class ConnectionSides:
                 np.zeros((n, 6)),
                 np.zeros(len(w.q)),
                 np.zeros(nv),
+                np.ascontiguousarray(scene.past_accelerations[:, 1:]),
+                scene.spins,
+                np.array([step.time_step]),
+                np.zeros(4),
             )
         )
         values, self.force_changes = self.changes(
@@ -210,21 +237,49 @@ class ConnectionSides:
         )
         return values.transpose(3, 1, 2, 0), force.T
 
-    def add_to(self, held: np.ndarray, target: np.ndarray) -> int:
-        """Write the rows that hold and their derivatives; return how many."""
-        h, records, axis = self.step.time_step, self.records, self._axes()
+    def add_to(self, held: np.ndarray, target: np.ndarray, responses: np.ndarray) -> int:
+        """Write the rows that hold and their derivatives; return how many.
+
+        `responses` gets M^-1 J' of rows that depend on their inverse mass.
+        """
+        h, records, axis, w = self.step.time_step, self.records, self._axes(), self.step.room.whole
         k, nv = np.arange(len(axis)), self.jacobians.shape[1]
         locked = records["axes"][k, axis] == LOCKED
-        damping, soft = records["damping_time"][k, axis], records["compliance"][k, axis] > 0.0
-        springs = locked & (soft | (records["solver"] != ITERATIVE))
-        share = np.where(springs, 1.0 / (1.0 + 4.0 * damping / h), 0.0)[:, None]
-        bend = np.where(locked, 0.5 * h, 0.0)[:, None]
-        by_q = share * (self._starting - 4.0 / h * self.errors) - bend * self._curvatures
+        damping, give = records["damping_time"][k, axis], records["compliance"][k, axis]
+        springs = locked & ((give > 0.0) | (records["solver"] != ITERATIVE))
+        own = self.rows["inverse_mass"] - self.rows["compliance"]
+        c, d, dc, dd = held_by_inverse_mass(own, give, damping, h)
+        bend = np.where(locked, 0.5 * h, 0.0)
+        # Rate and error of the row are J v - b and g - h b / 4 at the path's curvature b.
+        by_rate, by_error = np.where(springs, c * d, 0.0), np.where(springs, -4.0 / h * c, 0.0)
+        by_bend = -bend * (1.0 + by_rate + 0.25 * h * by_error)
+        by_q = by_rate[:, None] * self._starting + by_error[:, None] * self.errors
+        by_q += by_bend[:, None] * self._curvatures - self._turned
+        by_v = by_rate[:, None] * self.jacobians + by_bend[:, None] * self._curving
         at, count = self.holding, int(self.holding.sum())
-        held[:count] = self.step.room.whole.local[self.first : self.first + len(at)][at]
-        target[:count, :nv] = (by_q - self._turned)[at]
-        target[:count, nv:] = (share * self.jacobians - bend * self._curving)[at]
+        held[:count] = w.local[self.first : self.first + len(at)][at]
+        for r in np.flatnonzero(springs & at & (give > 0.0) & (damping > 0.0)).tolist():
+            rate, error = self.jacobians[r] @ w.velocity, records["error"][r, axis[r]]
+            curving = by_rate[r] * rate + by_error[r] * error - self.rows["target"][r]
+            curving /= 1.0 + by_rate[r] + 0.25 * h * by_error[r]
+            rate, error = rate - curving, error - 0.25 * h * curving
+            softening = 4.0 * give[r] / h**2 * dc[r]
+            slope = dc[r] * (d[r] * rate - 4.0 / h * error) + c[r] * dd[r] * rate
+            slope -= softening * self.rows["impulse"][r]
+            response, change = self._inverse_mass_change(r)
+            number = int(at[:r].sum())
+            held["slope"][number], held["softening"][number] = slope, softening
+            responses[number], by_q[r] = response, by_q[r] + slope * change
+        target[:count, :nv], target[:count, nv:] = by_q[at], by_v[at]
         return count
+
+    def _inverse_mass_change(self, r: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return M^-1 J' (nv,) of row `r`, and how its J M^-1 J' changes with q (nv,)."""
+        w = self.step.room.whole
+        _respond_to(self.step.room, self.first + r)
+        response, gradient = w.response[0].copy(), w.gradient[0].copy()
+        turned = self.changes(np.zeros(len(self.rows)), [response])[0][RATES, 0, r]
+        return response, 2.0 * turned - gradient
 
     def _corrected_axes(self) -> np.ndarray:
         """Return which rows (k,) have errors that the position correction removes."""

@@ -4,8 +4,8 @@
 """The rows of contacts that hold in a step, and their derivatives.
 
 docs/explanation/linearization.md, "Rows that hold". A contact's rates by the twists of its bodies
-are J (12,); `turns` (3, 12) has how they change while the twists stay and the bodies move. The law
-of compliant contacts and limits, constraints.rows.soften_stop, is differentiated by a complex step.
+are J (12,); `turns` (3, 12) has how they change while the twists stay and the bodies move. The laws
+of compliant rows (.compliant_laws) are differentiated by a complex step.
 """
 
 import math
@@ -17,51 +17,10 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import copy_vector, dot
 from hrpsim.world.linearization.balance import write_rates, write_twists
 from hrpsim.world.linearization.body_motions import energy_gradients, jacobian_rates
+from hrpsim.world.linearization.compliant_laws import stop_derivatives
 from hrpsim.world.linearization.room import AT_END, AT_START, FORCE, GAP, LOSS, OTHER, SLIP, SWITCH
 
 _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
-_STEP = 1e-30
-_ROUNDING = 1e-6  # share of a target by which it is not another one
-
-
-@inner_kernel
-def _law(gap, rate, inverse_mass, compliance, damping_time, time_step):
-    """Return the target and compliance of a row whose stop acts for the whole step."""
-    start, weight = gap - 0.5 * time_step * rate, 1.0 + 0.0j
-    if start.real > CLOSED:
-        start, damping_time = 0.0j, 0.0
-    if compliance > 0.0:
-        drag = damping_time * time_step * inverse_mass
-        weight = (3.0 * compliance + drag) / (6.0 * compliance + drag)
-    share = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
-    pressed = 0.5 * (start + gap) + (1.0 - weight) * damping_time * rate
-    return -4.0 * share * pressed / time_step, 4.0 * compliance * share / time_step**2
-
-
-@inner_kernel
-def stop_derivatives(row, gap, rate, stop, time_step, derivatives_out):
-    """Write derivatives (3, 2) of target and compliance by gap, rate and inverse mass.
-
-    Returns 1 if the row has another law: stops that are met within the step act for the rest of
-    it alone; 0 otherwise.
-    """
-    own, other = row.inverse_mass - row.compliance, 0
-    for k in range(3):
-        target, compliance = _law(
-            gap + (1j * _STEP if k == 0 else 0j),
-            rate + (1j * _STEP if k == 1 else 0j),
-            own + (1j * _STEP if k == 2 else 0j),
-            stop.compliance,
-            stop.damping_time,
-            time_step,
-        )
-        derivatives_out[k, 0] = target.imag / _STEP
-        derivatives_out[k, 1] = compliance.imag / _STEP
-        if abs(target.real - row.target) > _ROUNDING * abs(row.target):
-            other = 1
-        if abs(compliance.real - row.compliance) > _ROUNDING * row.compliance:
-            other = 1
-    return other
 
 
 @inner_kernel
@@ -151,6 +110,12 @@ def rate_of(local, twists):
     return total
 
 
+@inlined_kernel
+def _slip_of(s, w, number, twists):
+    """Return the rate of a row of friction less its target, for twists (m,) [m/s]."""
+    return rate_of(w.local[number], twists) - s.rows.rows[number].target
+
+
 @inner_kernel
 def _find_sides(s, w, c):
     """Find the sides of a contact, and how far it is from the others [m/s]."""
@@ -170,7 +135,7 @@ def _find_sides(s, w, c):
         return
     sides[FORCE] = 1
     bound = normal.friction * normal.impulse
-    slip = math.hypot(rate_of(w.local[3 * c + 1], after), rate_of(w.local[3 * c + 2], after))
+    slip = math.hypot(_slip_of(s, w, 3 * c + 1, after), _slip_of(s, w, 3 * c + 2, after))
     if bound > 0.0:
         friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
         largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
@@ -340,7 +305,7 @@ def _add_sliding(s, w, c, count):
     """Add the row across the slip, which gives way as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
-    x, y = -rate_of(w.local[3 * c + 2], twists), rate_of(local, twists)
+    x, y = -_slip_of(s, w, 3 * c + 2, twists), _slip_of(s, w, 3 * c + 1, twists)
     speed = math.hypot(x, y)
     copy_row(local, held)
     for e in range(12):

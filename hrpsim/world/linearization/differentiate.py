@@ -21,6 +21,7 @@ from hrpsim.world.linearization.balance import (
     write_wrenches,
 )
 from hrpsim.world.linearization.body_motions import derivatives_in_world
+from hrpsim.world.linearization.compliant_laws import hold_derivatives, stop_derivatives
 from hrpsim.world.linearization.contact_rows import (
     add_gap_changes,
     add_rate_changes,
@@ -30,7 +31,6 @@ from hrpsim.world.linearization.contact_rows import (
     rate_of,
     respond,
     slope_of,
-    stop_derivatives,
     write_contact_rows,
     write_turns,
 )
@@ -80,23 +80,23 @@ def write_joint_rows(s, w, first, count):
         by_gap, by_rate, is_limit = 0.0, 0.0, row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
         if own.damping_time < 0.0:
             by_gap = -1.0 / h if is_limit and room_of(s, w, row) > 0.0 else 0.0
-        elif is_limit:
+        elif is_limit or row.kind == MIMIC or row.kind == LOCK:
             rate = 0.0
             for half in range(2):
                 if local.at[half] >= 0:
                     dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
                     rate += local.J[6 * half] * w.velocity[dof]
-            if stop_derivatives(row, room_of(s, w, row), rate, own, h, w.law) != 0:
+            if not is_limit:
+                hold_derivatives(row, _error_of(s, w, row), rate, own, h, w.law)
+            elif stop_derivatives(row, room_of(s, w, row), rate, own, h, w.law) != 0:
                 w.findings[0].met_within = number
             by_gap, by_rate = slope_of(w, 0, row), slope_of(w, 1, row)
-            by_inertia = slope_of(w, 2, row)
-            respond(w, local.J, local.at)
-            note_inertia(w, row, count)
-            for j in range(nv):
-                target[j] -= by_inertia * w.gradient[0, j]
-        elif row.kind == MIMIC or row.kind == LOCK:
-            by_rate = 1.0 / (1.0 + 4.0 * own.damping_time / h)
-            by_gap = -4.0 * by_rate / h
+            if is_limit or own.compliance > 0.0:
+                by_inertia = slope_of(w, 2, row)
+                respond(w, local.J, local.at)
+                note_inertia(w, row, count)
+                for j in range(nv):
+                    target[j] -= by_inertia * w.gradient[0, j]
         for half in range(2):
             if local.at[half] >= 0:
                 dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
@@ -120,6 +120,17 @@ def room_of(s, w, row):
     if row.kind == LOWER_LIMIT:
         return w.q[dof.q_index] - dof.lower
     return dof.upper - w.q[dof.q_index] if row.kind == UPPER_LIMIT else 0.0
+
+
+@inlined_kernel
+def _error_of(s, w, row):
+    """Return the error of a row of a lock or mimic [rad or m]."""
+    dof = s.forest.dofs[row.source]
+    position = w.q[dof.q_index]
+    if row.kind == LOCK:
+        return position - s.joint_holds[row.source].position
+    leader = w.q[s.forest.dofs[dof.mimic_dof].q_index]
+    return position - dof.mimic_offset - dof.mimic_ratio * leader
 
 
 @inner_kernel

@@ -19,7 +19,9 @@ from hrpsim.model.system import FREE
 from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.rotation import rotation_from_quaternion
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.motion.half_turns import turns_freely
 from hrpsim.world.linearization.body_motions import write_motion_cross
+from hrpsim.world.linearization.free_turns import turn_columns, turn_rows, write_free_turns
 from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS
 from hrpsim.world.linearization.small_matrices import add_product, add_scaled
 
@@ -58,6 +60,10 @@ def write_ends(s, w, columns, corrects, correction, momentum, ends_out):
                 for j in range(3):
                     add_scaled(columns[k + j], 0.5 * h * w.turns[r, 3 + j], out)
                     out[k + j] += w.turns[r, j]
+    write_free_turns(s, w)
+    for i in range(forest.bodies.shape[0]):
+        if turns_freely(forest, i):
+            turn_rows(w, forest.bodies[i], nv, ends_out)
     if corrects:
         _add_correction(s, w, correction, ends_out)
     _from_start(s, w, ends_out)
@@ -123,7 +129,7 @@ def _from_start(s, w, rows):
         if forest.bodies[i].joint_type != FREE:
             continue
         j = forest.bodies[i].v_index
-        write_exponential(s.start.velocity, j, 0.5 * h, w.turns)
+        write_exponential(w.start_velocity, j, 0.5 * h, w.turns)
         for row_number in range(rows.shape[0]):
             row = rows[row_number]
             x, y, z = row[j], row[j + 1], row[j + 2]
@@ -131,6 +137,8 @@ def _from_start(s, w, rows):
                 by_rate = w.turns[0, 3 + r] * x + w.turns[1, 3 + r] * y + w.turns[2, 3 + r] * z
                 row[nv + j + r] += 0.5 * h * (by_rate - row[j + r])
             _turn_columns(w.turns, x, y, z, row, j)
+            if turns_freely(forest, i):
+                turn_columns(w, forest.bodies[i], nv, row)
 
 
 @inlined_kernel

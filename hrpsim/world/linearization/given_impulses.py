@@ -21,6 +21,7 @@ from hrpsim.dynamics.recursive import newton_euler
 from hrpsim.dynamics.tree_momentum import tree_momentum
 from hrpsim.jit.compiled import inner_kernel, kernel, prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.kinematics.own_inertia import own_inertia
 from hrpsim.model.system import FREE
 from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.vector import dot_spatial
@@ -206,10 +207,12 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
     force[KD] = (control["target_velocity"] - w.velocity) * follows
     inertia[STIFFNESS], force[STIFFNESS] = 0.25 * h * h, dofs["rest"] - q
     inertia[DAMPING], force[DAMPING] = by_damping, -w.velocity
-    inertia[ROTOR_INERTIA], force[FRICTION], force[DELAY] = 1.0 - by_own, -slides, rate
+    inertia[ROTOR_INERTIA], force[FRICTION], force[DELAY] = 1.0, -slides, rate
     of_inertia, of_force = np.einsum("pfv,kfv->kpv", changes.joints, by)
-    if changes.bodies.any():
-        of_inertia -= by_own * changes.bodies[:, dofs["body"]] * (own - dofs["rotor_inertia"])
+    rotors = changes.joints[:, ROTOR_INERTIA]
+    if changes.bodies.any() or rotors.any():
+        given = own_inertia(scene.forest.bodies, dofs)
+        of_inertia -= by_own * (changes.bodies @ given.by_body.T + rotors @ given.by_rotor.T)
     return of_inertia, of_force
 
 

@@ -59,10 +59,15 @@ class Room(NamedTuple):
     poses: np.ndarray = work("n", "where the forces act, as the next", KINEMATICS)
     moved: np.ndarray = work("n", dtype=KINEMATICS)
     q: np.ndarray = work("nq", "where the forces act")
-    velocity: np.ndarray = work("nv", "at the start")
+    start_velocity: np.ndarray = work("nv", "that leads to the middle")
+    velocity: np.ndarray = work("nv", "the same, zero where a joint is locked")
     end_velocity: np.ndarray = work("nv", "that the rows found")
     middle_velocity: np.ndarray = work("nv", "of the velocity products")
-    smooth_velocity: np.ndarray = work("nv", "the same, zero where `spin` has them")
+    smooth_velocity: np.ndarray = work("nv", "the same, zero where bodies turn freely")
+    free_turns: np.ndarray = work("2, nv, 6, 6", "of both halves, at the first dof of a body")
+    turned_q: np.ndarray = work("3, nq", "work of free_turns")
+    turned_velocity: np.ndarray = work("2, nv", "the same")
+    half_state: np.ndarray = work("6", "turn and rate of one body")
     impulses: np.ndarray = work("k", "of the rows")
     acceleration: np.ndarray = work("nv")
     correction: np.ndarray = work("nv", "displacement rate of the position correction")
@@ -164,7 +169,6 @@ class TakenStep(NamedTuple):
     room: Reference[Room]
     coordinates: int
     connection_rows: int
-    turns: bool  # whether any body turns by the midpoint rule
     time_step: float
     rows: np.ndarray  # (k,) ROW
     contacts: np.ndarray  # (c,) CONTACT; their rows come first

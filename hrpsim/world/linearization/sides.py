@@ -87,7 +87,7 @@ def _is_linear(unit):
     """Return whether an actuator within its limits is a PD servo with delay and friction."""
     stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.integral_gain > 0.0
     rounded = unit.joint_resolution > 0.0 or unit.motor_resolution > 0.0
-    rough = unit.static != unit.coulomb or unit.gear_gain != 1.0 or unit.gear_loss != 0.0
+    rough = unit.static != unit.coulomb or unit.has_losses != 0
     return not (stored or rounded or rough or unit.two_mass)
 
 

@@ -22,13 +22,13 @@ from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization import corrections, given_impulses
 from hrpsim.world.linearization.balance import read_step
-from hrpsim.world.linearization.body_motions import spins_of
 from hrpsim.world.linearization.connection_sides import ConnectionSides
+from hrpsim.world.linearization.contact_bends import bends_of, subtract_bends
 from hrpsim.world.linearization.corrections import Corrections
 from hrpsim.world.linearization.differentiate import differentiate, differentiate_correction
 from hrpsim.world.linearization.finish import write_ends
 from hrpsim.world.linearization.parameters import Changes, changes_by_joints
-from hrpsim.world.linearization.room import BY_Q, BY_VELOCITY, MASS, TakenStep, new_room
+from hrpsim.world.linearization.room import BY_Q, MASS, TakenStep, new_room
 from hrpsim.world.linearization.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_near
 from hrpsim.world.linearization.solve import solve
 
@@ -100,7 +100,7 @@ class Differentiator:
     def read(self, margin: float, given: int) -> TakenStep:
         """Return the step that was taken, after making room for it and `given` impulses."""
         m, k, c, p = self._sizes
-        coordinates, rows, contacts, between, turns = _read_step(self.reference, self._room)
+        coordinates, rows, contacts, between = _read_step(self.reference, self._room)
         if k < rows or c < contacts or p < given:
             self._make_room(m, max(k, 2 * rows), max(c, 2 * contacts), max(p, given))
             coordinates = _read_step(self.reference, self._room)[0]
@@ -114,7 +114,6 @@ class Differentiator:
             self._room,
             coordinates,
             between,
-            turns != 0,
             float(scene.settings["time_step"][0]),
             scene.rows.rows[:rows],
             scene.collision.contacts[:contacts],
@@ -130,28 +129,21 @@ class StepDerivatives:
     """The derivatives of a step that was taken."""
 
     def __init__(self, step: TakenStep, search: Reference):
-        scene, w, m = step.scene, step.room.whole, step.coordinates
+        w, m = step.room.whole, step.coordinates
         self.step, nv = step, len(w.velocity)
         self.mass = w.balance[MASS]
-        spins = spins_of(scene, w) if step.turns else None
-        if spins is not None:
-            w.smooth_velocity[spins.angular] = w.smooth_velocity[spins.angular + 3] = 0.0
-            w.acceleration[spins.angular] -= spins.acceleration
         self._acceleration = w.acceleration.copy()
-        self.unsolved = _NO_NUMBERS if spins is None else spins.unsolved
         work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
         found = _differentiate(step.reference, step.room, search, work, m)
         self.count, self.slides, self._corrects, met_within = found
-        if spins is not None:
-            for angular, turn, rate in zip(spins.angular, spins.by_turn, spins.by_rate):
-                by_mass = step.time_step * self.mass[:, angular]
-                w.balance[BY_Q][:, angular] += by_mass @ turn
-                w.balance[BY_VELOCITY][:, angular] += by_mass @ rate
         self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
         self.cut_short: list[tuple[int, int, int, int, int, float]] = []  # NEAR
         if met_within >= 0:
             reason = "is met within the step, which is not differentiated"
             self.refused.append((reason, met_within))
+        bends = bends_of(step)
+        self.refused += bends.refused
+        subtract_bends(step, bends, w.held[: self.count], w.target[: self.count])
         first, rows = 3 * len(step.contacts), step.connection_rows
         self.first_joint_row = first + rows
         self.connections = None
@@ -160,7 +152,8 @@ class StepDerivatives:
             self.refused += self.connections.refused
             w.balance[BY_Q][:] += self.connections.force_changes
             w.linear[:] += self.connections.force_changes
-            self.count += self.connections.add_to(w.held[self.count :], w.target[self.count :])
+            rest = slice(self.count, None)
+            self.count += self.connections.add_to(w.held[rest], w.target[rest], w.responses[rest])
             self._corrects = self._corrects or self.connections.corrects_errors
         self.held, self.released = w.held[: self.count], _NO_NUMBERS
 

@@ -20,10 +20,10 @@ import numpy as np
 from hrpsim.constraints.penalty_rows import STABLE_BELOW
 from hrpsim.dynamics.functions import mass_matrix
 from hrpsim.model.body_inertia import unresisted_bodies
-from hrpsim.model.system import JOINT_NV
+from hrpsim.model.system import FREE, JOINT_NV
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene import status as ended
-from hrpsim.step.scene.records import RK4
+from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
 from hrpsim.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
@@ -113,6 +113,11 @@ def why_step_failed(
     k = int(np.argmax(np.abs(scene.velocity)))
     owner = next(e for e in entities if e.first_v <= k < e.first_v + e.nv)
     cure = "look at its forces and gains, or take a smaller time_step"
+    if _pulls_on_bodies(scene):
+        cure = (
+            "connections that pull hard on light bodies, as in a taut chain, are stable in the "
+            f"integrator 'semi_implicit' alone: take that; or {cure}"
+        )
     if fault:
         cure = f"{fault} could not be satisfied, which may be the cause: {cure}"
     return (
@@ -121,6 +126,15 @@ def why_step_failed(
         f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
         f"(rad/s or m/s); {cure}"
     )
+
+
+def _pulls_on_bodies(scene: Scene) -> bool:
+    """Return whether connections act on free bodies without `add_geometric_stiffness`."""
+    if scene.settings["integrator"][0] == SEMI_IMPLICIT or len(scene.connections) == 0:
+        return False
+    ends = np.concatenate([scene.connections[name] for name in ("body_a", "body_b")])
+    kinds = scene.forest.bodies["joint_type"][ends[ends >= 0]]
+    return bool((kinds == FREE).any())
 
 
 def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:

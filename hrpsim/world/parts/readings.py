@@ -24,6 +24,7 @@ from hrpsim.world.objects.contact_arrays import (
 )
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
+from hrpsim.world.parts.energy import energy_of
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Contact, StepStats, stats_of
 
@@ -153,6 +154,7 @@ class Readings(Part):
             worst,
             self._convergence.of_last_call(steps),
             self._convergence.since_reset(steps),
+            energy_of(scene, self._contents.entities),
         )
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 from hrpsim.constraints.joint_rows import ROW_NAMES
 from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, TENDON
 from hrpsim.step.arrays import Scene
+from hrpsim.world.parts.energy import EnergyBalance
 
 _AS_RECORDED = (
     *("residual", "direct_rows", "split_rows", "factorisations", "newton_islands"),
@@ -90,6 +91,8 @@ class StepStats:
 
     `last_call` is about all steps of the last call of `World.step`, `since_reset` about all since
     the world was made or last reset; `settle` does not count.
+
+    `energy` is the balance of energy in a world with `World(audit=True)`, otherwise None.
     """
 
     iterations: int
@@ -115,6 +118,7 @@ class StepStats:
     impacts_cut: int
     last_call: Convergence
     since_reset: Convergence
+    energy: EnergyBalance | None = None
 
     @property
     def impact_looks(self) -> int:
@@ -165,7 +169,12 @@ class Naming:
 
 
 def stats_of(
-    scene: Scene, sleeping: np.ndarray, worst: str, last_call: Convergence, since_reset: Convergence
+    scene: Scene,
+    sleeping: np.ndarray,
+    worst: str,
+    last_call: Convergence,
+    since_reset: Convergence,
+    energy: EnergyBalance | None,
 ) -> StepStats:
     """Return the results of the last step; `sleeping` are the contacts of bodies asleep."""
     record = scene.step_stats[0]
@@ -182,6 +191,7 @@ def stats_of(
         impact_passes=int(scene.continuous.state["passes"][0]),
         last_call=last_call,
         since_reset=since_reset,
+        energy=energy,
         **{name: record[name].item() for name in _AS_RECORDED},
     )
 

@@ -261,6 +261,7 @@ class Sleep:
                 {
                     Axis.BODY: first.first_body,
                     Axis.RK4_BODY: first.first_body,
+                    Axis.AUDITED_BODY: first.first_body,
                     Axis.POSITION: first.first_q,
                     Axis.DOF: first.first_v,
                     Axis.CONNECTION: awake,

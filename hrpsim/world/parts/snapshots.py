@@ -92,6 +92,7 @@ class Snapshots(Exclusions):
             at(scene, record)[:] = 0
         scene.search["candidate_count"] = scene.step_stats["worst_row"] = -1
         scene.rests["rest_steps"] = 0
+        scene.audit.trees[:] = 0
         scene.sensors["reading"] = scene.past_readings[:] = 0.0
         self._contents.clock[0] = 0
         for sampler in self._contents.samplers:

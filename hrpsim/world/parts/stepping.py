@@ -21,6 +21,7 @@ from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
 from hrpsim.step.step import advance
 from hrpsim.world.arrays.change import grow
+from hrpsim.world.parts.energy import warn_of_gains
 from hrpsim.world.parts.failure import why_step_failed
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Unmet
@@ -30,7 +31,7 @@ _MOST_AT_ONCE = 2**62
 # first step, in the order of use. The step itself, which takes as long as those, and the kernels
 # of robots are compiled here.
 _ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
-_COMPILED_AHEAD = (*_ALWAYS_USED, "solve_by_newton_method")
+_COMPILED_AHEAD = (*_ALWAYS_USED, "solve_displacement", "solve_by_newton_method")
 
 
 def expect_steps() -> None:
@@ -82,6 +83,8 @@ class Stepping(Part):
             self.end_call()
             if announced is not None:
                 say_compiled(announced)
+        if self._contents.audited:
+            self.warn_of_gains(stacklevel=5)
 
     @contextmanager
     def tried_step(self, tolerance: float) -> Iterator[Scene]:
@@ -142,6 +145,11 @@ class Stepping(Part):
     def end_call(self) -> None:
         """Release the world for other threads."""
         self._contents.is_stepping = False
+
+    def warn_of_gains(self, stacklevel: int) -> None:
+        """Warn of bodies that gained energy, in a world whose energy is audited."""
+        contents, scene = self._contents, self._scenes.present
+        warn_of_gains(scene, contents.entities, contents.integrator, stacklevel)
 
     # -- steps ----------------------------------------------------------------------------------
 

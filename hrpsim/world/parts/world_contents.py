@@ -119,6 +119,7 @@ class Contents:
         model = int(settings["friction_model"][0])
         self.solver_rules = SolverRules(solver, integrator, model)
         self.is_stepping = False
+        self.audited = bool(settings["audit"][0])
 
     @property
     def time_step(self) -> float:

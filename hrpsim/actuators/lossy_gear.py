@@ -1,0 +1,156 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A rigid gear with losses: the torque that it transmits, by the joint's velocity.
+
+The motor passes to the gear what its rotor, its viscous and its dry friction F leave of its torque:
+
+    N = M(v') - J (v' - v) / dt - c v - side F.
+
+The gear transmits T = e N to the joint while the motor drives, side N > 0, and T = N / b while it
+is driven back. `side` is the direction of motion. So the loss acts on all that passes the gear, the
+rotor's inertia included, and this is the limit of a gear whose stiffness grows beyond all bounds.
+
+T does not increase with v'. At v' = 0 it falls from `high`, the T of a motion to the negative side,
+to `low`, that to the positive side: a joint at rest bears every load between these. The step takes
+
+- a joint that slides with the torque of its side, linear, without a row;
+- a joint at rest with the torque `centre` and a row of dry friction up to `band`. This covers `low`
+  to `high`, or of a wide range a part about the load that is expected.
+
+A gear with b = 0 is self-locking: N = 0 while it is driven, and at rest it bears any load.
+"""
+
+import math
+
+from hrpsim.actuators.motor import motor_torque
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+
+_STIFFEST = 1e9  # 1 / b of a self-locking gear in motion
+_WINDOW = 0.1  # change of velocity that a band withstands, besides the load [rad/s or m/s]
+_ROUNDING = 1e-13  # of a velocity
+_ITERATIONS = 60
+
+
+@inner_kernel
+def begin_losses(unit, now, time_step: float):
+    """Write what the motor's side resists with, and the ends of the torque at rest."""
+    now.resisting = unit.inertia / time_step + now.gain_weight * unit.viscous
+    now.low, _, _, _, _ = _transmitted(unit, now, 0.0, 1.0)
+    now.high, _, _, _, _ = _transmitted(unit, now, 0.0, -1.0)
+
+
+@inner_kernel
+def linearise_losses(unit, now, joint_end: float):
+    """Write the torque on the joint about a velocity at the end of the step.
+
+    The torque is without the friction up to `band`, which the joint's row has.
+    """
+    side = now.side if now.side != 0.0 else math.copysign(1.0, joint_end)
+    torque, slope, motor, motor_slope, reach = _transmitted(unit, now, joint_end, side)
+    if now.side == 0.0:
+        if math.isinf(_lowest(unit, now) if side > 0.0 else _highest(unit, now)):
+            slope = -unit.driving * now.resisting  # such a joint stays at rest: any slope will do
+            torque = now.centre + slope * joint_end
+        else:
+            torque += now.centre - (now.low if side > 0.0 else now.high)
+    now.torque, now.slope, now.reach = torque, slope, min(reach, abs(joint_end))
+    now.motor_torque, now.motor_torque_slope = motor, motor_slope
+    now.motor_end, now.motor_slope = joint_end, 1.0
+
+
+@inner_kernel
+def settle_losses(unit, now, inertia: float, momentum: float, time_step: float, slides: bool):
+    """Take the torque about the velocity at which the joint ends if all else stays.
+
+    inertia v' = momentum + dt (T(v') - friction of the joint itself). Newton's method on one side.
+    A joint that moves has no row if it `slides`, else that of a joint at rest.
+    """
+    needed, low, high = -momentum / time_step, _lowest(unit, now), _highest(unit, now)
+    friction, side = unit.joint_friction, 0.0
+    if needed < low - friction:
+        side = 1.0
+    elif needed > high + friction:
+        side = -1.0
+    end = 0.0
+    if side != 0.0:
+        end = _moving_end(unit, now, inertia, momentum, time_step, side)
+    now.side, now.band = side, 0.0
+    if side == 0.0 or not slides:
+        _hold(now, min(max(needed, low), high), inertia / time_step, low, high)
+        if side == 0.0:  # the side to which it would leave sooner
+            end = math.copysign(0.0, now.centre - needed)
+    now.joint_end = end
+    linearise_losses(unit, now, end)
+
+
+@inner_kernel
+def _moving_end(unit, now, inertia, momentum, time_step, side):
+    """Return the velocity with which the joint ends on a side."""
+    end, near, far = side * max(side * now.joint_end, 0.0), 0.0, math.inf
+    for _ in range(_ITERATIONS):
+        torque, slope, _, _, _ = _transmitted(unit, now, end, side)
+        left = inertia * end - time_step * (torque - side * unit.joint_friction) - momentum
+        change = -left / (inertia - time_step * slope)
+        if side * left > 0.0:
+            far = side * end
+        else:
+            near = side * end
+        if abs(change) <= _ROUNDING * abs(end):
+            break
+        after = side * (end + change)
+        if not (near <= after and after <= far):
+            after = 0.5 * (near + far)
+        end = side * after
+    return end
+
+
+@inlined_kernel
+def leaves_band(unit, now, joint_end: float, tolerance: float):
+    """Return whether a motion found is beyond the range for which the gear's torque was taken."""
+    if now.side != 0.0:
+        return now.side * joint_end < -tolerance
+    if joint_end > tolerance:
+        return now.centre - now.band > _lowest(unit, now)
+    return joint_end < -tolerance and now.centre + now.band < _highest(unit, now)
+
+
+@inlined_kernel
+def gear_friction(now, joint_end: float, tolerance: float):
+    """Return the part of the torque that a band's row has, at a velocity found [Nm]."""
+    if now.side != 0.0 or abs(joint_end) <= tolerance:
+        return 0.0
+    return math.copysign(now.band, joint_end)
+
+
+@inlined_kernel
+def _hold(now, needed, resistance, low, high):
+    """Take the joint at rest, under a load near `needed`."""
+    width, window = 0.5 * (high - low), 4.0 * abs(needed) + _WINDOW * resistance
+    now.side, now.band = 0.0, min(width, window)
+    now.centre = 0.5 * (low + high)
+    if window < width:
+        now.centre = min(max(needed, low + window), high - window)
+
+
+@inlined_kernel
+def _lowest(unit, now):
+    return -math.inf if math.isinf(unit.driven) and now.low <= 0.0 else now.low
+
+
+@inlined_kernel
+def _highest(unit, now):
+    return math.inf if math.isinf(unit.driven) and now.high >= 0.0 else now.high
+
+
+@inner_kernel
+def _transmitted(unit, now, joint_end, side):
+    """Return the torque on the joint and its derivative, those of the motor, and their reach."""
+    motor, motor_slope, _, reach = motor_torque(unit, now, joint_end, joint_end)
+    passed = motor - now.resisting * (joint_end - now.joint_start)
+    passed -= unit.viscous * now.joint_start + side * now.dry
+    slope = motor_slope - now.resisting
+    if slope < 0.0:
+        reach = min(reach, abs(passed / slope))
+    gain = unit.driving if side * passed > 0.0 else min(unit.driven, _STIFFEST)
+    return gain * passed, gain * slope, motor, motor_slope, reach

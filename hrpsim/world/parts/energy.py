@@ -1,0 +1,137 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Results of the audit of energy: balances for users, and a warning about bodies that gain any."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.errors import ModelWarning
+from hrpsim.step.arrays import Scene
+from hrpsim.step.audit.records import DUE, REPORTED
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
+
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class EnergyFlow:
+    """Energy that a world exchanged, created and lost over some steps [J].
+
+    The energy of the world changes by work + created - dissipated + corrected.
+
+    Attributes:
+        work: of actuators, motors, driven connections and users' wrenches.
+        created: what the steps added without a cause. The energy of a step swings about its mean,
+            so `dissipated` gives most of it back in the steps that follow.
+        dissipated: what friction, dampers, impacts, the integrator and corrections took.
+        corrected: what position corrections added, which lift bodies out of others.
+    """
+
+    work: float
+    created: float
+    dissipated: float
+    corrected: float
+
+
+@dataclass(frozen=True)
+class EnergyBalance:
+    """Energy of a world with `World(audit=True)` at the end of the last step, and its balance [J].
+
+    Attributes:
+        kinetic: of all bodies, rotors included. An elastic gear and the rotor before it belong to
+            the actuator.
+        potential: of gravity, zero at the world's origin.
+        elastic: of springs of joints and connections, compliant limits and compliant contacts.
+        last_step: balance of the last step in which anything moved.
+        since_reset: sum over the steps since the world was made or last reset.
+        largest_gain: largest rise of the balance within a second since then, per kinetic energy in
+            that second and work of inputs in it. From 1e-3 on a ModelWarning names a body without
+            inputs. The work of inputs has an error of second order.
+        gaining: name of the robot or body with that rise, "" if there was none.
+    """
+
+    kinetic: float
+    potential: float
+    elastic: float
+    last_step: EnergyFlow
+    since_reset: EnergyFlow
+    largest_gain: float
+    gaining: str
+
+    @property
+    def total(self) -> float:
+        """Sum of kinetic, potential and elastic energy [J]."""
+        return self.kinetic + self.potential + self.elastic
+
+
+def energy_of(scene: Scene, entities: Sequence[Entity]) -> EnergyBalance | None:
+    """Return the energy and its balance; None in a world without audit."""
+    trees, totals = scene.audit.trees, scene.audit.totals[0]
+    if not len(trees):
+        return None
+    flows = ("work", "created", "dissipated", "corrected")
+    largest = _by_gain(trees, np.arange(len(trees)))[0]
+    gain = float(trees["gain_fraction"][largest])
+    kinetic, potential, elastic = (
+        float(trees[what].sum()) for what in ("kinetic", "potential", "elastic")
+    )
+    return EnergyBalance(
+        kinetic,
+        potential,
+        elastic,
+        last_step=EnergyFlow(*(float(totals[what]) for what in flows)),
+        since_reset=EnergyFlow(*(float(totals[f"total_{what}"]) for what in flows)),
+        largest_gain=gain,
+        gaining=_owner(entities, int(largest)).name if gain > 0.0 else "",
+    )
+
+
+def warn_of_gains(
+    scene: Scene, entities: Sequence[Entity], integrator: str, stacklevel: int
+) -> None:
+    """Warn once of each body that gained energy within a second without any input."""
+    trees, totals = scene.audit.trees, scene.audit.totals
+    if not totals["due_count"][0]:
+        return
+    totals["due_count"] = 0
+    due = _by_gain(trees, np.flatnonzero(trees["report"] == DUE))
+    trees["report"][due] = REPORTED
+    first, time_step = trees[due[0]], float(scene.settings["time_step"][0])
+    owners = list(dict.fromkeys(_owner(entities, int(body)) for body in due))
+    kind = "robot" if isinstance(owners[0], Robot) else "body"
+    others = ", ".join(repr(one.name) for one in owners[1 : 1 + _MOST_NAMES])
+    more = ", ..." if len(owners) > 1 + _MOST_NAMES else ""
+    warnings.warn(
+        f"{kind} {owners[0].name!r} gained {first['gain']:.3g} J within 1 s, "
+        f"{100.0 * first['gain_fraction']:.2g} % of its kinetic energy, without any input"
+        f"{f' (with it {others}{more})' if others else ''}: {_remedy(integrator, time_step)}",
+        ModelWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _by_gain(trees: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return some trees, the largest gain first; of those with the same, that moves most."""
+    order = np.lexsort((-trees["kinetic"][chosen], -trees["gain_fraction"][chosen]))
+    return chosen[order]
+
+
+def _owner(entities: Sequence[Entity], body: int) -> Entity:
+    """Return the entity that a body of the scene belongs to."""
+    return max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
+
+
+def _remedy(integrator: str, time_step: float) -> str:
+    """Return what lowers the energy that steps create."""
+    smaller = f"a time_step below {time_step:g} s"
+    if integrator == "euler":
+        return f"integrator 'semi_implicit' or 'rk4' keeps energy, {smaller} lowers the gain"
+    other = "" if integrator == "rk4" else " or integrator 'rk4'"
+    return f"take {smaller}{other}, or more damping where something vibrates"

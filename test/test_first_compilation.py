@@ -1,0 +1,69 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the first step of a plain robot compiles: few kernels.
+
+Compiling takes nearly all of the first step from nothing, and most of that is Numba's work for each
+function. A rare path belongs into a kernel of its own (`lazy_kernel`), which a plain robot does not
+compile.
+"""
+
+from collections.abc import Iterator
+
+import hrpsim
+from hrpsim.jit.lazy_kernels import _declared, declared_lazy_kernels
+from hrpsim.jit.numba_code import KernelFunction
+from hrpsim.step.step import advance
+
+# Functions that are compiled for the first step of a humanoid on level ground, inner ones
+# included. A function within two kernels counts twice: different processes compile these.
+MOST_FUNCTIONS = 328
+
+
+def called(kernel: KernelFunction) -> Iterator[KernelFunction]:
+    """Yield the kernels that are compiled into one, itself excluded; not those called lazily."""
+    function = kernel.py_func
+    values = [function.__globals__.get(name) for name in function.__code__.co_names]
+    values += [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in values:
+        if isinstance(value, KernelFunction) and value.__module__ != "hrpsim.jit.lazy_kernels":
+            yield value
+
+
+def functions_of(kernel: KernelFunction) -> set[str]:
+    """Return the names of all functions that are compiled with a kernel."""
+    found, open_ones = {}, [kernel]
+    while open_ones:
+        one = open_ones.pop()
+        if one not in found:
+            found[one] = f"{one.__module__.removeprefix('hrpsim.')}.{one.__name__}"
+            open_ones += called(one)
+    return set(found.values())
+
+
+def compiled_for_a_plain_robot() -> dict[str, set[str]]:
+    """Return the functions within each kernel that the first step of a standing humanoid loads."""
+    world = hrpsim.load_world(hrpsim.share_path("config/stand.yaml"))
+    world.step()
+    assert world.stats.contact_count > 0
+    present = world.scene.lazy_kernels[0]
+    kernels = {"advance": advance}
+    kernels |= {name: _declared[name].kernel for name in declared_lazy_kernels() if present[name]}
+    return {name: functions_of(kernel) for name, kernel in kernels.items()}
+
+
+def test_a_plain_robot_compiles_few_kernels():
+    """Law: a kernel more, or functions more, for all robots are a choice, not an accident."""
+    found = compiled_for_a_plain_robot()
+    assert {"advance", "find_contacts", "prepare_rows", "solve_rows"} <= set(found)
+    listed = "\n".join(f"{name}: {', '.join(sorted(found[name]))}" for name in sorted(found))
+    assert sum(map(len, found.values())) <= MOST_FUNCTIONS, listed
+
+
+def test_what_a_plain_robot_does_not_use_is_not_compiled_for_it():
+    """Rare paths: other shapes than boxes on a plane, position corrections, penalty contacts."""
+    whole = set().union(*compiled_for_a_plain_robot().values())
+    names = {name.rpartition(".")[2] for name in whole}
+    assert "box_on_plane" in names
+    rare = {"cylinder_on_plane", "sphere_on_sphere", "bound_displacement", "write_penalty_rows"}
+    assert not names & rare

@@ -1,0 +1,74 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Closed loops with redundant constraints: they move as their closed forms, in every step."""
+
+import numpy as np
+import pytest
+from world.linkages import LINKAGES, bennett, peaucellier
+from world.scenes import show
+
+from hrpsim import Box, World
+
+each_linkage = pytest.mark.parametrize("name", LINKAGES)
+
+
+def followed(linkage, steps: int) -> tuple[float, float, float]:
+    """Step; return the largest error, opening and force. Every step converges."""
+    error = opening = force = 0.0
+    for _ in range(steps):
+        linkage.world.step()
+        assert linkage.world.stats.converged, linkage.world.stats
+        error, opening = max(error, linkage.error()), max(opening, linkage.open())
+        force = max(force, linkage.largest_force())
+    return error, opening, force
+
+
+@each_linkage
+@pytest.mark.parametrize("integrator", ["semi_implicit", "euler"])
+def test_a_linkage_moves_as_its_closed_form(name, integrator):
+    """Law: the closed form. No hinge bears more than the motion of rods of 0.2 kg asks for."""
+    linkage = LINKAGES[name](integrator=integrator)
+    linkage.world.step()  # the motor starts with a blow
+    error, opening, force = followed(linkage, 300)
+    show(f"{name}, {integrator}: error, opening, force [N]", error, opening, force)
+    assert error < 2e-5 and opening < 1e-5
+    assert force < 10.0
+    assert linkage.world.stats.since_reset.newton_steps == 0
+
+
+def test_the_error_of_a_linkage_is_of_second_order():
+    """Law: the error of the positions of a step falls with the square of its length."""
+    errors = [followed(bennett(time_step=h), round(0.1 / h))[0] for h in (1e-3, 5e-4, 2.5e-4)]
+    show("Bennett: errors", *errors)
+    assert errors[0] > 3.5 * errors[1] > 3.5**2 * errors[2] > 0.0
+
+
+def test_a_linkage_whose_rods_touch_is_jammed():
+    """Law: rigid spheres stop the motor. The corner stays on its line, and nothing moves on."""
+    linkage = peaucellier(radius=0.01)
+    error, opening, _ = followed(linkage, 1400)
+    moved = max(np.abs(rod.v).max() for rod in linkage.rods.values())
+    show("jammed: error, opening [m], speed [m/s]", error, opening, moved)
+    assert linkage.world.contacts
+    assert error < 1e-8 and opening < 1e-8 and moved < 1e-6
+
+
+@pytest.mark.parametrize("apart", [1e-7, 1e-3])
+def test_fixings_that_disagree(apart):
+    """Law: two rigid fixings agree on the place between theirs, up to the slop of 1e-6 m.
+
+    Beyond the slop the disagreement is reported.
+    """
+    world = World()
+    box = world.add_body(Box((0.2, 0.2, 0.2)), 1.0, (0, 0, 1))
+    own = ((0, 0, 0), (0, 0, 0, 1))
+    for x in (0.0, apart):
+        world.connect(None, box, frame_a=((x, 0, 1), (0, 0, 0, 1)), frame_b=own)
+    world.step(300)
+    assert box.position[0] == pytest.approx(0.5 * apart, rel=5e-3)
+    assert world.stats.converged == (apart < 1e-6)
+    if apart < 1e-6:
+        held = sum(connection.force for connection in world.connections.values())
+        assert held[2] == pytest.approx(9.80665, rel=1e-9)
+        assert max(np.abs(c.force).max() for c in world.connections.values()) < 20.0

@@ -1,0 +1,153 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bodies that spin about an axis that contacts or connections hold."""
+
+import math
+
+import numpy as np
+import pytest
+from world.scenes import GRAVITY, kinetic_energy, show
+
+from hrpsim import Capsule, Cylinder, Sphere, World
+from hrpsim.world.objects.body import rotation_matrix
+
+LEVEL = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))  # the axis of a cylinder along -y
+SECOND_ORDER = pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+WHEEL, ROLLER = (0.1, 0.05), (0.1, 0.3)  # radius, length [m]
+
+
+def roller(
+    size: tuple[float, float], spin: float, time_step: float, integrator: str, turn: float = 0.1
+) -> tuple[float, float]:
+    """Return the rate at which a roller turns about the vertical after a second, and its energy.
+
+    It lies on a smooth floor. The energy is a share of that at the start.
+    """
+    world = World(time_step, integrator=integrator, sleeping=False)
+    world.set_friction("default", "default", 0.0)
+    world.add_ground()
+    body = world.add_body(
+        Cylinder(*size), 1.0, (0, 0, size[0]), LEVEL, angular_velocity=(0, -spin, turn)
+    )
+    start = kinetic_energy(body)
+    world.step(round(1.0 / time_step))
+    return body.angular_velocity[2], kinetic_energy(body) / start - 1.0
+
+
+@pytest.mark.quick_cases("semi_implicit-size0*", "rk4-size1*")
+@SECOND_ORDER
+@pytest.mark.parametrize("size", [WHEEL, ROLLER])
+@pytest.mark.parametrize("spin", [30.0, 100.0])
+def test_a_roller_that_spins_turns_on(spin, size, integrator):
+    """No torque acts about the vertical, and the floor holds the axis level: the rate stays."""
+    coarse, energy = roller(size, spin, 1e-3, integrator)
+    fine, _ = roller(size, spin, 2.5e-4, integrator)
+    show(f"a roller {size} at {spin} rad/s, {integrator}: turn, energy", coarse, fine, energy)
+    assert coarse == pytest.approx(0.1, rel=0.01)
+    assert fine == pytest.approx(0.1, rel=1e-3)
+    assert energy < 1e-6
+
+
+@SECOND_ORDER
+@pytest.mark.parametrize("inertia", [(0.01, 0.006, 0.006), (0.001, 0.02, 0.02)])
+def test_a_gyroscope_on_hinges_turns_on(inertia, integrator):
+    """A rotor on a level hinge of a frame that turns about the vertical: two connections."""
+    world = World(1e-3, integrator=integrator, sleeping=False)
+    world.set_friction("default", "default", 0.0)
+    frame = world.add_body(Sphere(0.02), 1.0, inertia=0.005 * np.eye(3), angular_velocity=(0, 0, 1))
+    rotor = world.add_body(
+        Sphere(0.01), 1.0, inertia=np.diag(inertia), angular_velocity=(100.0, 0, 1)
+    )
+    world.connect(None, frame, "hinge", point=(0, 0, 0), axis=(0, 0, 1))
+    world.connect(frame, rotor, "hinge", point=(0, 0, 0), axis=(1, 0, 0))
+    world.step(1000)
+    show(f"a gyroscope {inertia}, {integrator}: turn", frame.angular_velocity[2])
+    assert frame.angular_velocity[2] == pytest.approx(1.0, rel=1e-3)
+
+
+@SECOND_ORDER
+@pytest.mark.parametrize("spin", [100.0, 500.0])
+def test_a_rod_that_spins_falls_and_keeps_its_spin(spin, integrator):
+    """A smooth floor exerts no moment about the axis of a capsule, and adds no energy."""
+    world = World(1e-3, integrator=integrator, sleeping=False)
+    world.set_friction("default", "default", 0.0)
+    world.add_ground()
+    length, radius, mass, tilt = 1.0, 0.02, 0.2, 0.3
+    across, along = mass * length**2 / 12, mass * radius**2 / 2
+    axis = np.array([math.sin(tilt), 0.0, math.cos(tilt)])
+    rod = world.add_body(
+        Capsule(radius, length),
+        mass,
+        (0, 0, 0.6),
+        (0, math.sin(tilt / 2), 0, math.cos(tilt / 2)),
+        angular_velocity=spin * axis,
+        inertia=np.diag([across, across, along]),
+    )
+    energies = []
+    for _ in range(100):
+        world.step(10)
+        energies.append(kinetic_energy(rod) + mass * GRAVITY * rod.position[2])
+    axial = (rotation_matrix(rod.orientation).T @ rod.angular_velocity)[2]
+    start = 0.5 * along * spin**2 + mass * GRAVITY * 0.6
+    show(f"a rod at {spin} rad/s, {integrator}: spin, energy", axial, max(energies) / start)
+    assert axial == pytest.approx(spin, rel=1e-4)
+    assert max(energies) < start * (1.0 + 1e-6)
+
+
+@SECOND_ORDER
+def test_a_rod_that_tumbles_freely_keeps_the_direction_of_its_angular_momentum(integrator):
+    """To 1e-3 at 0.2 rad a step, after half a second."""
+    world = World(1e-3, gravity=(0, 0, 0), integrator=integrator, sleeping=False)
+    inertia = np.diag([2.1e-3, 2.1e-3, 1.25e-6])
+    rod = world.add_body(
+        Capsule(0.005, 0.5), 0.1, inertia=inertia, angular_velocity=(10.0, 5.0, 200.0)
+    )
+
+    def momentum():
+        R = rotation_matrix(rod.orientation)
+        return R @ inertia @ R.T @ rod.angular_velocity
+
+    start = momentum()
+    world.step(500)
+    off = np.linalg.norm(momentum() - start) / np.linalg.norm(start)
+    show(f"a rod that tumbles, {integrator}: angular momentum off by", off)
+    assert off < 1e-3
+
+
+def coin(time_step: float, integrator: str) -> float:
+    """Return by how much the axis of a coin errs after half a second.
+
+    Its centre rests while it rolls on its edge, tilted by `tilt` from the floor: w^2 = 4 g / (r
+    sin(tilt)) about the vertical, for the inertia of a thin disc.
+    """
+    radius, tilt, mass = 0.1, 1.0, 1.0
+    rate = math.sqrt(4.0 * GRAVITY / (radius * math.sin(tilt)))
+    world = World(time_step, integrator=integrator, sleeping=False)
+    world.set_friction("default", "default", 5.0)
+    world.add_ground()
+    s, c = math.sin(tilt), math.cos(tilt)
+    disc = mass * radius**2 * np.diag([0.25, 0.25, 0.5])
+    thickness = 1e-7
+    body = world.add_body(
+        Cylinder(radius, thickness),
+        mass,
+        (0, 0, radius * s + 0.5 * thickness * c),
+        (0, math.sin(tilt / 2), 0, math.cos(tilt / 2)),
+        # along the diameter through the contact point
+        angular_velocity=rate * s * np.array([-c, 0.0, s]),
+        inertia=disc,
+    )
+    world.step(round(0.5 / time_step))
+    angle = 0.5 * rate
+    expected = np.array([s * math.cos(angle), s * math.sin(angle), c])
+    return float(np.linalg.norm(rotation_matrix(body.orientation)[:, 2] - expected))
+
+
+@SECOND_ORDER
+def test_a_coin_on_its_edge_is_of_second_order(integrator):
+    """Its contact point runs round the edge, and sticks: from 1 to 0.25 ms, 4 at first order."""
+    errors = [coin(h, integrator) for h in (1e-3, 5e-4, 2.5e-4)]
+    show(f"a coin at 1, 0.5 and 0.25 ms, {integrator}: axis off by", *errors)
+    assert errors[0] < 2e-3
+    assert errors[0] > 6.0 * errors[2]
