@@ -36,17 +36,18 @@ from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
 from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import matrix_times, placed_point, point_velocity
 
-# Turns in a step from which, and up to which, a body counts as turning [rad]. What turns farther
-# meets its contacts elsewhere in each step: no change continues.
+# Turns in a step from which a body counts as turning, and after the rows' place up to which [rad].
+# What turns farther meets its contacts elsewhere in each step: no change continues. In an rk4 step
+# such a body receives its moments at the start, where the rows hold (step.motion.free_rotation).
 _TURNS = 1e-4
-_TURNS_FAR = 1.0
+_TURNS_FAR = 0.5
 # Largest difference of two changes in successive steps, as a share of the later one.
 _SMOOTH = 0.5
 ROUNDING = 1e-9  # of a change [m/s]
 # Which rows of a contact take the change into account: none, the normal one, those of friction too.
 NONE, NORMAL, ALL = range(3)
 _EXPLAINS = 2.0  # slip that is no sliding, as a multiple of the change of friction's rows
-# Share of a closed gap that a step may close: the residue of a tilt dies out.
+# Share of a gap which counts as closed that a step closes or opens: the residue of a tilt dies out.
 CLOSES = 0.2
 
 
@@ -63,9 +64,11 @@ def bend_contact_rows(s, bend_time: float):
         contact.bends, contact.closes = NONE, 0
         for r in range(3):
             change[r] = contact.bend[r] = 0.0
-        if normal.solver == PENALTY or not (_turns(s, contact.body_a) or _turns(s, contact.body_b)):
+        if normal.solver == PENALTY or not (
+            _turns(s, contact.body_a, bend_time) or _turns(s, contact.body_b, bend_time)
+        ):
             continue
-        if 0.0 < contact.gap and contact.gap <= CLOSED:
+        if abs(contact.gap) <= CLOSED:
             contact.closes = 1
             normal.target -= CLOSES * contact.gap / time_step
         if begins(contact):
@@ -140,15 +143,27 @@ def bend_along(contact, row):
 
 
 @inlined_kernel
-def _turns(s, body: int):
-    """Return whether a body is alone in its tree and turns."""
+def unbent_target(contact, normal, time_step: float):
+    """Return the target of a contact's normal row without what bodies that turn add to it [m/s]."""
+    target = normal.target
+    if contact.bends != NONE:
+        target += bend_along(contact, normal)
+    if contact.closes:
+        target += CLOSES * contact.gap / time_step
+    return target
+
+
+@inlined_kernel
+def _turns(s, body: int, bend_time: float):
+    """Return whether a body is alone in its tree and turns, but not far within `bend_time` [s]."""
     if body < 0:
         return False
-    record, v, dt = s.forest.bodies[body], s.kinematics[body].v, s.settings[0].time_step
+    record, v = s.forest.bodies[body], s.kinematics[body].v
     if record.joint_type != FREE or not s.forest.dofs[record.v_index].turns_freely:
         return False
-    square = dt * dt * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    return _TURNS * _TURNS < square and square < _TURNS_FAR * _TURNS_FAR
+    rate, step = v[0] * v[0] + v[1] * v[1] + v[2] * v[2], s.settings[0].time_step
+    turns = _TURNS * _TURNS < step * step * rate
+    return turns and bend_time * bend_time * rate < _TURNS_FAR * _TURNS_FAR
 
 
 @inlined_kernel

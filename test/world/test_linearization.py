@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from world.differences import differences, error, input_differences
 
 import hrpsim
-from hrpsim import Box, Sphere, World, load_model, share_path
+from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, share_path
 from hrpsim.control import ControlLoop, Walk
 from hrpsim.dynamics.motion_derivatives import PANEL, factorise_mass
 from hrpsim.errors import WorldError
@@ -358,6 +358,21 @@ def test_inputs_of_joints(kind, field):
     expected = input_differences(world, field, joints, 1e-4)
     assert np.allclose(found.B, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max() + 1e-10)
     assert {one for one, _, _ in found.inputs} == {kind}
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3, 5])
+@pytest.mark.parametrize("shape", [Cylinder(0.1, 0.3), Capsule(0.1, 0.3)])
+def test_what_rolls_and_rocks(shape, steps):
+    """Law: A of a cylinder and a capsule that turn while they roll, from their first contact on."""
+    world = on_floor()
+    world.set_friction("default", "default", 0.8)
+    turn = Rotation.from_euler("z", 0.3) * Rotation.from_euler("x", 90, degrees=True)
+    at = (0, 0, 0.1 - SLOP / 2)
+    body = world.add_body(shape, 1.0, position=at, orientation=turn.as_quat())
+    body.v = (0.5, 0.2, 0, -2.0, 5.0, 0.4)
+    world.step(steps)
+    found, edges = wrong(world, 1e-6, margin=REACH)
+    assert found < 1e-7 and not edges
 
 
 def test_a_sliding_box_in_closed_form():

@@ -17,13 +17,15 @@ _ROUNDING = 1e-6  # share of a target by which it is not another one
 
 
 @inner_kernel
-def stop_derivatives(row, gap, rate, stop, time_step, derivatives_out):
+def stop_derivatives(row, own_target, gap, rate, stop, time_step, derivatives_out):
     """Write derivatives (3, 2) of target and compliance by gap, rate and inverse mass.
+
+    own_target: of the row, without what bodies that turn add to it [m/s].
 
     Returns 1 if the row has another law: stops that are met within the step act for the rest of
     it alone; 0 otherwise.
     """
-    return _derive(row, gap, rate, True, stop, time_step, derivatives_out)
+    return _derive(row, own_target, gap, rate, True, stop, time_step, derivatives_out)
 
 
 @inner_kernel
@@ -32,11 +34,11 @@ def hold_derivatives(row, error, rate, held, time_step, derivatives_out):
 
     Of a lock or mimic: `held` has its compliance and damping time.
     """
-    _derive(row, error, rate, False, held, time_step, derivatives_out)
+    _derive(row, row.target, error, rate, False, held, time_step, derivatives_out)
 
 
 @inlined_kernel
-def _derive(row, error, rate, is_stop, own, time_step, derivatives_out):
+def _derive(row, own_target, error, rate, is_stop, own, time_step, derivatives_out):
     inverse_mass, other = row.inverse_mass - row.compliance, 0
     for k in range(3):
         target, compliance = _law(
@@ -50,7 +52,7 @@ def _derive(row, error, rate, is_stop, own, time_step, derivatives_out):
         )
         derivatives_out[k, 0] = target.imag / _STEP
         derivatives_out[k, 1] = compliance.imag / _STEP
-        if abs(target.real - row.target) > _ROUNDING * abs(row.target):
+        if abs(target.real - own_target) > _ROUNDING * abs(own_target):
             other = 1
         if abs(compliance.real - row.compliance) > _ROUNDING * row.compliance:
             other = 1

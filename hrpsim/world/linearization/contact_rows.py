@@ -10,6 +10,7 @@ of compliant rows (.compliant_laws) are differentiated by a complex step.
 
 import math
 
+from hrpsim.constraints.contact_bending import unbent_target
 from hrpsim.constraints.impact_rows import CLOSED
 from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.dynamics.motion_derivatives import solve_negative
@@ -229,7 +230,8 @@ def _add_normal(s, w, c, m, count):
         add_gap_changes(w, c, -closing_slope(s, c) / s.settings[0].time_step, target)
         return count + 1
     rate = rate_of(local, w.twists[AT_START])
-    if stop_derivatives(normal, contact.gap, rate, pair, s.settings[0].time_step, w.law) != 0:
+    own, dt = unbent_target(contact, normal, s.settings[0].time_step), s.settings[0].time_step
+    if stop_derivatives(normal, own, contact.gap, rate, pair, dt, w.law) != 0:
         w.findings[0].met_within = 3 * c
     add_gap_changes(w, c, slope_of(w, 0, normal), target)
     write_turns(s, w, c, w.twists[AT_START])

@@ -88,7 +88,7 @@ def write_joint_rows(s, w, first, count):
                     rate += local.J[6 * half] * w.velocity[dof]
             if not is_limit:
                 hold_derivatives(row, _error_of(s, w, row), rate, own, h, w.law)
-            elif stop_derivatives(row, room_of(s, w, row), rate, own, h, w.law) != 0:
+            elif stop_derivatives(row, row.target, room_of(s, w, row), rate, own, h, w.law) != 0:
                 w.findings[0].met_within = number
             by_gap, by_rate = slope_of(w, 0, row), slope_of(w, 1, row)
             if is_limit or own.compliance > 0.0:
