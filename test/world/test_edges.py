@@ -47,6 +47,20 @@ def closes(gap):
     return world, put, lambda found: found.A[8, 8]
 
 
+def sinks(depth):
+    """Return a world with a ball, what puts it deeper than the slop, and z' by z."""
+    world = World(slop=depth, sleeping=False, tolerance=1e-13)
+    world.add_ground()
+    ball = world.add_body(Sphere(0.05), 1.0, position=(0, 0, 0.05 - depth))
+    pose = ball.q
+
+    def put(share):
+        ball.q = pose + np.array([0, 0, (0.5 - share) * depth, 0, 0, 0, 0])
+        ball.v = np.zeros(6)
+
+    return world, put, lambda found: found.A[2, 2]
+
+
 def limited(angle):
     """Return a world with an arm, a command beyond its effort, and what the command changes."""
     world = World(sleeping=False, tolerance=1e-13)
@@ -75,6 +89,7 @@ def stops(angle):
     ("scene", "given", "sides"),
     [
         *((slides, angle, {"sticking", "sliding"}) for angle in np.linspace(0.0, 6.0, 8)),
+        *((sinks, depth, {"within the slop", "beyond the slop"}) for depth in (1e-5, 1e-4)),
         *((closes, gap, {"open", "closed"}) for gap in (1e-5, 1e-4, 3e-4, 1e-3)),
         *(
             (limited, angle, {"within its effort limit", "at its effort limit"})

@@ -369,7 +369,7 @@ def test_what_rolls_and_rocks(shape, steps):
     turn = Rotation.from_euler("z", 0.3) * Rotation.from_euler("x", 90, degrees=True)
     at = (0, 0, 0.1 - SLOP / 2)
     body = world.add_body(shape, 1.0, position=at, orientation=turn.as_quat())
-    body.v = (0.5, 0.2, 0, -2.0, 5.0, 0.4)
+    body.velocity, body.angular_velocity = (0.5, 0.2, 0), (-2.0, 5.0, 0.4)
     world.step(steps)
     found, edges = wrong(world, 1e-6, margin=REACH)
     assert found < 1e-7 and not edges

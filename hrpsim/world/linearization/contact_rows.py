@@ -19,7 +19,17 @@ from hrpsim.spatial.vector import copy_vector, dot
 from hrpsim.world.linearization.balance import write_rates, write_twists
 from hrpsim.world.linearization.body_motions import energy_gradients, jacobian_rates
 from hrpsim.world.linearization.compliant_laws import stop_derivatives
-from hrpsim.world.linearization.room import AT_END, AT_START, FORCE, GAP, LOSS, OTHER, SLIP, SWITCH
+from hrpsim.world.linearization.room import (
+    AT_END,
+    AT_START,
+    DEPTH,
+    FORCE,
+    GAP,
+    LOSS,
+    OTHER,
+    SLIP,
+    SWITCH,
+)
 
 _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
@@ -132,6 +142,10 @@ def _find_sides(s, w, c):
     steady = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
     if not (steady and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)):
         distances[LOSS] = 0.0
+    if pair.damping_time < 0.0:
+        deeper = s.settings[0].slop + contact.gap
+        distances[DEPTH] = abs(deeper) / s.settings[0].time_step
+        sides[DEPTH] = 1 if deeper < 0.0 else 0
     if pressed <= abs(apart):
         return
     sides[FORCE] = 1

@@ -28,7 +28,7 @@ from hrpsim.world.linearization.sides import NEAR
 
 BY_Q, BY_VELOCITY, MASS = range(3)  # of `balance`
 AT_START, AT_END, OTHER = range(3)  # of `twists`
-FORCE, SLIP, GAP, SWITCH, LOSS = range(5)  # columns of `distances` and `sides`
+FORCE, SLIP, GAP, SWITCH, LOSS, DEPTH = range(6)  # columns of `distances` and `sides`
 
 HELD_ROW = np.dtype(
     [
@@ -97,8 +97,8 @@ class Room(NamedTuple):
     directions: np.ndarray = work("c, 3, 3")
     turns: np.ndarray = work("3, 12", "of one contact: rates by the twists, geometry alone")
     motion: np.ndarray = work("6", "of a point")
-    distances: np.ndarray = work("c, 5", "to other sides, inf for none")
-    sides: np.ndarray = work("c, 5", "which side", "i8")
+    distances: np.ndarray = work("c, 6", "to other sides, inf for none")
+    sides: np.ndarray = work("c, 6", "which side", "i8")
     softening: np.ndarray = work("c, nv", "derivative of the compliance of contacts by q")
     findings: np.ndarray = work("1", dtype=FOUND)
     law: np.ndarray = work("3, 2", "of stop_derivatives")

@@ -18,6 +18,7 @@ SIDES = (
     ("gap closed", "gap open"),
     ("static", "kinetic"),
     ("found", "lost"),
+    ("within the slop", "beyond the slop"),
     ("at its bound", "holds"),
     ("agrees with others", "contradicts others"),
     ("released", "pressed"),
@@ -26,7 +27,7 @@ SIDES = (
     ("within its effort limit", "at its effort limit"),
     ("within its velocity limit", "at its velocity limit"),
 )
-BOUND, AGREEMENT, RELEASE, SHARE, CUT, EFFORT, SPEED = range(5, len(SIDES))
+BOUND, AGREEMENT, RELEASE, SHARE, CUT, EFFORT, SPEED = range(6, len(SIDES))
 
 NEAR = np.dtype(
     [
