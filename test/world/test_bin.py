@@ -37,7 +37,7 @@ def fall_of(scene, sleeping, seconds) -> Fall:
         pytest.param(bin_scene.meshes(6), 2.0, id="few meshes"),
         pytest.param(bin_scene.boxes(45), 3.0, id="boxes"),
         pytest.param(bin_scene.meshes(18), 2.0, id="meshes"),
-        pytest.param(bin_scene.meshes(24, seed=4), 2.0, id="meshes, dipping edges"),
+        pytest.param(bin_scene.meshes(24, seed=4), 4.0, id="meshes, dipping edges"),
         pytest.param(bin_scene.meshes(24, seed=8), 3.0, id="meshes, notches"),
     ],
 )

@@ -114,6 +114,14 @@ def test_a_heap_of_hulls_in_each_other_falls_apart_and_rests(seed):
     assert below < 1e-5
 
 
+def rims(cylinder, count=2000):
+    """Return points on both rims of a cylinder, whose chords are less than 1e-6 m inside."""
+    turn = 2.0 * np.pi / count * np.arange(count)
+    x, y = cylinder.radius * np.cos(turn), cylinder.radius * np.sin(turn)
+    ends = [np.full(count, sign * 0.5 * cylinder.length) for sign in (-1.0, 1.0)]
+    return np.vstack([np.column_stack([x, y, z]) for z in ends])
+
+
 @pytest.mark.quick_cases("shape0", "shape2", "shape3")
 @pytest.mark.parametrize(
     "shape", [Box((0.2, 0.3, 0.4)), Cylinder(0.1, 0.3), Capsule(0.08, 0.2), Sphere(0.12)]
@@ -124,6 +132,8 @@ def test_a_hull_leaves_a_primitive_that_it_is_put_into(shape):
     hulls = Hulls(world, 3, 1, (0.01, 0.02, 0.03), 0.0)
     solid = proxy(shape)
     core, rounding = solid.vertices["position"], float(solid.solids["rounding"][0])
+    if isinstance(shape, Cylinder):
+        core = rims(shape)
     world.step(6000)
     corners = hulls.placed()[0]
     show("speed at the end", hulls.speeds().max())
