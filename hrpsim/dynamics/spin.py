@@ -16,18 +16,20 @@ the middle of the step for any moment.
 import math
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.spatial.rotation import rotate_quaternion, rotated
 from hrpsim.spatial.vector import matrix_times
 
 _ITERATIONS = 12
 _ACCURACY = 1e-15  # of the angular velocity and its change
 _FOUND = 1e-8  # the same, where rounding leaves more: an inertia may be small about one axis
 
-# Suzuki's composition: five steps of a symmetric method of second order are one of fourth order,
-# each this part of it but for the third, which is negative.
-_PART = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-_FINE_TURN = 0.25  # in such a composition [rad]
-_MOST_COMPOSITIONS = 64
+# Terms of the series of free rotation, the turn in which it is used [rad], the turn beyond which
+# such parts become larger, and what a term adds that is rounding.
+_MOST_TERMS = 12
+_FINE_TURN = 0.25
+_MOST_PARTS = 128
+_LAST_DIGIT = 1e-17
+TURNING = _MOST_TERMS + 2, 10  # shape of the work of `turn_freely_for`
+ORIENTATION = _MOST_TERMS + 1  # row of the same that it leaves to its callers
 
 
 @inner_kernel
@@ -99,23 +101,66 @@ def spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step):
 
 
 @inner_kernel
-def turn_freely_for(I, q, wx, wy, wz, duration):
+def turn_freely_for(I, q, wx, wy, wz, duration, turning):
     """Rotate a body's quaternion (4,) without moments; return its final angular velocity.
 
-    That is in the body's axes, as w at the start. Compositions of midpoint steps (Suzuki 1990),
-    w' by the implicit rule and q by the exponential of the mean of w and w': of fourth order, at
-    any step with the energy and the amount of angular momentum that it had, and a turn about a
-    principal axis is exact.
+    That is in the body's axes, as w at the start. The Taylor series of
+
+        I w' = I w x w,   q' = q (w, 0) / 2
+
+    are summed until their terms are rounding: with the coefficients w_k, l_k = I w_k and q_k,
+    (n + 1) l_(n+1) = sum of l_k x w_(n-k) and 2 (n + 1) q_(n+1) = sum of q_k (w_(n-k), 0).
+
+    turning: TURNING, work; its row ORIENTATION is not used.
     """
     turn = math.sqrt(wx * wx + wy * wy + wz * wz) * duration
-    count = _MOST_COMPOSITIONS
+    count = _MOST_PARTS
     if turn < _FINE_TURN * count:
         count = 1 + int(turn / _FINE_TURN)
-    for step in range(5 * count):
-        h = duration / count * (_PART if step % 5 != 2 else 1.0 - 4.0 * _PART)
-        ax, ay, az = spin_acceleration(I, wx, wy, wz, 0.0, 0.0, 0.0, h)
-        mx, my, mz = wx + 0.5 * h * ax, wy + 0.5 * h * ay, wz + 0.5 * h * az
-        mx, my, mz = rotated(q[0], q[1], q[2], q[3], mx, my, mz)
-        rotate_quaternion(q, 0, mx, my, mz, h)
-        wx, wy, wz = wx + h * ax, wy + h * ay, wz + h * az
+    h = duration / count
+    wx, wy, wz = h * wx, h * wy, h * wz
+    for _ in range(count):
+        wx, wy, wz = _add_series(I, q, wx, wy, wz, turning)
+    return wx / h, wy / h, wz / h
+
+
+@inner_kernel
+def _add_series(I, q, wx, wy, wz, terms):
+    """Turn q in unit time by the rate w [rad]; return the rate then."""
+    first = terms[0]
+    first[0], first[1], first[2] = wx, wy, wz
+    first[3], first[4], first[5] = matrix_times(I, wx, wy, wz)
+    for r in range(4):
+        first[6 + r] = q[r]
+    least = _LAST_DIGIT * (abs(wx) + abs(wy) + abs(wz))
+    for n in range(_MOST_TERMS):
+        lx = ly = lz = x = y = z = s = 0.0
+        for k in range(n + 1):
+            a, b = terms[k], terms[n - k]
+            lx += a[4] * b[2] - a[5] * b[1]
+            ly += a[5] * b[0] - a[3] * b[2]
+            lz += a[3] * b[1] - a[4] * b[0]
+            x += a[9] * b[0] + a[7] * b[2] - a[8] * b[1]
+            y += a[9] * b[1] + a[8] * b[0] - a[6] * b[2]
+            z += a[9] * b[2] + a[6] * b[1] - a[7] * b[0]
+            s -= a[6] * b[0] + a[7] * b[1] + a[8] * b[2]
+        share = 1.0 / (n + 1)
+        lx, ly, lz = share * lx, share * ly, share * lz
+        share *= 0.5
+        x, y, z, s = share * x, share * y, share * z, share * s
+        ux, uy, uz = solve_rows_of_three(I[0], I[1], I[2], lx, ly, lz)
+        wx, wy, wz = wx + ux, wy + uy, wz + uz
+        q[0], q[1], q[2], q[3] = q[0] + x, q[1] + y, q[2] + z, q[3] + s
+        if (
+            abs(ux) + abs(uy) + abs(uz) <= least
+            and abs(x) + abs(y) + abs(z) + abs(s) <= _LAST_DIGIT
+        ):
+            break
+        after = terms[n + 1]
+        after[0], after[1], after[2] = ux, uy, uz
+        after[3], after[4], after[5] = lx, ly, lz
+        after[6], after[7], after[8], after[9] = x, y, z, s
+    scale = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    for r in range(4):
+        q[r] *= scale
     return wx, wy, wz

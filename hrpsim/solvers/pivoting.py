@@ -217,8 +217,8 @@ def _rounding(rows, row_count, system):
 def _may_disagree(rows, row_count, system):
     """Return whether the errors of redundant rows, `system.change`, are within their leeway.
 
-    The leeway is the velocity at which nothing moves farther than the slop in a step. Where contacts
-    alone disagree, their friction has a bound: they slide.
+    The leeway is the velocity at which nothing moves farther than the slop in a step. Where
+    contacts alone disagree, their friction has a bound: they slide.
     """
     largest = of_others = 0.0
     for number in range(row_count):

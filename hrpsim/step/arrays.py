@@ -18,6 +18,7 @@ from hrpsim.constraints.tendon_rows import Tendons
 from hrpsim.dynamics.articulated import ARTICULATED
 from hrpsim.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.dynamics.joint_forces import CONTROL, FRICTION
+from hrpsim.dynamics.spin import TURNING
 from hrpsim.jit.fields import Axis, Life, array, constant, part, state
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import KINEMATICS
@@ -69,7 +70,7 @@ class Work(NamedTuple):
         "inertia that loaded connections add: xx, yy, zz, xy, xz, yz", "f8", Axis.BODY, 6
     )
     directions: np.ndarray = array("normal and tangents of a contact", "f8", 3, 3)
-    orientation: np.ndarray = array("of a body that turns on", "f8", 4)
+    turning: np.ndarray = array("series of a body that turns freely", "f8", *TURNING)
     placed_connection: np.ndarray = array(
         "the connection whose rows are written", PLACED_CONNECTION, 1
     )

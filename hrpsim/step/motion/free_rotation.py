@@ -91,7 +91,7 @@ def _find_free_motion(s, i):
             wx, wy, wz = rotated(q[part, 0], q[part, 1], q[part, 2], q[part, 3], x, y, z)
             rotate_quaternion(q[part], 0, wx, wy, wz, half)
         else:
-            x, y, z = turn_freely_for(inertia, q[part], x, y, z, half)
+            x, y, z = turn_freely_for(inertia, q[part], x, y, z, half, s.work.turning)
         u[part, 0], u[part, 1], u[part, 2] = x, y, z
 
 
@@ -175,7 +175,8 @@ def _turn_as_predicted(s, i):
     for r in range(j, j + 4):
         s.q[r] = s.rk4.q_start[r]
     x, y, z = rotated(-s.q[j], -s.q[j + 1], -s.q[j + 2], s.q[j + 3], rate[0], rate[1], rate[2])
-    x, y, z = turn_freely_for(body.inertia, s.q[j : j + 4], x, y, z, s.settings[0].time_step)
+    q, dt = s.q[j : j + 4], s.settings[0].time_step
+    x, y, z = turn_freely_for(body.inertia, q, x, y, z, dt, s.work.turning)
     x, y, z = rotated(s.q[j], s.q[j + 1], s.q[j + 2], s.q[j + 3], x, y, z)
     s.velocity[k], s.velocity[k + 1], s.velocity[k + 2] = x, y, z
 

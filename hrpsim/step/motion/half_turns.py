@@ -16,7 +16,7 @@ The rest of the step moves bodies with constant velocities. Therefore the first 
 where the constant velocity w_m leads to R_m, and the second half starts from there.
 """
 
-from hrpsim.dynamics.spin import free_acceleration, spin_acceleration, turn_freely_for
+from hrpsim.dynamics.spin import ORIENTATION, free_acceleration, spin_acceleration, turn_freely_for
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
@@ -68,7 +68,7 @@ def drift_with_free_bodies(s):
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
-            turn_half(s.forest.bodies[i], half, FIRST_HALF, s.q, s.velocity)
+            turn_half(s.forest.bodies[i], half, FIRST_HALF, s.q, s.velocity, s.work.turning)
     drift_to_middle(s)
     any_connected = s.connections.shape[0] > 0
     if any_connected:
@@ -103,13 +103,16 @@ def turn_to_end(s):
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
-            turn_half(s.forest.bodies[i], half, SECOND_HALF, s.q, s.velocity)
+            turn_half(s.forest.bodies[i], half, SECOND_HALF, s.q, s.velocity, s.work.turning)
     return DONE
 
 
 @inner_kernel
-def turn_half(body, half: float, part: int, q, velocity):
-    """Turn one free body for half a step [s]: change its entries of q and velocity."""
+def turn_half(body, half: float, part: int, q, velocity, turning):
+    """Turn one free body for half a step [s]: change its entries of q and velocity.
+
+    turning: TURNING of hrpsim.dynamics.spin, work.
+    """
     j, k, inertia = body.q_index + 3, body.v_index, body.inertia
     wx, wy, wz = velocity[k], velocity[k + 1], velocity[k + 2]
     square = half * half * (wx * wx + wy * wy + wz * wz)
@@ -124,7 +127,11 @@ def turn_half(body, half: float, part: int, q, velocity):
         rotate_quaternion(q, j, wx, wy, wz, -half)  # which leaves its rates in its own axes
     energy = _twice_energy(inertia, x, y, z)
     if exact:
-        x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half)
+        x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half, turning)
+    elif square < _SMALL * _SMALL:
+        unit = turning[ORIENTATION]
+        unit[0], unit[1], unit[2], unit[3] = 0.0, 0.0, 0.0, 1.0
+        x, y, z = turn_freely_for(inertia, unit, x, y, z, half, turning)
     else:
         ax, ay, az = spin_acceleration(inertia, x, y, z, 0.0, 0.0, 0.0, half)
         x, y, z = x + half * ax, y + half * ay, z + half * az
@@ -196,9 +203,7 @@ def expect_free_turns(s):
         if turns_freely(s.forest, i) and (s.spins[i].turns_far or not rk4):
             body, here = s.forest.bodies[i], s.kinematics[i]
             kick = 0.0 if rk4 else dt - s.spins[i].ahead
-            expect_free_turn(
-                body, s.q, past, kick, dt if rk4 else 0.5 * dt, s.work.orientation, here
-            )
+            expect_free_turn(body, s.q, past, kick, dt if rk4 else 0.5 * dt, s.work.turning, here)
     return DONE
 
 
@@ -211,13 +216,13 @@ def write_free_acceleration(inertia, here):
 
 
 @inner_kernel
-def expect_free_turn(body, q, past, kick: float, duration: float, orientation, here):
+def expect_free_turn(body, q, past, kick: float, duration: float, turning, here):
     """Replace here.c by the mean angular acceleration without moments over a duration [s].
 
     Before, the acceleration of the last step acts for the time `kick` [s], if it changed little:
     here.v is the velocity in the middle of the step, in which half of its moments has acted.
     past (nv, 2 or more) has the accelerations of the last steps. A body that turns slowly keeps
-    here.c. orientation (4,) is work.
+    here.c. turning is work (TURNING of hrpsim.dynamics.spin).
     """
     k, inertia = body.v_index, body.inertia
     x, y, z = here.v[0], here.v[1], here.v[2]
@@ -226,10 +231,11 @@ def expect_free_turn(body, q, past, kick: float, duration: float, orientation, h
         return
     if _is_smooth(past, k):
         x, y, z = x + kick * past[k, 0], y + kick * past[k + 1, 0], z + kick * past[k + 2, 0]
+    orientation = turning[ORIENTATION]
     for r in range(4):
         orientation[r] = q[body.q_index + 3 + r]
     ex, ey, ez = transposed_times(here.R, x, y, z)
-    ex, ey, ez = turn_freely_for(inertia, orientation, ex, ey, ez, duration)
+    ex, ey, ez = turn_freely_for(inertia, orientation, ex, ey, ez, duration, turning)
     ex, ey, ez = _rotated(orientation, 0, 1.0, ex, ey, ez)
     rate = 1.0 / duration
     here.c[0], here.c[1], here.c[2] = rate * (ex - x), rate * (ey - y), rate * (ez - z)

@@ -16,6 +16,7 @@ from hrpsim.constraints.connection_rows import HASTE, LOCKED, bending_of, find_d
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION, place_moving_frames
 from hrpsim.constraints.rows import write_force
 from hrpsim.constraints.solver_table import ITERATIVE
+from hrpsim.dynamics.spin import TURNING
 from hrpsim.jit.compiled import inner_kernel, kernel, prepared
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
@@ -85,7 +86,7 @@ def _evaluate(w, connections, velocity, share, values_out):
             write_free_acceleration(w.forest.bodies[i].inertia, w.kinematics[i])
             h, here = w.time_step[0], w.kinematics[i]
             kick = h - w.spins[i].ahead
-            expect_free_turn(w.forest.bodies[i], w.q, w.past, kick, 0.5 * h, w.orientation, here)
+            expect_free_turn(w.forest.bodies[i], w.q, w.past, kick, 0.5 * h, w.turning, here)
     placed, number = w.placed[0], 0
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -167,7 +168,7 @@ class DifferenceRoom(NamedTuple):
     past: np.ndarray  # (nv, 2) accelerations of the steps before this one
     spins: np.ndarray  # (n,) SPIN
     time_step: np.ndarray  # (1,)
-    orientation: np.ndarray  # (4,)
+    turning: np.ndarray  # TURNING
 
 
 class ConnectionSides:
@@ -194,7 +195,7 @@ class ConnectionSides:
                 np.ascontiguousarray(scene.past_accelerations[:, 1:]),
                 scene.spins,
                 np.array([step.time_step]),
-                np.zeros(4),
+                np.zeros(TURNING),
             )
         )
         values, self.force_changes = self.changes(

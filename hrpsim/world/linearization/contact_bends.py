@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.constraints.contact_bending import ALL, CLOSES, ROUNDING
+from hrpsim.dynamics.spin import TURNING
 from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.kinematics.forward import KINEMATICS
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
@@ -42,7 +43,7 @@ class Bends(NamedTuple):
 
 
 @kernel  # many parameters: parts of the scene and work arrays of the caller
-def free_products(forest, q, velocity, past, spins, time_step, here, work, products_out):
+def free_products(forest, q, velocity, past, spins, time_step, here, turned, turning, products_out):
     """Write the accelerations of free rotation, and their derivatives by rate and by turn.
 
     Args:
@@ -53,12 +54,13 @@ def free_products(forest, q, velocity, past, spins, time_step, here, work, produ
         spins: (n,) SPIN.
         time_step: [s].
         here: (1,) KINEMATICS, work.
-        work: (nq + 4,).
+        turned: (nq,) work.
+        turning: TURNING of hrpsim.dynamics.spin, work.
         products_out: (n, 3, 7): the acceleration, its derivatives by the angular velocity, and
             those by a turn of the body.
     """
     products_out[:, :, :] = 0.0
-    half, turned, orientation = 0.5 * time_step, work[: q.shape[0]], work[q.shape[0] :]
+    half = 0.5 * time_step
     copy_vector(q, turned)
     for i in range(forest.bodies.shape[0]):
         if not turns_freely(forest, i):
@@ -83,7 +85,7 @@ def free_products(forest, q, velocity, past, spins, time_step, here, work, produ
                 rotation_from_quaternion(x, y, z, w, here[0].R)
                 write_free_acceleration(body.inertia, here[0])
                 kick = time_step - spins[i].ahead
-                expect_free_turn(body, turned, past, kick, half, orientation, here[0])
+                expect_free_turn(body, turned, past, kick, half, turning, here[0])
                 for r in range(3):
                     products_out[i, r, column] += share * here[0].c[r]
     return 0
@@ -104,8 +106,18 @@ def bends_of(step: TakenStep) -> Bends:
     products, bodies = np.empty((len(scene.forest.bodies), 3, 7)), scene.forest.bodies
     past, here = np.ascontiguousarray(scene.past_accelerations[:, 1:]), np.zeros(1, KINEMATICS)
     velocity, h = w.middle_velocity, step.time_step
-    work = np.zeros(len(w.q) + 4)
-    _free_products(scene.forest, w.q, velocity, past, scene.spins, h, here, work, products)
+    _free_products(
+        scene.forest,
+        w.q,
+        velocity,
+        past,
+        scene.spins,
+        h,
+        here,
+        w.q.copy(),
+        np.zeros(TURNING),
+        products,
+    )
     free = scene.forest.dofs["turns_freely"][bodies["v_index"]] != 0
     for c in numbers:
         contact = step.contacts[c]

@@ -28,7 +28,7 @@ def start_from_free_turns(s, w):
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
-            turn_half(s.forest.bodies[i], half, FIRST_HALF, w.q, w.start_velocity)
+            turn_half(s.forest.bodies[i], half, FIRST_HALF, w.q, w.start_velocity, s.work.turning)
 
 
 @inner_kernel
@@ -38,10 +38,10 @@ def write_free_turns(s, w):
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
             body = s.forest.bodies[i]
-            _write_map(body, half, FIRST_HALF, s.start.q, s.start.velocity, w)
+            _write_map(body, half, FIRST_HALF, s.start.q, s.start.velocity, s.work.turning, w)
             _copy_turn(body, w.q, w.turned_q[2])
             carry_body(body, w.end_velocity, half, w.turned_q[2])
-            _write_map(body, half, SECOND_HALF, w.turned_q[2], w.end_velocity, w)
+            _write_map(body, half, SECOND_HALF, w.turned_q[2], w.end_velocity, s.work.turning, w)
 
 
 @inner_kernel
@@ -51,7 +51,7 @@ def _copy_turn(body, q, q_out):
 
 
 @inner_kernel
-def _write_map(body, half: float, part: int, q, velocity, w):
+def _write_map(body, half: float, part: int, q, velocity, turning, w):
     """Write P (6, 6) of one half of the step for one body."""
     j, k, P = body.q_index + 3, body.v_index, w.free_turns[part, body.v_index]
     ends, rates = w.turned_q, w.turned_velocity
@@ -63,7 +63,7 @@ def _write_map(body, half: float, part: int, q, velocity, w):
             for r in range(3):
                 rates[side, k + r] = velocity[k + r]
             rates[side, k + c] += step if side == 1 else -step
-            turn_half(body, half, part, ends[side], rates[side])
+            turn_half(body, half, part, ends[side], rates[side], turning)
         a, b = ends[0, j : j + 4], ends[1, j : j + 4]
         P[0, 3 + c] = (a[3] * b[0] - b[3] * a[0] + a[1] * b[2] - a[2] * b[1]) / step
         P[1, 3 + c] = (a[3] * b[1] - b[3] * a[1] + a[2] * b[0] - a[0] * b[2]) / step
@@ -73,7 +73,7 @@ def _write_map(body, half: float, part: int, q, velocity, w):
     for r in range(3):
         rates[0, k + r] = velocity[k + r]
     _copy_turn(body, q, ends[0])
-    turn_half(body, half, part, ends[0], rates[0])
+    turn_half(body, half, part, ends[0], rates[0], turning)
     end = rates[0, k : k + 3]
     for r in range(6):
         by = P[r]
