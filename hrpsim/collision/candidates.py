@@ -7,13 +7,10 @@ import math
 
 from hrpsim.collision.body_bounds import all_quiet, fastest_within, forget_listing, note_listing
 from hrpsim.collision.contacts import far_apart
+from hrpsim.collision.relative_motion import FAST
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.model.shapes.geometry import PLANE
 from hrpsim.spatial.vector import placed_point
-
-# A shape is fast if it moves more than this part of its thickness in a step: contacts look no
-# further ahead, lest it be stopped by shapes that it would have missed.
-FAST = 0.25
 
 
 @inner_kernel
@@ -68,13 +65,14 @@ def place_centers(settings, forest, kinematics, collision):
 
 @inlined_kernel
 def _place_center(forest, kinematics, time_step, continuous, shape):
-    """Update a shape's centre and reach; it moves at least as far as impacts drive it."""
+    """Update a shape's centre and reach; impacts may drive it further than its velocity does."""
     center, t = shape.center, shape.placement_p
     here = kinematics[shape.body]
     origin = kinematics[forest.bodies[shape.body].root].origin
     x, y, z = placed_point(here.R, here.p, t)
     speed = fastest_within(here.v, x, y, z, shape.radius)
-    shape.travel = max(time_step * speed, shape.driven)
+    shape.travel = time_step * speed + shape.driven
+    shape.swift = 0
     shape.reach = shape.travel
     if continuous:
         shape.reach = min(shape.travel, FAST * shape.thickness)

@@ -18,6 +18,7 @@ from hrpsim.collision.mesh.mesh_contacts import find_candidates
 from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
+from hrpsim.collision.relative_motion import look_ahead
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import NEEDS_KERNEL, lazy_kernel_of_parts
 from hrpsim.jit.reference import Reference
@@ -95,16 +96,6 @@ def _is_above(kinematics, plane, shape, margin):
     return height > extent + margin + _ROUNDING
 
 
-@inlined_kernel
-def look_ahead(a, b, margin):
-    """Return the largest gap up to which the contacts of two shapes count [m]."""
-    if a.kind == PLANE or b.kind == PLANE:
-        return margin + a.travel + b.travel  # at any depth: nothing passes through
-    if a.ballistic > 0 and b.ballistic > 0:
-        return margin + a.travel + b.travel
-    return margin + a.reach + b.reach
-
-
 @inner_kernel
 def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernels, collision):
     """Write the contact points of every candidate pair; return how many there are.
@@ -119,8 +110,11 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
     for c in range(pair_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
-        near = look_ahead(a, b, margin)
-        if far_apart(a, b, near) or clears_plane(kinematics, a, b, near):
+        farthest = margin + a.travel + b.travel
+        if far_apart(a, b, farthest) or clears_plane(kinematics, a, b, farthest):
+            continue
+        near = look_ahead(settings, forest, kinematics, a, b)
+        if near < farthest and far_apart(a, b, near):
             continue
         nearby = a.body if a.body >= 0 else b.body
         reference = kinematics[forest.bodies[nearby].root].origin

@@ -30,7 +30,9 @@ SHAPE = np.dtype(
         ("thickness", "f8"),  # its least width [m]
         ("travel", "f8"),  # distance that its surface can move in a step [m]
         ("reach", "f8"),  # part of that within the contact search [m]
-        ("driven", "f8"),  # distance it moves in this step after impacts, if further [m]
+        ("driven", "f8"),  # distance that impacts of this step add to its motion [m]
+        ("gained", "f8"),  # the same of its last round of impacts [m]
+        ("swift", "i8"),  # whether it is fast against another moving shape
         (
             "ballistic",
             "i8",

@@ -217,8 +217,8 @@ def _least(count, gap):
 
 
 @inner_kernel
-def _speed_bound(a, b, motion_a, motion_b):
-    """Return a bound on the closing speed of two shapes' points [m a step]."""
+def way_bound(a, b, motion_a, motion_b):
+    """Return a bound on the relative motion of two shapes in the step [m]."""
     square = 0.0
     for r in range(3):
         u = motion_a.p_end[r] - motion_a.p_start[r]
@@ -244,7 +244,7 @@ def first_closing(pair, depth, held_depth, allowed, collision):
         return 0.0, 0, True
     thickness = min(a.thickness, b.thickness)
     touch, stride = TOUCH * thickness, STRIDE * thickness
-    speed = _speed_bound(a, b, motion_a, motion_b)
+    speed = way_bound(a, b, motion_a, motion_b)
     # A shape farther away than the rest of the motion and a touch is not met.
     gap = separation(pair, 0.0, speed + 2.0 * touch, collision)
     free = gap > touch

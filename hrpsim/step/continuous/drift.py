@@ -14,6 +14,7 @@ the world are held by their contacts at q + dt v'. Bodies at different times mus
 trees that may come near each other return to the start of the step together.
 """
 
+from hrpsim.collision.relative_motion import mark_swift
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE
@@ -25,7 +26,7 @@ from hrpsim.step.continuous.swept_motion import (
     may_meet,
     meeting_of,
     root_of,
-    separation_certificate,
+    too_far_apart,
 )
 from hrpsim.step.motion.carry import carry_body
 from hrpsim.step.scene.status import DONE
@@ -51,7 +52,11 @@ def hold_back(s):
     for c in range(search.candidate_count):
         number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
         a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
-        if not may_meet(bodies, a, b) or bounce_in_flight(s.materials, s.continuous, a, b):
+        if a.body >= 0 and b.body >= 0:
+            mark_swift(s.settings[0], s.forest, s.kinematics, a, b)
+        if not may_meet(bodies, s.collision, c) or bounce_in_flight(
+            s.materials, s.continuous, a, b
+        ):
             continue
         if _is_held(bodies, s.continuous, a) and _is_held(bodies, s.continuous, b):
             continue
@@ -121,7 +126,7 @@ def _spread_to_near(search, bodies, collision, continuous):
             a.body < 0
             or b.body < 0
             or _is_held(bodies, continuous, a) == _is_held(bodies, continuous, b)
-            or separation_certificate(a, b)
+            or too_far_apart(collision, c)
         ):
             continue
         found = True

@@ -15,7 +15,8 @@ import math
 
 import numpy as np
 
-from hrpsim.collision.candidates import FAST, list_candidates, place_centers
+from hrpsim.collision.candidates import list_candidates, place_centers
+from hrpsim.collision.relative_motion import FAST
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities

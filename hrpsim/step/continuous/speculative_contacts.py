@@ -12,6 +12,7 @@ the step. The list grows until no shape passes, up to a limit of passes (.fast_m
 
 import math
 
+from hrpsim.collision.relative_motion import usual_reach
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
@@ -53,13 +54,16 @@ def find_flying(s):
 
 
 @inner_kernel
-def _mark_far(settings, counts, collision, continuous):
+def _mark_far(s):
     """Use contacts beyond the usual reach only where impacts have exact times."""
-    shapes, margin = collision.shapes, settings.contact_margin
-    for c in range(counts.contact_count):
-        contact = collision.contacts[c]
+    settings, shapes = s.settings[0], s.collision.shapes
+    for c in range(s.counts[0].contact_count):
+        contact = s.collision.contacts[c]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
-        if both_fly(continuous, a, b) and contact.gap > margin + a.reach + b.reach:
+        if not both_fly(s.continuous, a, b):
+            continue
+        near = settings.contact_margin + usual_reach(settings, s.forest, s.kinematics, a, b)
+        if contact.gap > near:
             contact.gap_offset = FAR
 
 
@@ -72,7 +76,7 @@ def add_speculative_contacts(s):
     counts = s.counts[0]
     contacts = s.collision.contacts
     if s.continuous.state[0].ballistic:
-        _mark_far(s.settings[0], counts, s.collision, s.continuous)
+        _mark_far(s)
     for k in range(s.continuous.state[0].speculative_count):
         speculative = s.collision.speculative_contacts[k]
         if speculative.barred:
@@ -141,7 +145,7 @@ def list_speculative_contacts(s, queries_left):
     for c in range(s.search[0].candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
-        if not may_meet(s.forest.bodies, a, b):
+        if not may_meet(s.forest.bodies, collision, c):
             continue
         if s.continuous.state[0].ballistic and _has_time(s.continuous, a, b):
             again = _leave_the_air(s.continuous, a, b) or again

@@ -80,7 +80,7 @@ def _first_meeting(settings, stats, search, bodies, collision, continuous, queri
     for c in range(search.candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]
-        if not may_meet(bodies, a, b) or _cluster_of(
+        if not may_meet(bodies, collision, c) or _cluster_of(
             collision.shapes, continuous, number_a
         ) == _cluster_of(collision.shapes, continuous, number_b):
             continue

@@ -5,9 +5,9 @@
 
 import math
 
-from hrpsim.collision.candidates import FAST
 from hrpsim.collision.contacts import place_shape
-from hrpsim.collision.time_of_impact import find_turn, first_closing
+from hrpsim.collision.relative_motion import FAST
+from hrpsim.collision.time_of_impact import find_turn, first_closing, way_bound
 from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.kinematics.forward import update_poses
@@ -52,14 +52,29 @@ def find_sweeps(s, start, end):
 
 
 @inlined_kernel
-def may_meet(bodies, a, b):
-    """Return whether two shapes of different trees need a CCD query: one is fast and near.
+def may_meet(bodies, collision, c):
+    """Return whether candidate pair c of different trees needs a CCD query: it is fast and near.
 
     A plane has no other side to come out at: contacts suffice.
     """
+    a, b = collision.shapes[collision.pairs[c, 0]], collision.shapes[collision.pairs[c, 1]]
     if min(a.kind, b.kind) == PLANE or not (is_fast(a) or is_fast(b)):
         return False
-    return root_of(bodies, a) != root_of(bodies, b) and not separation_certificate(a, b)
+    return root_of(bodies, a) != root_of(bodies, b) and _is_fast_and_near(collision, c)
+
+
+@inner_kernel
+def _is_fast_and_near(collision, c):
+    """Return whether shapes, one of them fast, are so against each other, and may meet."""
+    number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+    a, b = collision.shapes[number_a], collision.shapes[number_b]
+    way = a.travel + b.travel
+    if a.body >= 0 and b.body >= 0:
+        way = way_bound(a, b, collision.motions[number_a], collision.motions[number_b])
+        swift = a.swift != 0 and b.swift != 0
+        if not swift and way <= FAST * (a.thickness + b.thickness):
+            return False
+    return not _are_apart(a, b, way)
 
 
 @inlined_kernel
@@ -68,13 +83,25 @@ def root_of(bodies, shape):
     return bodies[shape.body].root if shape.body >= 0 else -1
 
 
+@inner_kernel
+def too_far_apart(collision, c):
+    """Return whether the shapes of candidate pair c are too far apart to meet in this step.
+
+    collision.motions are those of half of it.
+    """
+    number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+    a, b = collision.shapes[number_a], collision.shapes[number_b]
+    way = way_bound(a, b, collision.motions[number_a], collision.motions[number_b])
+    return _are_apart(a, b, 2.0 * way)
+
+
 @inlined_kernel
-def separation_certificate(a, b):
-    """Return whether two shapes are too far apart to meet in this step."""
+def _are_apart(a, b, way):
+    """Return whether two shapes cannot meet that move by `way` [m] against each other."""
     square = 0.0
     for r in range(3):
         square += (a.center[r] - b.center[r]) ** 2
-    near = a.radius + b.radius + 1.5 * (a.travel + b.travel)
+    near = a.radius + b.radius + 1.5 * way
     return square > near * near
 
 

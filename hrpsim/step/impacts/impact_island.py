@@ -9,8 +9,8 @@ rest that is struck may reach another within the same step; contacts are then fo
 
 import math
 
-from hrpsim.collision.candidates import FAST
-from hrpsim.collision.contacts import far_apart, look_ahead
+from hrpsim.collision.contacts import far_apart
+from hrpsim.collision.relative_motion import FAST, look_ahead, relative_speed, relative_way
 from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
 from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_velocity
 from hrpsim.constraints.solver_table import ITERATIVE, PENALTY
@@ -210,65 +210,95 @@ def begin_island(s, island):
 @inner_kernel
 def widen_search(s):
     """Return whether a shape is driven to where another might be; write how far in the shapes."""
-    settings, collision, shapes = s.settings[0], s.collision, s.collision.shapes
-    if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _any_driven(
-        settings, s.forest.bodies, s.kinematics, collision, s.constrained
-    ):
+    collision, shapes = s.collision, s.collision.shapes
+    if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):
         return False
     found = False
-    for k in range(collision.moving.shape[0]):
-        shape = shapes[collision.moving[k]]
-        found = found or shape.driven > shape.listed_slack
     for c in range(s.search[0].candidate_count):
         if found:
             break
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = shapes[number_a], shapes[number_b]
-        capped = settings.continuous and min(a.kind, b.kind) != PLANE
-        capped = capped and not (a.ballistic > 0 and b.ballistic > 0)
-        more = _more(a, capped) + _more(b, capped)
-        if more == 0.0:
+        if a.gained + b.gained <= a.driven + b.driven:
             continue
-        more += look_ahead(a, b, settings.contact_margin)
-        found = not far_apart(a, b, more) and not _have_contact(
-            s.counts[0], collision.contacts, number_a, number_b
-        )
+        near, more = _look_further(s, a, b)
+        found = more > 0.0 and not far_apart(a, b, near + more)
+        found = found and not _have_contact(s.counts[0], collision.contacts, number_a, number_b)
+    for k in range(collision.moving.shape[0]):
+        shape = shapes[collision.moving[k]]
+        if shape.gained > shape.driven:
+            shape.driven = _AMPLE * shape.gained
+            found = found or shape.driven > shape.listed_slack
     s.impacts.state[0].wider_searches += 1
     return found
 
 
+@inner_kernel
+def _look_further(s, a, b):
+    """Return how far contacts of two shapes were searched, and how much impacts add to that [m]."""
+    settings = s.settings[0]
+    near = look_ahead(settings, s.forest, s.kinematics, a, b)
+    reach, way = near - settings.contact_margin, a.travel + b.travel
+    further = way + max(0.0, a.gained - a.driven) + max(0.0, b.gained - b.driven)
+    bounded = settings.continuous and min(a.kind, b.kind) != PLANE
+    bounded = bounded and not (a.ballistic > 0 and b.ballistic > 0)
+    if a.body < 0 or b.body < 0:
+        if bounded:
+            further = min(further, FAST * (b.thickness if a.body < 0 else a.thickness))
+        return near, further - reach
+    way = relative_way(s.forest, s.kinematics, a, b, settings.time_step)
+    further = min(_way_after_impacts(s, a, b), way + a.gained + b.gained)
+    if bounded and further > FAST * (a.thickness + b.thickness):
+        further = min(further, 2.0 * FAST * min(a.thickness, b.thickness))
+    return near, further - reach
+
+
 @inlined_kernel
-def _more(shape, capped):
-    """Return how much further a shape's contacts must be searched [m]."""
-    if capped:
-        return max(0.0, min(shape.driven, FAST * shape.thickness) - shape.reach)
-    return max(0.0, shape.driven - shape.travel)
+def _way_after_impacts(s, a, b):
+    """Return a bound on the relative motion of two shapes in a step after its impacts [m]."""
+    origin_a = s.kinematics[s.forest.bodies[a.body].root].origin
+    origin_b = s.kinematics[s.forest.bodies[b.body].root].origin
+    v_a = _twist_after_impacts(s.constrained, s.kinematics, a.body)
+    v_b = _twist_after_impacts(s.constrained, s.kinematics, b.body)
+    return s.settings[0].time_step * relative_speed(v_a, origin_a, v_b, origin_b, a, b)
+
+
+@inlined_kernel
+def _twist_after_impacts(constrained, kinematics, body):
+    """Return the twist (6,) of a body after the impacts of the step."""
+    number = constrained.supports[body].constraint_body
+    if number < 0:
+        return kinematics[body].v
+    at = constrained.bodies[number].offset
+    return constrained.velocity[at : at + 6]
 
 
 @inner_kernel
-def _any_driven(settings, bodies, kinematics, collision, constrained):
-    """Write how far impacts drive each shape, if further than its known motion."""
-    shapes, dt = collision.shapes, settings.time_step
-    driven = False
+def _find_gained(s):
+    """Write how much impacts add to the motion of each shape; return whether they do."""
+    collision, constrained, dt = s.collision, s.constrained, s.settings[0].time_step
+    any_gained = False
     for k in range(collision.moving.shape[0]):
-        shape = shapes[collision.moving[k]]
+        shape = collision.shapes[collision.moving[k]]
+        shape.gained = 0.0
         number = constrained.supports[shape.body].constraint_body
         if number < 0:
             continue
-        origin = kinematics[bodies[shape.body].root].origin
-        at, v, c = constrained.bodies[number].offset, constrained.velocity, shape.center
-        x, y, z = c[0] - origin[0], c[1] - origin[1], c[2] - origin[2]
-        a, b, c = v[at], v[at + 1], v[at + 2]
-        speed = math.hypot(v[at + 3] + b * z - c * y, v[at + 4] + c * x - a * z)
-        speed = math.hypot(speed, v[at + 5] + a * y - b * x)
+        origin = s.kinematics[s.forest.bodies[shape.body].root].origin
+        before, v = s.kinematics[shape.body].v, constrained.velocity
+        at, p = constrained.bodies[number].offset, shape.center
+        a, b, c = v[at] - before[0], v[at + 1] - before[1], v[at + 2] - before[2]
+        x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
+        u = v[at + 3] - before[3] + b * z - c * y
+        w = v[at + 5] - before[5] + a * y - b * x
+        speed = math.hypot(math.hypot(u, v[at + 4] - before[4] + c * x - a * z), w)
         speed += shape.radius * math.sqrt(a * a + b * b + c * c)
         change = 0.0
         for r in range(at, at + 6):
             change = max(change, abs(constrained.acceleration[r]) * (shape.radius + 1.0))
-        if dt * (speed - dt * change) > shape.travel:
-            shape.driven = _AMPLE * dt * speed
-            driven = True
-    return driven
+        shape.gained = max(0.0, dt * (speed - dt * change))
+        any_gained = any_gained or shape.gained > 0.0
+    return any_gained
 
 
 @inner_kernel

@@ -1,0 +1,85 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How far two shapes move against each other in a step, and how far ahead their contacts count.
+
+Points that can touch belong to both shapes, so they lie in the ball about the smaller shape. The
+velocity of one body against the other, anywhere in that ball, is bounded by their difference at the
+ball's centre and by the difference of their angular velocities. A velocity that both bodies share
+does not count.
+"""
+
+import math
+
+from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.model.shapes.geometry import PLANE
+from hrpsim.spatial.vector import point_velocity
+
+# A shape is fast if it moves more than this part of its thickness in a step: contacts look no
+# further ahead, lest it be stopped by shapes that it would have missed. Two moving shapes are fast
+# if their relative motion is more than this part of both thicknesses.
+FAST = 0.25
+
+
+@inlined_kernel
+def relative_speed(v_a, origin_a, v_b, origin_b, a, b):
+    """Return a bound on the relative speed of two shapes of moving bodies where they meet [m/s].
+
+    v_a, v_b (6,) are the bodies' twists about origin_a, origin_b (3,) [m].
+    """
+    small = a.center if a.radius <= b.radius else b.center
+    x, y, z = small[0] - origin_a[0], small[1] - origin_a[1], small[2] - origin_a[2]
+    x, y, z = point_velocity(v_a, x, y, z)
+    u, v, w = small[0] - origin_b[0], small[1] - origin_b[1], small[2] - origin_b[2]
+    u, v, w = point_velocity(v_b, u, v, w)
+    x, y, z = x - u, y - v, z - w
+    p, q, r = v_a[0] - v_b[0], v_a[1] - v_b[1], v_a[2] - v_b[2]
+    turning = math.sqrt(p * p + q * q + r * r)
+    return math.sqrt(x * x + y * y + z * z) + turning * min(a.radius, b.radius)
+
+
+@inlined_kernel
+def relative_way(forest, kinematics, a, b, time_step):
+    """Return a bound on the relative motion of two shapes of moving bodies in a step [m]."""
+    origin_a = kinematics[forest.bodies[a.body].root].origin
+    origin_b = kinematics[forest.bodies[b.body].root].origin
+    v_a, v_b = kinematics[a.body].v, kinematics[b.body].v
+    return time_step * relative_speed(v_a, origin_a, v_b, origin_b, a, b)
+
+
+@inlined_kernel
+def mark_swift(settings, forest, kinematics, a, b):
+    """Mark shapes of two moving bodies that are fast against each other; return their motion [m].
+
+    Impacts of the step add to it.
+    """
+    way = relative_way(forest, kinematics, a, b, settings.time_step) + a.driven + b.driven
+    if settings.continuous and way > FAST * (a.thickness + b.thickness):
+        a.swift = b.swift = 1
+    return way
+
+
+@inlined_kernel
+def usual_reach(settings, forest, kinematics, a, b):
+    """Return how far beyond the margin contacts of two shapes count, if they may be fast [m]."""
+    if a.body < 0 or b.body < 0:
+        return a.reach + b.reach
+    way = mark_swift(settings, forest, kinematics, a, b)
+    if settings.continuous and way > FAST * (a.thickness + b.thickness):
+        return min(way, 2.0 * FAST * min(a.thickness, b.thickness))
+    return way
+
+
+@inlined_kernel
+def look_ahead(settings, forest, kinematics, a, b):
+    """Return the largest gap up to which the contacts of two shapes count [m].
+
+    Nothing passes through a plane, and impacts of ballistic shapes have exact times: all of their
+    motion in the step counts. Marks other shapes that are fast against each other.
+    """
+    margin = settings.contact_margin
+    if not (a.kind == PLANE or b.kind == PLANE or (a.ballistic > 0 and b.ballistic > 0)):
+        return margin + usual_reach(settings, forest, kinematics, a, b)
+    if a.body < 0 or b.body < 0:
+        return margin + a.travel + b.travel
+    return margin + mark_swift(settings, forest, kinematics, a, b)
