@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hrpsim.actuators.fill import actuator_records, fill_delay, leave_to_actuators
@@ -19,6 +21,8 @@ from hrpsim.jit.fields import Axis, allocate
 from hrpsim.jit.lazy_kernels import new_lazy_kernels
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.model import CollisionShape
+from hrpsim.model.shapes.box_of_mesh import box_of
+from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import new_direct_system
@@ -60,12 +64,12 @@ def joined_collision(
     fixed: list[CollisionShape], entities: list[Entity], material_index: dict[str, int]
 ) -> tuple[Collision, list[tuple[str, str]]]:
     """Return the shapes' arrays, and (entity, link) of each shape."""
-    rows = [("world", -1, -1, shape) for shape in fixed]
+    rows = [("world", -1, -1, _as_box(shape)) for shape in fixed]
     for entity in entities:
         for shape in entity.shapes:
             body = shape.body + entity.first_body if shape.body >= 0 else -1
             group = body if entity.self_collision else entity.first_body
-            rows.append((entity.name, group if body >= 0 else -1, body, shape))
+            rows.append((entity.name, group if body >= 0 else -1, body, _as_box(shape)))
     n = len(rows)
     shapes = np.zeros(n, dtype=SHAPE)
     polyhedra, solids = solids_of([shape.geometry for _, _, _, shape in rows])
@@ -92,6 +96,15 @@ def joined_collision(
         polyhedra=polyhedra,
     )
     return collision, [(owner, shape.link) for owner, _, _, shape in rows]
+
+
+def _as_box(shape: CollisionShape) -> CollisionShape:
+    """Return a shape whose mesh is a box as that box, any other unchanged."""
+    box = box_of(shape.geometry) if isinstance(shape.geometry, Mesh) else None
+    if box is None:
+        return shape
+    geometry, R, p = box
+    return replace(shape, geometry=geometry, R=shape.R @ R, p=shape.p + shape.R @ p)
 
 
 def joined_sensors(entities: list[Entity], system: System, time_step: float) -> np.ndarray:
