@@ -15,7 +15,8 @@ from hrpsim.collision.manifold import (
 )
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.mesh_contacts import find_candidates
-from hrpsim.collision.mesh.solid_pair import move_solid_pair, place_solid_pair
+from hrpsim.collision.mesh.solid_pair import SOLID_CODES, move_solid_pair, place_solid_pair
+from hrpsim.collision.pair_order import is_turned, turn_contacts, turn_pair, turned_feature
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
 from hrpsim.collision.relative_motion import look_ahead
@@ -104,8 +105,7 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
     many a mesh keeps may depend on the `previous_count` contacts of the last step. A return above
     the capacity means that the later ones were not written, NEEDS_KERNEL that a kernel is absent.
     """
-    margin, dt, count = settings.contact_margin, settings.time_step, 0
-    work = collision.manifold[0]
+    margin, count, work = settings.contact_margin, 0, collision.manifold[0]
     work.spring_count = previous_count if lazy_kernels[0].write_penalties != 0 else 0
     for c in range(pair_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
@@ -120,26 +120,19 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
         reference = kinematics[forest.bodies[nearby].root].origin
         place_shape(forest, kinematics, a, reference, work.R_a, work.p_a)
         place_shape(forest, kinematics, b, reference, work.R_b, work.p_b)
-        if a.kind == MESH or b.kind == MESH:
-            found = meet_meshes(
-                lazy_kernels, forest, kinematics, collision, c, near, margin, dt, previous_count
-            )
-        elif is_box_and_plane(a.kind, b.kind):
-            found = collide_box_and_plane(
-                a.kind, a.size, work.R_a, work.p_a, b.size, work.R_b, work.p_b, near, work
-            )
-        elif min(a.kind, b.kind) > SPHERE:
-            found = meet_convex(
-                lazy_kernels, collision.manifold, collision.shapes, number_a, number_b, near
-            )
-        else:
-            found = meet_simple(
-                lazy_kernels, collision.manifold, collision.shapes, number_a, number_b, near
-            )
-        if may_hide_sides(a, b, found, work):
-            found = drop_impossible(lazy_kernels, forest, kinematics, collision, c, found, dt)
+        work.shape_a, work.shape_b = number_a, number_b
+        for r in range(3):
+            work.reference[r] = reference[r]
+        turned = is_turned(a, b, work)
+        if turned:
+            turn_pair(work)
+        found = _find_points(
+            settings, forest, kinematics, near, previous_count, lazy_kernels, collision
+        )
         if found == NEEDS_KERNEL:
             return NEEDS_KERNEL
+        if turned:
+            turn_contacts(a.kind == MESH or b.kind == MESH, found, work)
         for k in range(found):
             if count < collision.contacts.shape[0]:
                 contact = collision.contacts[count]
@@ -150,6 +143,28 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
                 _move_point(forest, kinematics, reference, b.body, contact.point_b)
             count += 1
     return count
+
+
+@inlined_kernel
+def _find_points(settings, forest, kinematics, near, previous_count, lazy_kernels, collision):
+    """Write the contacts of the two shapes that are placed in the manifold; return how many."""
+    margin, dt, work = settings.contact_margin, settings.time_step, collision.manifold[0]
+    a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
+    if a.kind == MESH or b.kind == MESH:
+        return meet_meshes(
+            lazy_kernels, forest, kinematics, collision, near, margin, dt, previous_count
+        )
+    if is_box_and_plane(a.kind, b.kind):
+        found = collide_box_and_plane(
+            a.kind, a.size, work.R_a, work.p_a, b.size, work.R_b, work.p_b, near, work
+        )
+    elif min(a.kind, b.kind) > SPHERE:
+        found = meet_convex(lazy_kernels, collision.manifold, collision.shapes, near)
+    else:
+        found = meet_simple(lazy_kernels, collision.manifold, collision.shapes, near)
+    if may_hide_sides(a, b, found, work):
+        return drop_impossible(lazy_kernels, forest, kinematics, collision, found, dt)
+    return found
 
 
 @inlined_kernel
@@ -164,38 +179,37 @@ def _write_contact(manifold, k, reference, contact_out):
         contact_out.impulse[r] = contact_out.impact_impulse[r] = 0.0
 
 
-@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0))
-def meet_convex(manifold, shapes, number_a, number_b, near):
-    """Write the contacts of two boxes, capsules or cylinders; return how many."""
-    a, b, work = shapes[number_a], shapes[number_b], manifold[0]
+@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
+def meet_convex(manifold, shapes, near):
+    """Write the contacts of the boxes, capsules or cylinders in the manifold; return how many."""
+    work = manifold[0]
+    a, b = shapes[work.shape_a], shapes[work.shape_b]
     return collide_convex(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
     )
 
 
-@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0, 0, 0.0))
-def meet_simple(manifold, shapes, number_a, number_b, near):
-    """Write the contacts of two shapes of which one is a plane or a sphere; return how many.
+@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
+def meet_simple(manifold, shapes, near):
+    """Write the contacts of the shapes in the manifold, one a plane or a sphere; return how many.
 
     Those of a box and a plane, which every robot on level feet has, are found without this kernel.
     """
-    a, b, work = shapes[number_a], shapes[number_b], manifold[0]
+    work = manifold[0]
+    a, b = shapes[work.shape_a], shapes[work.shape_b]
     return collide_simple(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
     )
 
 
 @lazy_kernel_of_parts(
-    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0, 0.0, 0.0, 0)
+    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0.0, 0.0, 0.0, 0)
 )
-def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, previous_count):
-    """Write the contacts of a candidate pair with a mesh; return how many."""
+def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous_count):
+    """Write the contacts of the shapes in the manifold, one a mesh; return how many."""
     m, work = collision.solid_pair[0], collision.manifold[0]
-    number_a, number_b = collision.pairs[pair, 0], collision.pairs[pair, 1]
-    a, b = collision.shapes[number_a], collision.shapes[number_b]
-    nearby = a.body if a.body >= 0 else b.body
-    reference = kinematics[forest.bodies[nearby].root].origin
-    _find_motion(forest, kinematics, reference, a.body, b.body, work)
+    a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
+    _find_motion(forest, kinematics, a.body, b.body, work)
     place_solid_pair(
         collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m
     )
@@ -204,20 +218,16 @@ def meet_meshes(forest, kinematics, collision, pair, near, margin, time_step, pr
     m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     if m.count > MAX_POINTS:
-        _recall_points(collision.previous, previous_count, number_a, number_b, m)
+        _recall_points(collision.previous, previous_count, work.shape_a, work.shape_b, m)
     return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)
 
 
-@lazy_kernel_of_parts(
-    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0, 0.0)
-)
-def drop_impossible(forest, kinematics, collision, pair, count, time_step):
-    """Drop contacts of a candidate pair without a mesh that cannot happen; return how many stay."""
+@lazy_kernel_of_parts(lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0))
+def drop_impossible(forest, kinematics, collision, count, time_step):
+    """Drop contacts of the shapes in the manifold that cannot happen; return how many stay."""
     work = collision.manifold[0]
-    a, b = collision.shapes[collision.pairs[pair, 0]], collision.shapes[collision.pairs[pair, 1]]
-    nearby = a.body if a.body >= 0 else b.body
-    reference = kinematics[forest.bodies[nearby].root].origin
-    _find_motion(forest, kinematics, reference, a.body, b.body, work)
+    a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
+    _find_motion(forest, kinematics, a.body, b.body, work)
     work.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     return drop_hidden(a, b, count, work, time_step)
 
@@ -243,6 +253,9 @@ def _sink(previous, count: int, body_a: int, body_b: int):
 @inner_kernel
 def _recall_points(previous, previous_count, number_a, number_b, m_out):
     """Write the contacts of two shapes in the last step; `previous` is sorted by pair."""
+    turned = number_a > number_b
+    if turned:
+        number_a, number_b = number_b, number_a
     first, end = 0, previous_count
     while first < end:
         middle = (first + end) // 2
@@ -258,14 +271,16 @@ def _recall_points(previous, previous_count, number_a, number_b, m_out):
             break
         first += 1
         if not kept.forgotten:
-            m_out.memory_feature[count], m_out.memory_load[count] = kept.feature, kept.warm[0]
+            feature = turned_feature(kept.feature, SOLID_CODES) if turned else kept.feature
+            m_out.memory_feature[count], m_out.memory_load[count] = feature, kept.warm[0]
             count += 1
     m_out.memory_count = count
 
 
 @inner_kernel
-def _find_motion(forest, kinematics, reference, body_a, body_b, work):
-    """Write the motion of body a relative to body b, at the point `reference`."""
+def _find_motion(forest, kinematics, body_a, body_b, work):
+    """Write the motion of body a relative to body b, at the point work.reference."""
+    reference = work.reference
     for r in range(3):
         work.spin[r] = work.drift[r] = 0.0
     for side in range(2):

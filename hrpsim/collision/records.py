@@ -112,6 +112,9 @@ CONTACT = np.dtype(
 # work arrays for one pair of shapes
 MANIFOLD = np.dtype(
     [
+        ("shape_a", "i8"),  # the two shapes
+        ("shape_b", "i8"),
+        ("reference", "f8", (3,)),  # where poses are relative to, in the world [m]
         ("R_a", "f8", (3, 3)),
         ("R_b", "f8", (3, 3)),
         ("p_a", "f8", (3,)),

@@ -24,6 +24,7 @@ from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.hidden_sides import put_back_hidden
 from hrpsim.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.collision.mesh.solid_pair import DEEP, WHOLE_SOLIDS, move_solid_pair, place_solid_pair
+from hrpsim.collision.pair_order import is_turned, turn_contacts, turn_pair
 from hrpsim.collision.primitives.hidden_sides import FLUSH
 from hrpsim.collision.separation_certificate import separated_until, turning_way
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
@@ -193,18 +194,27 @@ def meeting_points(pair, fraction, collision):
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     gap = separation(pair, fraction, _ANYWHERE, collision)
     near = max(gap, 0.0) + STRIDE * min(a.thickness, b.thickness)
-    if a.kind == MESH or b.kind == MESH:
+    with_mesh = a.kind == MESH or b.kind == MESH
+    turned = is_turned(a, b, work)
+    if turned:
+        turn_pair(work)
+        a, b = collision.shapes[pair[1]], collision.shapes[pair[0]]
+    if with_mesh:
         count = _meet(a, b, near, collision)
         if count == 0 and put_back_hidden(m, collision.solid_pair_candidates):
             count = reduce_candidates(
                 collision.polyhedra, m, collision.solid_pair_candidates,
                 work,
             )  # fmt: skip
-        return count
-    return collide(
-        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near,
-        work,
-    )  # fmt: skip
+    else:
+        count = collide(
+            a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near,
+            work,
+        )  # fmt: skip
+    if turned:
+        turn_pair(work)
+        turn_contacts(with_mesh, count, work)
+    return count
 
 
 @inner_kernel

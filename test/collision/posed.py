@@ -54,7 +54,7 @@ class Pair(NamedTuple):
 def run_meet(lazy_kernels, manifold, shapes, near):
     a, b, work = shapes[0], shapes[1], manifold[0]
     if min(a.kind, b.kind) > SPHERE:
-        return meet_convex(lazy_kernels, manifold, shapes, 0, 1, near)
+        return meet_convex(lazy_kernels, manifold, shapes, near)
     return collide_simple(
         a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
     )
@@ -86,6 +86,7 @@ def posed_manifold(a: Posed, b: Posed) -> np.ndarray:
     found = np.zeros(1, MANIFOLD)
     for name in ("point", "normal", "gap"):
         found[name] = np.nan
+    found["shape_a"], found["shape_b"] = 0, 1
     found["R_a"], found["p_a"], found["R_b"], found["p_b"] = a.R, a.p, b.R, b.p
     return found
 

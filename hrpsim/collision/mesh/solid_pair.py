@@ -26,9 +26,9 @@ VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX, DE
 )
 A_VERTEX, AN_EDGE, A_FACE, A_SOLID = (np.int64(k) for k in range(4))
 NO_TRIANGLE = np.int64(-1)
-_CODES = np.int64(2**31)
+SOLID_CODES = np.int64(2**31)
 # The name of the contact of two solids as wholes.
-WHOLE_SOLIDS = np.int64(A_SOLID * (_CODES + 1))
+WHOLE_SOLIDS = np.int64(A_SOLID * (SOLID_CODES + 1))
 SIDE_A, SIDE_B = np.int64(0), np.int64(1)
 
 # a chosen contact of a patch
@@ -214,7 +214,7 @@ def add_candidate(
         found.code_a, found.code_b = own_code, other_code
     else:
         found.code_a, found.code_b = other_code, own_code
-    found.feature = found.code_a * _CODES + found.code_b
+    found.feature = found.code_a * SOLID_CODES + found.code_b
     found.cluster, found.kept = -1, 0
 
 
