@@ -10,13 +10,14 @@ rest that is struck may reach another within the same step; contacts are then fo
 import math
 
 from hrpsim.collision.contacts import far_apart
-from hrpsim.collision.relative_motion import FAST, look_ahead, relative_speed, relative_way
+from hrpsim.collision.relative_motion import FAST, look_ahead, relative_way
 from hrpsim.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
 from hrpsim.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_velocity
 from hrpsim.constraints.solver_table import ITERATIVE, PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import PLANE
 from hrpsim.solvers.impulses import apply_impulse
+from hrpsim.spatial.vector import point_velocity
 from hrpsim.step.continuous.swept_motion import FAR
 from hrpsim.step.impacts.impact_place import NEVER, drifted
 from hrpsim.step.impacts.impact_round import begin_choice, choose, leave_out_rest, solve_chosen
@@ -253,24 +254,30 @@ def _look_further(s, a, b):
     return near, further - reach
 
 
-@inlined_kernel
+@inner_kernel
 def _way_after_impacts(s, a, b):
     """Return a bound on the relative motion of two shapes in a step after its impacts [m]."""
-    origin_a = s.kinematics[s.forest.bodies[a.body].root].origin
-    origin_b = s.kinematics[s.forest.bodies[b.body].root].origin
-    v_a = _twist_after_impacts(s.constrained, s.kinematics, a.body)
-    v_b = _twist_after_impacts(s.constrained, s.kinematics, b.body)
-    return s.settings[0].time_step * relative_speed(v_a, origin_a, v_b, origin_b, a, b)
+    center = a.center if a.radius <= b.radius else b.center
+    x, y, z, p, q, r = _motion_after_impacts(s, a.body, center)
+    u, v, w, d, e, f = _motion_after_impacts(s, b.body, center)
+    turning = math.hypot(math.hypot(p - d, q - e), r - f)
+    speed = math.hypot(math.hypot(x - u, y - v), z - w)
+    return s.settings[0].time_step * (speed + turning * min(a.radius, b.radius))
 
 
-@inlined_kernel
-def _twist_after_impacts(constrained, kinematics, body):
-    """Return the twist (6,) of a body after the impacts of the step."""
-    number = constrained.supports[body].constraint_body
+@inner_kernel
+def _motion_after_impacts(s, body, point):
+    """Return the velocity of a body's point (3,) and its angular velocity after the impacts."""
+    origin = s.kinematics[s.forest.bodies[body].root].origin
+    x, y, z = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
+    number = s.constrained.supports[body].constraint_body
     if number < 0:
-        return kinematics[body].v
-    at = constrained.bodies[number].offset
-    return constrained.velocity[at : at + 6]
+        twist = s.kinematics[body].v
+        x, y, z = point_velocity(twist, x, y, z)
+        return x, y, z, twist[0], twist[1], twist[2]
+    at, v = s.constrained.bodies[number].offset, s.constrained.velocity
+    p, q, r = v[at], v[at + 1], v[at + 2]
+    return v[at + 3] + q * z - r * y, v[at + 4] + r * x - p * z, v[at + 5] + p * y - q * x, p, q, r
 
 
 @inner_kernel
