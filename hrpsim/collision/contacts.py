@@ -123,15 +123,15 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
         work.shape_a, work.shape_b = number_a, number_b
         for r in range(3):
             work.reference[r] = reference[r]
-        turned = is_turned(a, b, work)
-        if turned:
+        work.turned = 1 if is_turned(a, b, work) else 0
+        if work.turned:
             turn_pair(work)
         found = _find_points(
             settings, forest, kinematics, near, previous_count, lazy_kernels, collision
         )
         if found == NEEDS_KERNEL:
             return NEEDS_KERNEL
-        if turned:
+        if work.turned:
             turn_contacts(a.kind == MESH or b.kind == MESH, found, work)
         for k in range(found):
             if count < collision.contacts.shape[0]:
@@ -218,7 +218,7 @@ def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous
     m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     if m.count > MAX_POINTS:
-        _recall_points(collision.previous, previous_count, work.shape_a, work.shape_b, m)
+        _recall_points(collision.previous, previous_count, work, m)
     return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)
 
 
@@ -251,9 +251,9 @@ def _sink(previous, count: int, body_a: int, body_b: int):
 
 
 @inner_kernel
-def _recall_points(previous, previous_count, number_a, number_b, m_out):
+def _recall_points(previous, previous_count, work, m_out):
     """Write the contacts of two shapes in the last step; `previous` is sorted by pair."""
-    turned = number_a > number_b
+    number_a, number_b, turned = work.shape_a, work.shape_b, work.turned != 0
     if turned:
         number_a, number_b = number_b, number_a
     first, end = 0, previous_count

@@ -114,6 +114,7 @@ MANIFOLD = np.dtype(
     [
         ("shape_a", "i8"),  # the two shapes
         ("shape_b", "i8"),
+        ("turned", "i8"),  # whether they are in the other order than the candidate pair
         ("reference", "f8", (3,)),  # where poses are relative to, in the world [m]
         ("R_a", "f8", (3, 3)),
         ("R_b", "f8", (3, 3)),

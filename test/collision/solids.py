@@ -22,9 +22,7 @@ from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 @kernel
 def run_meshes(lazy_kernels, forest, kinematics, collision, near, margin, time_step, known):
-    return meet_meshes(
-        lazy_kernels, forest, kinematics, collision, 0, near, margin, time_step, known
-    )
+    return meet_meshes(lazy_kernels, forest, kinematics, collision, near, margin, time_step, known)
 
 
 @functools.cache

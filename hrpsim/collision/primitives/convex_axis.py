@@ -21,7 +21,7 @@ and F for the sphere itself.
 
 import math
 
-from hrpsim.collision.primitives.contact_row import NO_POINTS, clamp, nearest_on_axes
+from hrpsim.collision.primitives.contact_row import NO_POINTS, nearest_on_axes
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.collision.primitives.support import core_reach, extent_sum, radial_direction, support
 from hrpsim.jit.compiled import inner_kernel
@@ -169,52 +169,8 @@ def _rim(R, radius, nx, ny, nz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _places_on_ridges(size_a, R_a, kind_b, size_b, R_b, Gx, Gy, Gz, first, second):
-    """Return where on the edges `first` and `second` (-1 for none) the shapes come nearest [m].
-
-    The place x on edge e and y on edge f minimise |G - x e - y f| within the edges: they are the
-    nearest points of two segments.
-    """
-    ex, ey, ez, h_first = _edge(first, size_a, R_a, kind_b, size_b, R_b)
-    along_first = Gx * ex + Gy * ey + Gz * ez
-    if second < 0:
-        return clamp(along_first, h_first), 0.0
-    fx, fy, fz, h_second = _edge(second, size_a, R_a, kind_b, size_b, R_b)
-    along_second = Gx * fx + Gy * fy + Gz * fz
-    cosine = ex * fx + ey * fy + ez * fz
-    x = (along_first - cosine * along_second) / (1.0 - cosine * cosine)
-    x = clamp(x, h_first)
-    y = along_second - cosine * x
-    if abs(y) > h_second:
-        y = clamp(y, h_second)
-        x = clamp(along_first - cosine * y, h_first)
-    return x, y
-
-
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _ridges_through(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz):
-    """Return up to two edges, not parallel, whose ridges n lies on (-1 for none)."""
-    first, second = -1, -1
-    for k in range(4 if kind_b == BOX else 2):
-        ex, ey, ez, _ = _edge(k, size_a, R_a, kind_b, size_b, R_b)
-        if abs(nx * ex + ny * ey + nz * ez) > _RIDGE:
-            continue
-        if first < 0:
-            first = k
-        elif second < 0:
-            fx, fy, fz, _ = _edge(first, size_a, R_a, kind_b, size_b, R_b)
-            cosine = ex * fx + ey * fy + ez * fz
-            if 1.0 - cosine * cosine >= _PARALLEL:
-                second = k
-    return first, second
-
-
-@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
-    """Return F and G at n, up to two ridges that n is on (-1 for none), and the place on edge 0.
-
-    Where the shapes come nearest at the end of an edge, n does not stay on its ridge.
-    """
+    """Return F and G at n, and for up to two ridges through n their edges (-1 for none)."""
     value, Gx, Gy, Gz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     Gx, Gy, Gz = tx - Gx, ty - Gy, tz - Gz
     value = tx * nx + ty * ny + tz * nz - value
@@ -222,33 +178,43 @@ def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
         rim, gx, gy, gz, _, _, _, _ = _rim(R_b, size_b[0], nx, ny, nz)
         value -= rim
         Gx, Gy, Gz = Gx - gx, Gy - gy, Gz - gz
-    place = 0.0
-    for k in range(4 if kind_b == BOX else 2):
+    edges = 4 if kind_b == BOX else 2
+    for k in range(edges):
         ex, ey, ez, h = _edge(k, size_a, R_a, kind_b, size_b, R_b)
         cosine = nx * ex + ny * ey + nz * ez
         value -= h * abs(cosine)
         if abs(cosine) > _RIDGE:
             h = math.copysign(h, cosine)
             Gx, Gy, Gz = Gx - h * ex, Gy - h * ey, Gz - h * ez
-            place = h if k == 0 else place
-    first, second = _ridges_through(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz)
-    if first < 0:
-        return value, Gx, Gy, Gz, first, second, place
-    x, y = _places_on_ridges(size_a, R_a, kind_b, size_b, R_b, Gx, Gy, Gz, first, second)
-    if first == 0:
-        place = x
-    ex, ey, ez, h = _edge(first, size_a, R_a, kind_b, size_b, R_b)
-    leaves_first = abs(x) >= h
-    if leaves_first:
-        Gx, Gy, Gz = Gx - x * ex, Gy - x * ey, Gz - x * ez
-    if second >= 0:
-        ex, ey, ez, h = _edge(second, size_a, R_a, kind_b, size_b, R_b)
-        if abs(y) >= h:
-            Gx, Gy, Gz = Gx - y * ex, Gy - y * ey, Gz - y * ez
-            second = -1
-    if leaves_first:
-        first, second = second, -1
-    return value, Gx, Gy, Gz, first, second, place
+    first, second = -1, -1
+    for k in range(edges):
+        ex, ey, ez, h = _edge(k, size_a, R_a, kind_b, size_b, R_b)
+        if abs(nx * ex + ny * ey + nz * ez) <= _RIDGE:
+            along_second = Gx * ex + Gy * ey + Gz * ez
+            if first == 0:
+                # Contact places on both edges at once: where the line between them is along n.
+                fx, fy, fz, h_first = _edge(first, size_a, R_a, kind_b, size_b, R_b)
+                cosine = ex * fx + ey * fy + ez * fz
+                across = 1.0 - cosine * cosine
+                if across < _PARALLEL:
+                    continue
+                slope = Gx * fx + Gy * fy + Gz * fz
+                along_first = (slope - cosine * along_second) / across
+                if abs(along_first) > h_first:
+                    h_first = math.copysign(h_first, along_first)
+                    Gx, Gy, Gz = Gx - h_first * fx, Gy - h_first * fy, Gz - h_first * fz
+                    first = -1
+                    along_second = Gx * ex + Gy * ey + Gz * ez
+                else:
+                    along_second -= cosine * along_first
+            if abs(along_second) > h:
+                h = math.copysign(h, along_second)
+                Gx, Gy, Gz = Gx - h * ex, Gy - h * ey, Gz - h * ez
+            elif first < 0:
+                first = k
+            else:
+                second = k
+    return value, Gx, Gy, Gz, first, second
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
@@ -328,7 +294,7 @@ def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     a is a cylinder; t is its centre relative to that of b [m]; n points from b to a.
     """
     nx, ny, nz = _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, 0.0, 0.0, 0.0, _NEAR_RIDGE)
-    value, Gx, Gy, Gz, first, second, _ = _smooth_terms(
+    value, Gx, Gy, Gz, first, second = _smooth_terms(
         size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz
     )
     dx, dy, dz = _ascent_step(
@@ -338,7 +304,7 @@ def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
         if second >= 0 or abs(dx) + abs(dy) + abs(dz) < _CONVERGED:
             break
         mx, my, mz = _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, 0.0)
-        higher, gx, gy, gz, first_there, second_there, _ = _smooth_terms(
+        higher, gx, gy, gz, first_there, second_there = _smooth_terms(
             size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, mx, my, mz
         )
         if higher > value:
@@ -354,9 +320,56 @@ def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return the point of cylinder a nearest to b along the axis n, relative to the centre of b."""
-    _, _, _, _, _, _, place = _smooth_terms(
-        size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz
-    )
     _, rx, ry, rz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
-    ex, ey, ez = R_a[0, 2], R_a[1, 2], R_a[2, 2]
+    ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
+    cosine = nx * ex + ny * ey + nz * ez
+    if abs(cosine) > _RIDGE:
+        place = math.copysign(h, cosine)
+    else:
+        place = _place_on_side(
+            size_a, R_a, kind_b, size_b, R_b, tx - rx, ty - ry, tz - rz, nx, ny, nz
+        )
     return tx - rx - place * ex, ty - ry - place * ey, tz - rz - place * ez
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _place_on_side(size_a, R_a, kind_b, size_b, R_b, Gx, Gy, Gz, nx, ny, nz):
+    """Return where along the axis of a its side line is nearest to b [m].
+
+    n is across the axis. G is the centre of the side line relative to that of b. Where b has one
+    edge across n, the places on both minimise |G - x e - y f|. A face of b, or an edge along the
+    axis, is as near along an interval: the middle of the interval is returned.
+    """
+    ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
+    if kind_b == CYLINDER:
+        _, gx, gy, gz, _, _, _, _ = _rim(R_b, size_b[0], nx, ny, nz)
+        Gx, Gy, Gz = Gx - gx, Gy - gy, Gz - gz
+    edges, edge, lower, upper = 0, 0, -h, h
+    for k in range(1, 4 if kind_b == BOX else 2):
+        fx, fy, fz, half = _edge(k, size_a, R_a, kind_b, size_b, R_b)
+        cosine = nx * fx + ny * fy + nz * fz
+        if abs(cosine) > _RIDGE:
+            half = math.copysign(half, cosine)
+            Gx, Gy, Gz = Gx - half * fx, Gy - half * fy, Gz - half * fz
+        else:
+            edges, edge = edges + 1, k
+    along = Gx * ex + Gy * ey + Gz * ez
+    if edges == 0:
+        return min(max(along, -h), h)
+    fx, fy, fz, half = _edge(edge, size_a, R_a, kind_b, size_b, R_b)
+    cosine = ex * fx + ey * fy + ez * fz
+    across = 1.0 - cosine * cosine
+    if edges == 1 and across >= _PARALLEL:
+        other = Gx * fx + Gy * fy + Gz * fz
+        x = min(max((along - cosine * other) / across, -h), h)
+        y = other - cosine * x
+        if abs(y) <= half:
+            return x
+        return min(max(along - cosine * math.copysign(half, y), -h), h)
+    for k in range(1, 4 if kind_b == BOX else 2):
+        fx, fy, fz, half = _edge(k, size_a, R_a, kind_b, size_b, R_b)
+        cosine = ex * fx + ey * fy + ez * fz
+        if abs(nx * fx + ny * fy + nz * fz) <= _RIDGE and abs(cosine) > _RIDGE:
+            middle, reach = (Gx * fx + Gy * fy + Gz * fz) / cosine, half / abs(cosine)
+            lower, upper = max(lower, middle - reach), min(upper, middle + reach)
+    return min(max(0.5 * (lower + upper), -h), h)
