@@ -27,15 +27,25 @@ def relative_speed(v_a, origin_a, v_b, origin_b, a, b):
 
     v_a, v_b (6,) are the bodies' twists about origin_a, origin_b (3,) [m].
     """
-    small = a.center if a.radius <= b.radius else b.center
-    x, y, z = small[0] - origin_a[0], small[1] - origin_a[1], small[2] - origin_a[2]
+    p, q, r = v_a[0] - v_b[0], v_a[1] - v_b[1], v_a[2] - v_b[2]
+    turning = math.sqrt(p * p + q * q + r * r) * min(a.radius, b.radius)
+    if a.radius < b.radius:
+        return turning + _speed_at(a.center, v_a, origin_a, v_b, origin_b)
+    speed = _speed_at(b.center, v_a, origin_a, v_b, origin_b)
+    if a.radius == b.radius:  # the less of both, whichever comes first
+        speed = min(speed, _speed_at(a.center, v_a, origin_a, v_b, origin_b))
+    return turning + speed
+
+
+@inlined_kernel
+def _speed_at(place, v_a, origin_a, v_b, origin_b):
+    """Return the relative speed of two bodies at a place (3,) [m/s]."""
+    x, y, z = place[0] - origin_a[0], place[1] - origin_a[1], place[2] - origin_a[2]
     x, y, z = point_velocity(v_a, x, y, z)
-    u, v, w = small[0] - origin_b[0], small[1] - origin_b[1], small[2] - origin_b[2]
+    u, v, w = place[0] - origin_b[0], place[1] - origin_b[1], place[2] - origin_b[2]
     u, v, w = point_velocity(v_b, u, v, w)
     x, y, z = x - u, y - v, z - w
-    p, q, r = v_a[0] - v_b[0], v_a[1] - v_b[1], v_a[2] - v_b[2]
-    turning = math.sqrt(p * p + q * q + r * r)
-    return math.sqrt(x * x + y * y + z * z) + turning * min(a.radius, b.radius)
+    return math.sqrt(x * x + y * y + z * z)
 
 
 @inlined_kernel
