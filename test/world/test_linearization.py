@@ -375,6 +375,34 @@ def test_what_rolls_and_rocks(shape, steps):
     assert found < 1e-7 and not edges
 
 
+SWUNG_LINK = """<link name="{0}"><inertial><origin xyz="{1} 0.02 0.03"/><mass value="1"/>
+<inertia ixx="0.01" iyy="0.02" izz="0.03" ixy="0.001" ixz="0" iyz="0"/></inertial>{2}</link>
+<joint name="at_{0}" type="continuous"><parent link="{3}"/><child link="{0}"/>
+<origin xyz="{4} 0 0"/><axis xyz="{5}"/></joint>"""
+BASE = """<inertial><mass value="2"/>
+<inertia ixx="0.05" iyy="0.06" izz="0.07" ixy="0" ixz="0" iyz="0"/></inertial>"""
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+@pytest.mark.parametrize("base", ["fixed", "free"])
+def test_what_rolls_on_a_tray_that_a_robot_swings(base, steps):
+    """Law: A of a cylinder that turns on a link that turns, of a robot with and without a base."""
+    tray = '<collision><geometry><box size="0.6 0.6 0.02"/></geometry></collision>'
+    links = SWUNG_LINK.format("arm", 0.2, "", "a", 0.0, "0 -1 0")
+    links += SWUNG_LINK.format("tray", 0.0, tray, "arm", 0.5, "0 -1 0.2")
+    text = f'<robot name="r"><link name="a">{BASE if base == "free" else ""}</link>{links}</robot>'
+    world = World(slop=SLOP, **EXACT)
+    robot = world.add_robot(load_model(text, base=base))
+    turn = Rotation.from_euler("z", 0.3) * Rotation.from_euler("x", 90, degrees=True)
+    at = (0.5, 0, 0.11 - SLOP / 2)
+    body = world.add_body(Cylinder(0.1, 0.3), 1.0, position=at, orientation=turn.as_quat())
+    robot.v = [*([0.2, 0.1, 0.05, 0.3, -0.2, 0.4] if base == "free" else []), 0.3, -0.5]
+    body.velocity, body.angular_velocity = (0.5, 0.2, 0.1), (-2.0, 4.0, 1.4)
+    world.step(steps)
+    found, edges = wrong(world, margin=REACH)
+    assert found < 1e-7 and not edges
+
+
 def test_a_sliding_box_in_closed_form():
     """Law: v' = v - mu g dt d with d = v / |v|; its derivative is 1 - mu g dt (1 - d d') / |v|."""
     world = on_floor()

@@ -22,12 +22,13 @@ import numpy as np
 
 from hrpsim.constraints.contact_bending import ALL, CLOSES, ROUNDING
 from hrpsim.dynamics.spin import TURNING
-from hrpsim.jit.compiled import kernel, prepared
-from hrpsim.kinematics.forward import KINEMATICS
+from hrpsim.jit.compiled import inner_kernel, kernel, prepared
+from hrpsim.kinematics.forward import KINEMATICS, new_kinematics, update_poses, update_velocities
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
-from hrpsim.model.shapes.placement import rotation_matrix
+from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import rotate_quaternion, rotation_from_quaternion
 from hrpsim.spatial.vector import copy_vector
+from hrpsim.step.motion.carry import move
 from hrpsim.step.motion.half_turns import expect_free_turn, turns_freely, write_free_acceleration
 from hrpsim.world.linearization.room import SLIP, TakenStep
 
@@ -39,7 +40,7 @@ class Bends(NamedTuple):
 
     by_motion: np.ndarray  # (k, 12) of body a, then b: turn, then displacement of its origin
     by_twist: np.ndarray  # (k, 12) angular, then linear velocity
-    refused: list[tuple[str, int]]  # reasons, and rows that have them
+    by_state: np.ndarray  # (k, 2 nv) what links of robots add, by q and velocity
 
 
 @kernel  # many parameters: parts of the scene and work arrays of the caller
@@ -91,13 +92,66 @@ def free_products(forest, q, velocity, past, spins, time_step, here, turned, tur
     return 0
 
 
+@kernel
+def link_motions(forest, kinematics, q, velocity, direction, moved, motions_out):
+    """Write twist and velocity product of each body, and their central differences.
+
+    Args:
+        forest: Forest.
+        kinematics: (n,) KINEMATICS, work.
+        q: (nq,).
+        velocity: (nv,).
+        direction: (nv,) work.
+        moved: (nq,) work.
+        motions_out: (1 + 2 nv, n, 12): twist and velocity product about the origin of the tree,
+            then their derivatives by q and by the velocity.
+    """
+    motions_out[:, :, :] = 0.0
+    nv = velocity.shape[0]
+    _add_motions(forest, kinematics, q, velocity, 1.0, motions_out[0])
+    for k in range(nv):
+        for side in range(2):
+            step = (1.0 - 2.0 * side) * _STEP
+            copy_vector(q, moved)
+            direction[:] = 0.0
+            direction[k] = 1.0
+            move(forest, direction, step, moved)
+            _add_motions(forest, kinematics, moved, velocity, 0.5 / step, motions_out[1 + k])
+            copy_vector(velocity, direction)
+            direction[k] += step
+            _add_motions(forest, kinematics, q, direction, 0.5 / step, motions_out[1 + nv + k])
+    return 0
+
+
+@inner_kernel
+def _add_motions(forest, kinematics, q, velocity, share, motions_out):
+    update_poses(forest, q, kinematics)
+    update_velocities(forest, velocity, kinematics)
+    for b in range(forest.bodies.shape[0]):
+        out, i = motions_out[b], b
+        for r in range(6):
+            out[r] += share * kinematics[b].v[r]
+        while i >= 0:
+            c, u = kinematics[i].c, kinematics[i].v
+            if forest.bodies[i].joint_type == FREE:
+                out[9] -= share * (u[1] * u[5] - u[2] * u[4])
+                out[10] -= share * (u[2] * u[3] - u[0] * u[5])
+                out[11] -= share * (u[0] * u[4] - u[1] * u[3])
+            else:
+                for r in range(6):
+                    out[6 + r] += share * c[r]
+            i = forest.bodies[i].parent
+
+
 _free_products = prepared(free_products)
+_link_motions = prepared(link_motions)
 
 
 def bends_of(step: TakenStep) -> Bends:
     """Return the derivatives of b of all rows of contacts."""
     scene, w, count = step.scene, step.room.whole, 3 * len(step.contacts)
-    found = Bends(np.zeros((count, 12)), np.zeros((count, 12)), [])
+    zeros = (np.zeros((count, columns)) for columns in (12, 12, 2 * len(w.velocity)))
+    found = Bends(*zeros)
     for c in np.flatnonzero(step.contacts["closes"]):
         found.by_motion[3 * c] = CLOSES / step.time_step * w.geometry[c, :, 6].ravel()
     numbers = np.flatnonzero(step.contacts["bends"])
@@ -118,14 +172,22 @@ def bends_of(step: TakenStep) -> Bends:
         np.zeros(TURNING),
         products,
     )
-    free = scene.forest.dofs["turns_freely"][bodies["v_index"]] != 0
+    free, motions = scene.forest.dofs["turns_freely"][bodies["v_index"]] != 0, None
+    pairs = np.column_stack([step.contacts["body_a"], step.contacts["body_b"]])
+    used = pairs[numbers]
+    n, nv, poses = len(bodies), len(velocity), new_kinematics(len(bodies))
+    if not free[used[used >= 0]].all():
+        motions, work = np.empty((1 + 2 * nv, n, 12)), np.zeros(nv)
+        _link_motions(scene.forest, poses, w.q, velocity, work, w.q.copy(), motions)
+    update_poses(scene.forest, w.q, poses)
     for c in numbers:
-        contact = step.contacts[c]
-        sides = [contact["body_a"], contact["body_b"]]
-        if not all(i < 0 or free[i] for i in sides):
-            found.refused.append(("of a body that turns is with a robot", 3 * c))
-        else:
-            _differentiate(step, c, products, found)
+        contact, sides = step.contacts[c], []
+        for end, i in enumerate(pairs[c]):
+            if i >= 0 and free[i]:
+                sides.append(_free_side(step, contact, end, poses, products[i]))
+            elif i >= 0:
+                sides.append(_link_side(step, contact, end, poses, motions[:, i]))
+        _differentiate(step, c, sides, found)
     return found
 
 
@@ -135,15 +197,25 @@ class _Side(NamedTuple):
     end: int  # 0 for body a, 1 for body b
     sign: float
     omega: np.ndarray  # (3,) [rad/s]
-    speed: np.ndarray  # (3,) of the body's origin [m/s]
-    arm: np.ndarray  # (3,) of the contact point, from the body's origin [m]
+    speed: np.ndarray  # (3,) of the body at the tree's origin [m/s]
+    origin_speed: np.ndarray  # (3,) of that origin, of a link [m/s]
+    arm: np.ndarray  # (3,) of the contact point, from that origin [m]
     moved: np.ndarray  # (3,) change of `arm` in a step [m]
-    product: np.ndarray  # (3,) acceleration of free rotation [rad/s^2]
+    path: np.ndarray  # (3,) velocity product at the origin, of a link [m/s^2]
+    product: np.ndarray  # (3,) acceleration of free rotation, or angular velocity product [rad/s^2]
     by_rate: np.ndarray  # (3, 3) its derivative by omega
     by_turn: np.ndarray  # (3, 3) its derivative by a turn of the body
+    by_state: np.ndarray | None  # (2 nv, 12) of a link's twist and velocity product
+    root: int  # first dof of the displacement of a floating robot, -1 for none
     begins: bool  # whether `moved` is the one expected
     round_share: np.ndarray  # (3, 3) of omega, that turns the shape about its own axis
     center: np.ndarray  # (3,) of the shape, from the body's origin [m]
+
+    def change(self, h: float) -> np.ndarray:
+        """Return the change of velocity over half a step of h, without the sign (3,) [m/s]."""
+        moved = self.moved + h * self.origin_speed
+        along = self.path + np.cross(self.product, self.arm)
+        return 0.5 * (np.cross(self.omega, moved) + h * along)
 
     def change_of_move(
         self, h: float, shift: np.ndarray, turn: np.ndarray, rate: np.ndarray
@@ -157,79 +229,135 @@ class _Side(NamedTuple):
         own += np.cross(P @ w, shift - np.cross(turn, self.center))
         return h * (np.cross(rate, self.arm) + np.cross(w, shift) - own)
 
+    def change_by_shift(self, h: float, shift: np.ndarray, turn: np.ndarray) -> np.ndarray:
+        """Return by how much `change` changes as `arm` shifts and the body turns."""
+        moved = self.change_of_move(h, shift, turn, np.zeros(3))
+        return 0.5 * (np.cross(self.omega, moved) + h * np.cross(self.product, shift))
 
-def _side(step: TakenStep, contact: np.void, end: int, products: np.ndarray) -> _Side:
-    scene, w, name = step.scene, step.room.whole, "ab"[end]
-    i, shape = contact[f"body_{name}"], scene.collision.shapes[contact[f"shape_{name}"]]
-    k, j = scene.forest.bodies["v_index"][i], scene.forest.bodies["q_index"][i] + 3
-    R, share = rotation_matrix(w.q[j : j + 4]), np.zeros((3, 3))
-    if shape["kind"] == SPHERE:
-        share = np.eye(3)
-    elif shape["kind"] in (CAPSULE, CYLINDER):
-        axis = R @ shape["placement_R"][:, 2]
-        share = np.outer(axis, axis)
+
+def _free_side(
+    step: TakenStep, contact: np.void, end: int, poses: np.ndarray, products: np.ndarray
+) -> _Side:
+    w, name, none = step.room.whole, "ab"[end], np.zeros(3)
+    k = step.scene.forest.bodies["v_index"][contact[f"body_{name}"]]
     return _Side(
         end,
         1.0 - 2.0 * end,
         w.middle_velocity[k : k + 3],
         w.middle_velocity[k + 3 : k + 6],
+        none,
         contact[f"point_{name}"],
         contact[f"moved_{name}"],
-        products[i, :, 0],
-        products[i, :, 1:4],
-        products[i, :, 4:],
-        bool(contact["is_new"]) or np.linalg.norm(contact["bend_before"]) < ROUNDING,
-        share,
-        R @ shape["placement_p"],
+        none,
+        products[:, 0],
+        products[:, 1:4],
+        products[:, 4:],
+        None,
+        -1,
+        *_shape(step, contact, name, poses),
     )
 
 
-def _differentiate(step: TakenStep, c: int, products: np.ndarray, found: Bends) -> None:
-    """Write the derivatives of the rows of contact `c`."""
+def _link_side(
+    step: TakenStep, contact: np.void, end: int, poses: np.ndarray, motions: np.ndarray
+) -> _Side:
+    bodies, name, none = step.scene.forest.bodies, "ab"[end], np.zeros((3, 3))
+    twist, product = motions[0, :6], motions[0, 6:]
+    root = bodies[bodies["root"][contact[f"body_{name}"]]]
+    floats = root["joint_type"] == FREE
+    k = int(root["v_index"]) + 3 if floats else -1
+    return _Side(
+        end,
+        1.0 - 2.0 * end,
+        twist[:3],
+        twist[3:],
+        step.room.whole.middle_velocity[k : k + 3] if floats else np.zeros(3),
+        contact[f"point_{name}"],
+        contact[f"moved_{name}"],
+        product[3:],
+        product[:3],
+        none,
+        none,
+        motions[1:],
+        k,
+        *_shape(step, contact, name, poses),
+    )
+
+
+def _shape(
+    step: TakenStep, contact: np.void, name: str, poses: np.ndarray
+) -> tuple[bool, np.ndarray, np.ndarray]:
+    """Return whether the contact begins, the share of a round shape's turn, and its centre."""
+    share = np.zeros((3, 3))
+    shape = step.scene.collision.shapes[contact[f"shape_{name}"]]
+    here = poses[contact[f"body_{name}"]]
+    if shape["kind"] == SPHERE:
+        share = np.eye(3)
+    elif shape["kind"] in (CAPSULE, CYLINDER):
+        axis = here["R"] @ shape["placement_R"][:, 2]
+        share = np.outer(axis, axis)
+    begins = contact["is_new"] or np.linalg.norm(contact["bend_before"]) < ROUNDING
+    return bool(begins), share, here["p"] + here["R"] @ shape["placement_p"]
+
+
+def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
+    """Write the derivatives of the rows of contact `c`, whose bodies are `sides`."""
     contact, h, d = step.contacts[c], step.time_step, step.room.whole.directions[c]
-    geometry, n, turned = step.room.whole.geometry[c], d[0], contact["turned"]
-    present = [end for end in range(2) if contact[f"body_{'ab'[end]}"] >= 0]
-    sides, V, u, none = (
-        [_side(step, contact, end, products) for end in present],
-        0.0,
-        0.0,
-        np.zeros(3),
-    )
-    for one in sides:
-        V = V + 0.5 * one.sign * (
-            np.cross(one.omega, one.moved) + h * np.cross(one.product, one.arm)
-        )
-        u = u + one.sign * (one.speed + np.cross(one.omega, one.arm))
+    geometry, n, turned, none = step.room.whole.geometry[c], d[0], contact["turned"], np.zeros(3)
+    V = sum(one.sign * one.change(h) for one in sides)
+    u = sum(one.sign * (one.speed + np.cross(one.omega, one.arm)) for one in sides)
     for axis, one in itertools.product(range(6), sides):
         e, unit, sign = 6 * one.end + axis, np.eye(3)[axis % 3], one.sign
         point, normal = geometry[one.end, :3, axis], geometry[one.end, 3:6, axis]
         turn, dV, du = unit if axis < 3 else none, np.zeros(3), np.zeros(3)
         for other in sides:
-            shift = point - unit if other is one and axis >= 3 else point
-            moved = other.change_of_move(h, shift, turn if other is one else none, none)
-            change = np.cross(other.omega, moved) + h * np.cross(other.product, shift)
-            dV += 0.5 * other.sign * change
+            carried = other is one and axis >= 3 and one.by_state is None
+            shift = point - unit if carried else point
+            dV += other.sign * other.change_by_shift(h, shift, turn if other is one else none)
             du += other.sign * np.cross(other.omega, shift)
         if axis < 3:
             dV += 0.5 * sign * h * np.cross(one.by_turn @ unit, one.arm)
-            twist = np.cross(unit, one.moved) + h * np.cross(one.by_rate @ unit, one.arm)
+            twist = np.cross(unit, one.moved + h * one.origin_speed)
+            twist += h * np.cross(one.by_rate @ unit, one.arm)
             if one.begins:
                 twist += np.cross(one.omega, one.change_of_move(h, none, none, unit))
-            twist, by_speed = 0.5 * sign * twist, sign * np.cross(unit, one.arm)
+            by_speed = sign * np.cross(unit, one.arm)
         else:
-            twist, by_speed = none, sign * unit
+            along = one.begins and one.by_state is not None
+            twist, by_speed = h * np.cross(one.omega, unit) if along else none, sign * unit
         found.by_motion[3 * c : 3 * c + 3, e] += d @ dV
-        found.by_twist[3 * c : 3 * c + 3, e] = d @ twist
+        found.by_twist[3 * c : 3 * c + 3, e] = 0.5 * sign * d @ twist
         found.by_motion[3 * c, e] += normal @ V + 0.5 * (normal @ u + turned @ du)
         found.by_twist[3 * c, e] += 0.5 * turned @ by_speed
         found.by_motion[3 * c + 1 : 3 * c + 3, e] -= (n @ V) * (d[1:] @ normal)
+    for one in sides:
+        if one.by_state is not None:
+            _add_link(one, c, d, turned, h, found)
     if contact["bends"] != ALL:
-        found.by_motion[3 * c + 1 : 3 * c + 3] = found.by_twist[3 * c + 1 : 3 * c + 3] = 0.0
+        for matrix in (found.by_motion, found.by_twist, found.by_state):
+            matrix[3 * c + 1 : 3 * c + 3] = 0.0
+
+
+def _add_link(one: _Side, c: int, d: np.ndarray, turned: np.ndarray, h: float, found: Bends):
+    """Add what a link's twist and velocity product, and its tree's origin, change by the state."""
+    rows, own = found.by_state[3 * c : 3 * c + 3], slice(6 * one.end, 6 * one.end + 6)
+    nv = rows.shape[1] // 2
+    path = one.by_state[:, 9:] + np.cross(one.by_state[:, 6:9], one.arm)
+    rows += 0.5 * one.sign * h * d @ path.T
+    rows[:, :nv] += found.by_twist[3 * c : 3 * c + 3, own] @ one.by_state[:nv, :6].T
+    if one.root < 0:
+        return
+    for axis, back in enumerate(-np.eye(3)):
+        k = one.root + axis
+        rows[:, k] += one.sign * d @ one.change_by_shift(h, back, np.zeros(3))
+        rows[0, k] += 0.5 * one.sign * turned @ np.cross(one.omega, back)
+        if not one.begins:
+            rows[:, nv + k] -= 0.5 * one.sign * h * d @ np.cross(one.omega, back)
 
 
 def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.ndarray) -> None:
     """Subtract the derivatives of b from the targets (k, 2 nv) of the rows `held` (k,)."""
-    if not (bends.by_motion.any() or bends.by_twist.any()):
+    if not any(of.any() for of in bends):
         return
     w, nv = step.room.whole, target.shape[1] // 2
     slip = step.jacobians(w.local[: len(bends.by_motion)]) @ w.end_velocity
@@ -238,12 +366,12 @@ def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.n
         number = row["number"]
         if number >= len(bends.by_motion):
             continue
-        by_motion, by_twist = bends.by_motion[number], bends.by_twist[number]
+        by_motion, by_twist, by_state = (of[number] for of in bends)
         if number % 3 == 1 and w.sides[number // 3, SLIP]:  # the row lies across the slip
             across = np.array([-slip[number + 1], slip[number]])
             across /= np.linalg.norm(across)
-            by_motion = across @ bends.by_motion[number : number + 2]
-            by_twist = across @ bends.by_twist[number : number + 2]
+            by_motion, by_twist, by_state = (across @ of[number : number + 2] for of in bends)
+        out -= by_state
         for end in range(2):
             at = row["at"][end]
             if at >= 0:

@@ -142,7 +142,6 @@ class StepDerivatives:
             reason = "is met within the step, which is not differentiated"
             self.refused.append((reason, met_within))
         bends = bends_of(step)
-        self.refused += bends.refused
         subtract_bends(step, bends, w.held[: self.count], w.target[: self.count])
         first, rows = 3 * len(step.contacts), step.connection_rows
         self.first_joint_row = first + rows
