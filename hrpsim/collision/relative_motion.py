@@ -17,7 +17,7 @@ from hrpsim.spatial.vector import point_velocity
 
 # A shape is fast if it moves more than this part of its thickness in a step: contacts look no
 # further ahead, lest it be stopped by shapes that it would have missed. Two moving shapes are fast
-# if their relative motion is more than this part of both thicknesses.
+# if their relative motion is more than this part of the smaller thickness.
 FAST = 0.25
 
 
@@ -64,7 +64,7 @@ def mark_swift(settings, forest, kinematics, a, b):
     Impacts of the step add to it.
     """
     way = relative_way(forest, kinematics, a, b, settings.time_step) + a.driven + b.driven
-    if settings.continuous and way > FAST * (a.thickness + b.thickness):
+    if settings.continuous and way > FAST * min(a.thickness, b.thickness):
         a.swift = b.swift = 1
     return way
 
@@ -75,7 +75,7 @@ def usual_reach(settings, forest, kinematics, a, b):
     if a.body < 0 or b.body < 0:
         return a.reach + b.reach
     way = mark_swift(settings, forest, kinematics, a, b)
-    if settings.continuous and way > FAST * (a.thickness + b.thickness):
+    if settings.continuous and way > FAST * min(a.thickness, b.thickness):
         return min(way, 2.0 * FAST * min(a.thickness, b.thickness))
     return way
 

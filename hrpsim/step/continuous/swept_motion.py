@@ -72,7 +72,7 @@ def _is_fast_and_near(collision, c):
     if a.body >= 0 and b.body >= 0:
         way = way_bound(a, b, collision.motions[number_a], collision.motions[number_b])
         swift = a.swift != 0 and b.swift != 0
-        if not swift and way <= FAST * (a.thickness + b.thickness):
+        if not swift and way <= FAST * min(a.thickness, b.thickness):
             return False
     return not _are_apart(a, b, way)
 

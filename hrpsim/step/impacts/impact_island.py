@@ -249,7 +249,7 @@ def _look_further(s, a, b):
         return near, further - reach
     way = relative_way(s.forest, s.kinematics, a, b, settings.time_step)
     further = min(_way_after_impacts(s, a, b), way + a.gained + b.gained)
-    if bounded and further > FAST * (a.thickness + b.thickness):
+    if bounded and further > FAST * min(a.thickness, b.thickness):
         further = min(further, 2.0 * FAST * min(a.thickness, b.thickness))
     return near, further - reach
 
