@@ -151,3 +151,18 @@ def test_a_coin_on_its_edge_is_of_second_order(integrator):
     show(f"a coin at 1, 0.5 and 0.25 ms, {integrator}: axis off by", *errors)
     assert errors[0] < 2e-3
     assert errors[0] > 6.0 * errors[2]
+
+
+@pytest.mark.parametrize("rate", [1e4, 1e6])
+def test_what_turns_too_far_for_a_series_keeps_its_angular_momentum(rate):
+    """Law: R I R' w is constant without moments, also at 100 and 10 000 rad in a step of rk4."""
+    world = World(1e-2, gravity=(0, 0, 0), integrator="rk4", sleeping=False)
+    inertia = np.diag([0.01, 0.02, 0.025])
+    body = world.add_body(
+        Sphere(0.02), 1.0, inertia=inertia, angular_velocity=rate * np.array([0.3, 0.8, 0.5])
+    )
+    start = inertia @ body.angular_velocity
+    world.step(20)
+    R = rotation_matrix(body.orientation)
+    end = R @ inertia @ R.T @ body.angular_velocity
+    assert np.linalg.norm(end - start) < 1e-9 * np.linalg.norm(start)

@@ -257,7 +257,17 @@ def _look_further(s, a, b):
 @inner_kernel
 def _way_after_impacts(s, a, b):
     """Return a bound on the relative motion of two shapes in a step after its impacts [m]."""
-    center = a.center if a.radius <= b.radius else b.center
+    if a.radius < b.radius:
+        return _way_at(s, a, b, a.center)
+    way = _way_at(s, a, b, b.center)
+    if a.radius == b.radius:  # the less of both, whichever comes first
+        way = min(way, _way_at(s, a, b, a.center))
+    return way
+
+
+@inlined_kernel
+def _way_at(s, a, b, center):
+    """Return the bound for points in the ball about the smaller shape, of this centre (3,) [m]."""
     x, y, z, p, q, r = _motion_after_impacts(s, a.body, center)
     u, v, w, d, e, f = _motion_after_impacts(s, b.body, center)
     turning = math.hypot(math.hypot(p - d, q - e), r - f)

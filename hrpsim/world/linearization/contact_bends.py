@@ -16,7 +16,7 @@ h (omega x r), less the part by the turn of a round shape about its own axis.
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,7 +124,8 @@ def link_motions(forest, kinematics, q, velocity, direction, moved, motions_out)
 
 
 @inner_kernel
-def _add_motions(forest, kinematics, q, velocity, share, motions_out):
+def _add_motions(forest, kinematics, q, velocity, share: float, motions_out):
+    """Add `share` times each body's twist and velocity product to motions_out (n, 12)."""
     update_poses(forest, q, kinematics)
     update_velocities(forest, velocity, kinematics)
     for b in range(forest.bodies.shape[0]):
@@ -202,7 +203,7 @@ class _Side(NamedTuple):
     arm: np.ndarray  # (3,) of the contact point, from that origin [m]
     moved: np.ndarray  # (3,) change of `arm` in a step [m]
     path: np.ndarray  # (3,) velocity product at the origin, of a link [m/s^2]
-    product: np.ndarray  # (3,) acceleration of free rotation, or angular velocity product [rad/s^2]
+    product: np.ndarray  # (3,) of free rotation, or a link's velocity product [rad/s^2]
     by_rate: np.ndarray  # (3, 3) its derivative by omega
     by_turn: np.ndarray  # (3, 3) its derivative by a turn of the body
     by_state: np.ndarray | None  # (2 nv, 12) of a link's twist and velocity product
@@ -238,56 +239,56 @@ class _Side(NamedTuple):
 def _free_side(
     step: TakenStep, contact: np.void, end: int, poses: np.ndarray, products: np.ndarray
 ) -> _Side:
+    """Return the side of a body that is alone in its tree; products (3, 7) of `free_products`."""
     w, name, none = step.room.whole, "ab"[end], np.zeros(3)
     k = step.scene.forest.bodies["v_index"][contact[f"body_{name}"]]
     return _Side(
-        end,
-        1.0 - 2.0 * end,
-        w.middle_velocity[k : k + 3],
-        w.middle_velocity[k + 3 : k + 6],
-        none,
-        contact[f"point_{name}"],
-        contact[f"moved_{name}"],
-        none,
-        products[:, 0],
-        products[:, 1:4],
-        products[:, 4:],
-        None,
-        -1,
-        *_shape(step, contact, name, poses),
+        end=end,
+        sign=1.0 - 2.0 * end,
+        omega=w.middle_velocity[k : k + 3],
+        speed=w.middle_velocity[k + 3 : k + 6],
+        origin_speed=none,
+        arm=contact[f"point_{name}"],
+        moved=contact[f"moved_{name}"],
+        path=none,
+        product=products[:, 0],
+        by_rate=products[:, 1:4],
+        by_turn=products[:, 4:],
+        by_state=None,
+        root=-1,
+        **_shape(step, contact, name, poses),
     )
 
 
 def _link_side(
     step: TakenStep, contact: np.void, end: int, poses: np.ndarray, motions: np.ndarray
 ) -> _Side:
+    """Return the side of a link of a robot; motions (1 + 2 nv, 12) of `link_motions`."""
     bodies, name, none = step.scene.forest.bodies, "ab"[end], np.zeros((3, 3))
     twist, product = motions[0, :6], motions[0, 6:]
     root = bodies[bodies["root"][contact[f"body_{name}"]]]
     floats = root["joint_type"] == FREE
     k = int(root["v_index"]) + 3 if floats else -1
     return _Side(
-        end,
-        1.0 - 2.0 * end,
-        twist[:3],
-        twist[3:],
-        step.room.whole.middle_velocity[k : k + 3] if floats else np.zeros(3),
-        contact[f"point_{name}"],
-        contact[f"moved_{name}"],
-        product[3:],
-        product[:3],
-        none,
-        none,
-        motions[1:],
-        k,
-        *_shape(step, contact, name, poses),
+        end=end,
+        sign=1.0 - 2.0 * end,
+        omega=twist[:3],
+        speed=twist[3:],
+        origin_speed=step.room.whole.middle_velocity[k : k + 3] if floats else np.zeros(3),
+        arm=contact[f"point_{name}"],
+        moved=contact[f"moved_{name}"],
+        path=product[3:],
+        product=product[:3],
+        by_rate=none,
+        by_turn=none,
+        by_state=motions[1:],
+        root=k,
+        **_shape(step, contact, name, poses),
     )
 
 
-def _shape(
-    step: TakenStep, contact: np.void, name: str, poses: np.ndarray
-) -> tuple[bool, np.ndarray, np.ndarray]:
-    """Return whether the contact begins, the share of a round shape's turn, and its centre."""
+def _shape(step: TakenStep, contact: np.void, name: str, poses: np.ndarray) -> dict[str, Any]:
+    """Return `begins`, `round_share` and `center` of a side; poses (n,) where the rows hold."""
     share = np.zeros((3, 3))
     shape = step.scene.collision.shapes[contact[f"shape_{name}"]]
     here = poses[contact[f"body_{name}"]]
@@ -297,7 +298,8 @@ def _shape(
         axis = here["R"] @ shape["placement_R"][:, 2]
         share = np.outer(axis, axis)
     begins = contact["is_new"] or np.linalg.norm(contact["bend_before"]) < ROUNDING
-    return bool(begins), share, here["p"] + here["R"] @ shape["placement_p"]
+    center = here["p"] + here["R"] @ shape["placement_p"]
+    return {"begins": bool(begins), "round_share": share, "center": center}
 
 
 def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
@@ -338,7 +340,9 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
             matrix[3 * c + 1 : 3 * c + 3] = 0.0
 
 
-def _add_link(one: _Side, c: int, d: np.ndarray, turned: np.ndarray, h: float, found: Bends):
+def _add_link(
+    one: _Side, c: int, d: np.ndarray, turned: np.ndarray, h: float, found: Bends
+) -> None:
     """Add what a link's twist and velocity product, and its tree's origin, change by the state."""
     rows, own = found.by_state[3 * c : 3 * c + 3], slice(6 * one.end, 6 * one.end + 6)
     nv = rows.shape[1] // 2
