@@ -117,6 +117,7 @@ def _keep_near(shapes, count, collision):
         if not far_apart(a, b, a.listed_slack + b.listed_slack):
             a.listed = b.listed = 1
             pairs[kept, 0], pairs[kept, 1] = pairs[c, 0], pairs[c, 1]
+            collision.separations[kept].known = 0
             kept += 1
     return kept
 

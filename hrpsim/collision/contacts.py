@@ -15,6 +15,7 @@ from hrpsim.collision.manifold import (
 )
 from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.mesh_contacts import find_candidates
+from hrpsim.collision.mesh.separating_axis import copy_separation
 from hrpsim.collision.mesh.solid_pair import SOLID_CODES, move_solid_pair, place_solid_pair
 from hrpsim.collision.pair_order import is_turned, turn_contacts, turn_pair, turned_feature
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
@@ -120,7 +121,7 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
         reference = kinematics[forest.bodies[nearby].root].origin
         place_shape(forest, kinematics, a, reference, work.R_a, work.p_a)
         place_shape(forest, kinematics, b, reference, work.R_b, work.p_b)
-        work.shape_a, work.shape_b = number_a, number_b
+        work.shape_a, work.shape_b, work.pair = number_a, number_b, c
         for r in range(3):
             work.reference[r] = reference[r]
         work.turned = 1 if is_turned(a, b, work) else 0
@@ -216,7 +217,12 @@ def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous
     move_solid_pair(work.spin, work.drift, m)
     m.near, m.calm, m.time_step = near, margin, time_step
     m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
+    kept = collision.separations[work.pair]
+    if kept.turned == work.turned:
+        copy_separation(kept, m.separation)
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
+    m.separation.turned = work.turned
+    copy_separation(m.separation, kept)
     if m.count > MAX_POINTS:
         _recall_points(collision.previous, previous_count, work, m)
     return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)

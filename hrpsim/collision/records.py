@@ -9,7 +9,7 @@ import numpy as np
 
 from hrpsim.collision.body_bounds import BODY_BOUNDS
 from hrpsim.collision.mesh.polyhedra import Polyhedra
-from hrpsim.collision.mesh.solid_pair import CANDIDATE, CANDIDATE_COUNT, SOLID_PAIR
+from hrpsim.collision.mesh.solid_pair import CANDIDATE, CANDIDATE_COUNT, SEPARATION, SOLID_PAIR
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS
 from hrpsim.collision.time_of_impact import MOTION, SPECULATIVE
 from hrpsim.jit.fields import Axis, Life, array, constant, part, state
@@ -115,6 +115,7 @@ MANIFOLD = np.dtype(
         ("shape_a", "i8"),  # the two shapes
         ("shape_b", "i8"),
         ("turned", "i8"),  # whether they are in the other order than the candidate pair
+        ("pair", "i8"),  # number of the candidate pair
         ("reference", "f8", (3,)),  # where poses are relative to, in the world [m]
         ("R_a", "f8", (3, 3)),
         ("R_b", "f8", (3, 3)),
@@ -170,6 +171,7 @@ class Collision(NamedTuple):
     body_bounds: np.ndarray = constant("the bodies that have shapes", BODY_BOUNDS, Axis.BODY_BOUNDS)
     order: np.ndarray = _cache("kept by the broad phase", "i8", Axis.SHAPE)
     pairs: np.ndarray = _cache("candidates", "i8", Axis.PAIR, 2)
+    separations: np.ndarray = _cache("of each, where it is convex solids", SEPARATION, Axis.PAIR)
     manifold: np.ndarray = array("a pair of shapes and its points", MANIFOLD, 1)
     polyhedra: Polyhedra = part(Polyhedra, "solids of the meshes and hulls")
     solid_pair: np.ndarray = array("work for a pair with a mesh", SOLID_PAIR, 1)

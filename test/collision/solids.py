@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull
 from hrpsim import Box, Mesh, Sphere, World
 from hrpsim.collision.contacts import meet_meshes
 from hrpsim.collision.mesh.collision_proxies import solids_of
-from hrpsim.collision.mesh.solid_pair import SOLID_PAIR
+from hrpsim.collision.mesh.solid_pair import SEPARATION, SOLID_PAIR
 from hrpsim.collision.records import CONTACT, SHAPE
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
@@ -62,6 +62,7 @@ def meet_solids(
         previous=previous,
         manifold=posed_manifold(a, b),
         solid_pair=np.zeros(1, SOLID_PAIR),
+        separations=np.zeros(1, SEPARATION),
     )
     near = margin + time_step * float(np.linalg.norm(drift))
     count = called(

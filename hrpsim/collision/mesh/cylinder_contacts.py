@@ -26,6 +26,7 @@ from hrpsim.collision.mesh.solid_pair import (
     A_VERTEX,
     AN_EDGE,
     FACE_VERTEX,
+    LEAN,
     NO_TRIANGLE,
     SIDE_A,
     VERTEX_FACE,
@@ -39,7 +40,6 @@ from hrpsim.collision.mesh.tree_queries import boxes_apart
 from hrpsim.collision.mesh.vertex_contacts import (
     COINCIDENT,
     CONE_TOLERANCE,
-    LEAN,
     over_face,
     touch_edge,
     touch_face,

@@ -34,6 +34,8 @@ from hrpsim.model.shapes.mesh_topology import directed_edges, is_convex, joined_
 FLAT_ANGLE = 1e-3
 # A vertex is sharp if its surroundings lie behind a plane through it by this angle [rad].
 SHARP_ANGLE = 1e-4
+# Normals about a vertex are in all directions where their cosine with the middle one is less.
+_WIDE = 0.2
 # Features that miss each other by this part of the smaller solid still meet, as with boxes.
 RIM = 1e-4
 
@@ -69,6 +71,7 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     lower, upper = corners.min(axis=1), corners.max(axis=1)
     size = np.ptp(p[t.ravel()], axis=0)
     solid = _solid(p[t.ravel()], RIM * 0.5 * _smallest_extent(size))
+    solid["triangle_count"] = len(t)
     solid["is_closed"] = bool((faces[:, 1] >= 0).all())
     solid["is_convex"] = bool(
         solid["is_closed"] and not (bend == CONCAVE).any() and is_convex(p, t)
@@ -83,6 +86,8 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     edges["depth"] = np.minimum(depth[faces[:, 0]], depth[other])
     inward = corners - (depth[:, None] * normals)[:, None, :]
     fit_boxes(nodes, np.minimum(lower, inward.min(axis=1)), np.maximum(upper, inward.max(axis=1)))
+    least, most = _bound_normals(t, normals, len(p))
+    nodes["least_normal"], nodes["most_normal"] = _within_nodes(nodes, least, most)
     return made
 
 
@@ -100,6 +105,7 @@ def core(points: np.ndarray, rounding: float) -> Polyhedra:
         edges["start"], edges["direction"] = p[0], (p[1] - p[0]) / edges["length"]
         edges["depth"] = rounding
         spokes["direction"] = edges["direction"] * [[1.0], [-1.0]]
+        spokes["to"] = [1, 0]
         vertices["first_spoke"], vertices["last_spoke"] = [0, 1], [1, 2]
         triangle["vertices"], triangle["owned"] = [0, 1, 1], 0b001011
     solid = _solid(p, RIM * rounding)
@@ -193,6 +199,8 @@ def _spokes(p, normals, ends, faces, bend):
     order = np.argsort(froms, kind="stable")
     spokes = np.zeros(len(froms), dtype=SPOKE)
     spokes["direction"], spokes["normals"] = directions[order], normals[face[order]]
+    walls = np.full(2 * np.count_nonzero(boundary), -1)
+    spokes["to"] = np.concatenate([ends[:, 1], ends[:, 0], walls])[order]
     points = np.zeros(len(p), dtype=VERTEX)
     points["position"] = p
     points["first_spoke"] = np.searchsorted(froms[order], np.arange(len(p)))
@@ -323,17 +331,45 @@ def bounding_tree(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         pending.append((free + 1, members[order[half:]]))
         free += 2
     fit_boxes(nodes, lower, upper)
+    nodes["skin_center"], nodes["skin_half"] = nodes["center"], nodes["half"]
+    nodes["least_normal"], nodes["most_normal"] = -1.0, 1.0
     return nodes
 
 
 def fit_boxes(nodes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
     """Make the boxes of a tree hold those of its triangles, (n, 3) each [m]."""
+    low, high = _within_nodes(nodes, lower, upper)
+    nodes["center"], nodes["half"] = 0.5 * (low + high), 0.5 * (high - low)
+
+
+def _within_nodes(nodes, least, most):
+    """Return the least and the most of triangles' bounds (n, 3) within each node of a tree."""
     low, high = np.empty((len(nodes), 3)), np.empty((len(nodes), 3))
     leaf = nodes["child"] < 0
-    low[leaf], high[leaf] = lower[nodes["triangle"][leaf]], upper[nodes["triangle"][leaf]]
+    low[leaf], high[leaf] = least[nodes["triangle"][leaf]], most[nodes["triangle"][leaf]]
     for node in range(len(nodes) - 1, -1, -1):  # Children stand after their parents.
         child = nodes["child"][node]
         if child >= 0:
             low[node] = np.minimum(low[child], low[child + 1])
             high[node] = np.maximum(high[child], high[child + 1])
-    nodes["center"], nodes["half"] = 0.5 * (low + high), 0.5 * (high - low)
+    return low, high
+
+
+def _bound_normals(t, normals, count: int):
+    """Return bounds (m, 3) of the unit vectors in the normal cones of each triangle's features.
+
+    A unit vector in the cone of unit vectors n is a sum of shares of these. The shares add up to
+    at least 1, and to at most 1 / c if all n m >= c with a unit vector m.
+    """
+    corners, n = t.ravel(), np.repeat(normals, 3, axis=0)
+    middle = np.zeros((count, 3))
+    np.add.at(middle, corners, n)
+    middle /= np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), 1e-300)
+    cosine, low, high = np.ones((count, 1)), np.ones((count, 3)), -np.ones((count, 3))
+    np.minimum.at(cosine[:, 0], corners, np.einsum("ij,ij->i", n, middle[corners]))
+    np.minimum.at(low, corners, n)
+    np.maximum.at(high, corners, n)
+    most = np.where(cosine > _WIDE, 1.0 / np.maximum(cosine, _WIDE), 1.0)
+    low = np.where(cosine > _WIDE, np.where(low < 0.0, np.maximum(low * most, -1.0), low), -1.0)
+    high = np.where(cosine > _WIDE, np.where(high > 0.0, np.minimum(high * most, 1.0), high), 1.0)
+    return low[t].min(axis=1), high[t].max(axis=1)

@@ -20,6 +20,13 @@ from hrpsim.collision.mesh.cylinder_contacts import meet_cylinder
 from hrpsim.collision.mesh.edge_contacts import meet_edges
 from hrpsim.collision.mesh.expanding_polytope import find_penetration, witness_of_penetration
 from hrpsim.collision.mesh.hidden_sides import take_out_hidden
+from hrpsim.collision.mesh.separating_axis import (
+    are_apart,
+    may_face,
+    may_lie_over,
+    near_along_axis,
+    remember_normal,
+)
 from hrpsim.collision.mesh.solid_pair import (
     A_FACE,
     A_SOLID,
@@ -27,6 +34,7 @@ from hrpsim.collision.mesh.solid_pair import (
     AN_EDGE,
     DEEP,
     FACE_VERTEX,
+    LEAN,
     NO_TRIANGLE,
     SIDE_A,
     SIDE_B,
@@ -38,7 +46,7 @@ from hrpsim.collision.mesh.solid_pair import (
     velocity_at,
 )
 from hrpsim.collision.mesh.tree_queries import boxes_apart, farthest_point, split_first
-from hrpsim.collision.mesh.vertex_contacts import LEAN, meet_with_vertex, vertex_supports
+from hrpsim.collision.mesh.vertex_contacts import meet_with_vertex, vertex_supports
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
@@ -50,14 +58,18 @@ _THE_FACET = np.int64(0)  # a half-space has one
 
 
 @inner_kernel
-def _meet_triangles(polyhedra, m, candidates, number_a, number_b):
-    """Add the contacts between the features that two triangles own, and with their faces."""
-    a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
+def _meet_vertices(polyhedra, m, candidates, side, number, other):
+    """Add the contacts of the vertices that an own triangle owns with another's features."""
+    triangle = polyhedra.triangles[number]
     for k in range(3):
-        if a.owned & (1 << k):
-            meet_with_vertex(polyhedra, m, candidates, SIDE_A, a.vertices[k], number_b)
-        if b.owned & (1 << k):
-            meet_with_vertex(polyhedra, m, candidates, SIDE_B, b.vertices[k], number_a)
+        if triangle.owned & (1 << k):
+            meet_with_vertex(polyhedra, m, candidates, side, triangle.vertices[k], other)
+
+
+@inner_kernel
+def _meet_edges(polyhedra, m, candidates, number_a, number_b):
+    """Add the contacts between the edges that two triangles own."""
+    a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
     for i in range(3):
         if a.owned & (8 << i):
             for j in range(3):
@@ -74,8 +86,12 @@ def _meet_triangles(polyhedra, m, candidates, number_a, number_b):
 
 @inner_kernel
 def _meet_solids(polyhedra, m, candidates):
-    """Add the contacts of two solids: walk both trees where their boxes are near each other."""
+    """Add the contacts of two solids: walk both trees where their boxes are near each other.
+
+    Of convex solids only the parts are visited that may touch (hrpsim.collision.separating_axis).
+    """
     near = m.near + m.rounding[0] + m.rounding[1]
+    has_axis = m.separation.known != 0
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
     stack[0, 1] = polyhedra.solids[m.solid[1]].root
@@ -84,10 +100,24 @@ def _meet_solids(polyhedra, m, candidates):
         waiting -= 1
         node_a, node_b = stack[waiting, 0], stack[waiting, 1]
         a, b = polyhedra.nodes[node_a], polyhedra.nodes[node_b]
-        if boxes_apart(m, a, b) > near:
+        a_over = b_over = True
+        if has_axis:
+            if not near_along_axis(m, a, b):
+                continue
+            if m.lean < LEAN and not may_face(m, a, b, m.lean):
+                continue
+            a_over, b_over = may_lie_over(m, SIDE_A, b, a), may_lie_over(m, SIDE_B, a, b)
+            if not (a_over or b_over):
+                continue
+        elif boxes_apart(m, a, b) > near:
             continue
         if a.child < 0 and b.child < 0:
-            _meet_triangles(polyhedra, m, candidates, a.triangle, b.triangle)
+            if a_over:
+                _meet_vertices(polyhedra, m, candidates, SIDE_A, a.triangle, b.triangle)
+            if b_over:
+                _meet_vertices(polyhedra, m, candidates, SIDE_B, b.triangle, a.triangle)
+            if a_over and b_over and (not has_axis or may_face(m, a, b, m.bend)):
+                _meet_edges(polyhedra, m, candidates, a.triangle, b.triangle)
             continue
         if split_first(a, b):
             stack[waiting, 0], stack[waiting + 1, 0] = a.child, a.child + 1
@@ -148,10 +178,13 @@ def find_candidates(polyhedra, m, candidates):
             meet_cylinder(polyhedra, m, SIDE_A, candidates)
         elif polyhedra.solids[m.solid[1]].cylinder_radius > 0.0:
             meet_cylinder(polyhedra, m, SIDE_B, candidates)
+        elif are_apart(polyhedra, m):
+            return
         else:
             _meet_solids(polyhedra, m, candidates)
         take_out_hidden(polyhedra, m, candidates)
         mend_deep_overlap(polyhedra, m, candidates)
+        remember_normal(m, candidates)
 
 
 @inner_kernel
@@ -171,6 +204,8 @@ def mend_deep_overlap(polyhedra, m, candidates):
     if not (a.is_convex and b.is_convex):
         return
     if m.count == 0:
+        if m.separation.known and m.apart > 0.0:
+            return
         if boxes_apart(m, polyhedra.nodes[a.root], polyhedra.nodes[b.root]) > 0.0:
             return
     elif _is_consistent(polyhedra, m, candidates):

@@ -23,8 +23,9 @@ VERTEX = np.dtype(
     ]
 )
 
-# A direction in which the surface leaves a vertex, and the normals of the faces at it.
-SPOKE = np.dtype([("direction", "f8", (3,)), ("normals", "f8", (2, 3))])
+# A direction in which the surface leaves a vertex, the normals of the faces at it, and the vertex
+# at its end, -1 for the wall beneath a boundary.
+SPOKE = np.dtype([("direction", "f8", (3,)), ("normals", "f8", (2, 3)), ("to", "i8")])
 
 EDGE = np.dtype(
     [
@@ -55,12 +56,17 @@ TRIANGLE = np.dtype(
     ]
 )
 
-# The box of an inner node holds those of its two children; a leaf's holds the triangle and what
-# lies inward of it down to its depth.
+# The boxes of an inner node hold those of its two children. A leaf's box holds the triangle and
+# what lies inward of it down to its depth, its skin the triangle alone. The node has the bounds of
+# the normals of contacts with the triangle, its edges and its vertices.
 NODE = np.dtype(
     [
         ("center", "f8", (3,)),
         ("half", "f8", (3,)),
+        ("skin_center", "f8", (3,)),
+        ("skin_half", "f8", (3,)),
+        ("least_normal", "f8", (3,)),
+        ("most_normal", "f8", (3,)),
         ("child", "i8"),  # the first of two children, the other one follows it; -1: a leaf
         ("triangle", "i8"),
     ]
@@ -72,6 +78,7 @@ SOLID = np.dtype(
         ("first_vertex", "i8"),
         ("first_edge", "i8"),
         ("first_triangle", "i8"),
+        ("triangle_count", "i8"),
         ("is_closed", "i8"),  # 0: a surface with a boundary, or the core of a round shape
         ("is_convex", "i8"),  # 1: it is the convex hull of its vertices, rounded or not
         ("rounding", "f8"),  # radius about all of it [m]
@@ -113,6 +120,8 @@ def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
         moved = {name: array.copy() for name, array in part._asdict().items()}
         moved["vertices"]["first_spoke"] += first["spokes"]
         moved["vertices"]["last_spoke"] += first["spokes"]
+        to = moved["spokes"]["to"]
+        moved["spokes"]["to"] = np.where(to >= 0, to + first["vertices"], -1)
         moved["triangles"]["vertices"] += first["vertices"]
         moved["triangles"]["edges"] += first["edges"]
         nodes, solids = moved["nodes"], moved["solids"]

@@ -29,6 +29,9 @@ NO_TRIANGLE = np.int64(-1)
 SOLID_CODES = np.int64(2**31)
 # The name of the contact of two solids as wholes.
 WHOLE_SOLIDS = np.int64(A_SOLID * (SOLID_CODES + 1))
+# Sine by which a face may lean against the surface about a vertex that touches it: the vertices of
+# a tilted foot all stay while they are near the floor, those behind a flush rim do not.
+LEAN = 0.5
 SIDE_A, SIDE_B = np.int64(0), np.int64(1)
 
 # a chosen contact of a patch
@@ -37,6 +40,17 @@ CHOSEN = np.dtype(
         ("index", "i8"),  # in the patch
         ("load", "f8"),  # normal impulse of the last step [Ns]; -1: it was not there
         ("needed", "i8"),
+    ]
+)
+
+# A direction along which two convex solids were apart, or overlapped least, when last seen.
+SEPARATION = np.dtype(
+    [
+        ("known", "i8"),  # 0: nothing is known yet, or the solids are not convex
+        ("axis", "f8", (3,)),  # unit vector from b to a, in the frame of b
+        ("vertex", "i8", (2,)),  # of a farthest against it, of b farthest along it
+        ("turned", "i8"),  # which of the two shapes of the pair was a
+        ("touches", "i8"),  # whether the axis is the normal of the deepest contact
     ]
 )
 
@@ -57,6 +71,17 @@ SOLID_PAIR = np.dtype(
         ("count", "i8"),  # of candidates
         ("pairs", "i8", (2 * STACK_DEPTH, 2)),  # of nodes, for walks through both trees
         ("stack", "i8", (STACK_DEPTH,)),  # for walks through one
+        ("separation", SEPARATION),
+        ("simplex", "f8", (4, 3)),  # points of the difference of two solids, work [m]
+        ("apart", "f8"),  # distance of convex cores along the axis; negative if they overlap [m]
+        ("axis_of_a", "f8", (3,)),  # the axis in the frame of a
+        ("highest", "f8"),  # of b along the axis [m]
+        ("margin", "f8"),  # distance along it within which the solids may touch in the step [m]
+        ("farthest", "f8"),  # largest distance of features with contacts,
+        ("deepest", "f8"),  # their largest depth,
+        ("aside", "f8"),  # their distance across the normal, at most [m],
+        ("bend", "f8"),  # and the angle of that [rad]
+        ("lean", "f8"),  # sine by which a face may lean against the surface about a vertex
         ("polytope", POLYTOPE),  # within the difference of two convex solids
         ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim
         ("sink", "f8"),  # how deep springs have let both bodies sink in others; 0: no springs [m]
@@ -99,6 +124,7 @@ def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
     m.solid[0], m.solid[1] = solid_a, solid_b
     m.count = m.memory_count = 0
     m.rim, m.sink = math.inf, 0.0
+    m.separation.known, m.lean = 0, LEAN
     for side in range(2):
         m.rounding[side] = 0.0
         if m.solid[side] >= 0:

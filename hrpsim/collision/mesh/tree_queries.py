@@ -124,14 +124,35 @@ def new_stack() -> np.ndarray:
 
 
 @inner_kernel
+def climb(polyhedra, vertex: int, x: float, y: float, z: float):
+    """Return the vertex of a convex solid farthest along a direction, by its edges from any one."""
+    p = polyhedra.vertices[vertex].position
+    best = x * p[0] + y * p[1] + z * p[2]
+    while True:
+        here, better = polyhedra.vertices[vertex], vertex
+        for s in range(here.first_spoke, here.last_spoke):
+            to = polyhedra.spokes[s].to
+            q = polyhedra.vertices[to].position
+            along = x * q[0] + y * q[1] + z * q[2]
+            if along > best:
+                better, best = to, along
+        if better == vertex:
+            return vertex
+        vertex = better
+
+
+@inner_kernel
 def farthest_vertex(polyhedra, solid, x, y, z, stack):
     """Return the vertex of a solid that is farthest along (x, y, z), a direction in its frame.
 
     `stack` (STACK_DEPTH,) is work.
     """
-    stack[0] = polyhedra.solids[solid].root
+    here = polyhedra.solids[solid]
+    if here.is_convex:
+        return climb(polyhedra, polyhedra.triangles[here.first_triangle].vertices[0], x, y, z)
+    stack[0] = here.root
     waiting = 1
-    farthest, best = polyhedra.solids[solid].first_vertex, -math.inf
+    farthest, best = here.first_vertex, -math.inf
     while waiting > 0:
         waiting -= 1
         node = polyhedra.nodes[stack[waiting]]

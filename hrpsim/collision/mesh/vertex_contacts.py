@@ -27,9 +27,6 @@ from hrpsim.collision.mesh.tree_queries import is_near_surface
 from hrpsim.jit.compiled import inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
-# Sine by which a face may lean against the surface about a vertex that touches it: the vertices of
-# a tilted foot all stay while they are near the floor, those behind a flush rim do not.
-LEAN = 0.5
 # Rounding of directions at the boundary of a normal cone [rad].
 CONE_TOLERANCE = 1e-9
 # Distance across a flat edge within which a vertex still belongs to the triangle, per height over
@@ -137,7 +134,7 @@ def _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
     """Add the contact of the own vertex at x with the face of a triangle, if there is one."""
     n = polyhedra.triangles[triangle].normal
     belongs, across, height = over_face(polyhedra, m, side, x, y, z, triangle)
-    if belongs and vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], LEAN):
+    if belongs and vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], m.lean):
         touch_face(polyhedra, m, candidates, side, code, x, y, z, triangle, across, height)
 
 
