@@ -316,24 +316,31 @@ def bounding_tree(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     nodes = np.zeros(2 * len(lower) - 1, dtype=NODE)
     nodes["child"] = nodes["triangle"] = -1
     centers = 0.5 * (lower + upper)
-    free = 1
-    pending = [(0, np.arange(len(lower)))]
-    while pending:
-        node, members = pending.pop()
-        if len(members) == 1:
-            nodes[node]["triangle"] = members[0]
-            continue
-        spread = np.ptp(centers[members], axis=0)
-        order = np.argsort(centers[members, np.argmax(spread)], kind="stable")
-        half = len(members) // 2
-        nodes[node]["child"] = free
-        pending.append((free, members[order[:half]]))
-        pending.append((free + 1, members[order[half:]]))
-        free += 2
+    members, sizes = np.arange(len(lower)), np.array([len(lower)])
+    first = 0  # of the nodes of this level, each of which has a run of members
+    while len(sizes):
+        starts, here = np.cumsum(sizes) - sizes, first + np.arange(len(sizes))
+        nodes["triangle"][here[sizes == 1]] = members[starts[sizes == 1]]
+        inner = sizes > 1
+        nodes["child"][here[inner]] = first + len(sizes) + 2 * np.arange(np.count_nonzero(inner))
+        first += len(sizes)
+        members, sizes = members[np.repeat(inner, sizes)], sizes[inner]
+        if len(sizes):
+            members = members[_by_spread(centers[members], sizes)]
+        sizes = np.stack([sizes // 2, sizes - sizes // 2], axis=1).ravel()
     fit_boxes(nodes, lower, upper)
     nodes["skin_center"], nodes["skin_half"] = nodes["center"], nodes["half"]
     nodes["least_normal"], nodes["most_normal"] = -1.0, 1.0
     return nodes
+
+
+def _by_spread(centers, sizes):
+    """Return the order that sorts each run of points along the axis of the run's largest spread."""
+    starts = np.cumsum(sizes) - sizes
+    spread = np.maximum.reduceat(centers, starts) - np.minimum.reduceat(centers, starts)
+    run = np.repeat(np.arange(len(sizes)), sizes)
+    axis = np.argmax(spread, axis=1)[run]
+    return np.lexsort((centers[np.arange(len(centers)), axis], run))
 
 
 def fit_boxes(nodes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
@@ -347,12 +354,21 @@ def _within_nodes(nodes, least, most):
     low, high = np.empty((len(nodes), 3)), np.empty((len(nodes), 3))
     leaf = nodes["child"] < 0
     low[leaf], high[leaf] = least[nodes["triangle"][leaf]], most[nodes["triangle"][leaf]]
-    for node in range(len(nodes) - 1, -1, -1):  # Children stand after their parents.
-        child = nodes["child"][node]
-        if child >= 0:
-            low[node] = np.minimum(low[child], low[child + 1])
-            high[node] = np.maximum(high[child], high[child + 1])
+    for first, end in reversed(_levels(nodes)):
+        inner = first + np.nonzero(nodes["child"][first:end] >= 0)[0]
+        child = nodes["child"][inner]
+        low[inner] = np.minimum(low[child], low[child + 1])
+        high[inner] = np.maximum(high[child], high[child + 1])
     return low, high
+
+
+def _levels(nodes):
+    """Return first and end of the nodes of each level of a tree, from the root on."""
+    levels, first, end = [], 0, 1
+    while first < end:
+        levels.append((first, end))
+        first, end = end, end + 2 * int(np.count_nonzero(nodes["child"][first:end] >= 0))
+    return levels
 
 
 def _bound_normals(t, normals, count: int):
