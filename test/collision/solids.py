@@ -41,14 +41,25 @@ def pool_of(shape_a, shape_b):
 
 
 def meet_solids(
-    a: Posed, b: Posed, margin=0.01, drift=(0, 0, 0), time_step=1e-3, memory: dict | None = None
+    a: Posed,
+    b: Posed,
+    margin=0.01,
+    drift=(0, 0, 0),
+    time_step=1e-3,
+    memory: dict | None = None,
+    separation: np.ndarray | None = None,
+    as_convex: bool = True,
 ) -> Manifold:
     """Return the contacts; `drift` is the velocity of a against b.
 
-    `memory` holds the contacts of the step before: {feature: normal impulse}.
+    `memory` holds the contacts of the step before: {feature: normal impulse}; `separation` (1,)
+    what is kept of their axis, SEPARATION. Without `as_convex` convex solids are taken for others.
     """
     known, scene = memory or {}, two_bodies()
     pool, (solid_a, solid_b, _) = pool_of(a.shape, b.shape)
+    if not as_convex:
+        pool = pool._replace(solids=pool.solids.copy())
+        pool.solids["is_convex"] = 0
     shapes, previous = np.zeros(2, SHAPE), np.zeros(len(known), CONTACT)
     shapes["body"], shapes["solid"] = (0, 1), (solid_a, solid_b)
     previous["shape_b"], previous["feature"] = 1, list(known)
@@ -62,7 +73,7 @@ def meet_solids(
         previous=previous,
         manifold=posed_manifold(a, b),
         solid_pair=np.zeros(1, SOLID_PAIR),
-        separations=np.zeros(1, SEPARATION),
+        separations=np.zeros(1, SEPARATION) if separation is None else separation,
     )
     near = margin + time_step * float(np.linalg.norm(drift))
     count = called(
