@@ -18,7 +18,7 @@ from hrpsim.collision.mesh.solid_pair import (
     place_solid_pair,
     point_in_other,
 )
-from hrpsim.collision.mesh.tree_queries import boxes_apart, split_first, squared_to_triangle
+from hrpsim.collision.mesh.tree_queries import skins_apart, split_first, squared_to_triangle
 from hrpsim.jit.compiled import inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH
 
@@ -139,7 +139,7 @@ def _surfaces_apart(polyhedra, m, best):
         waiting -= 1
         node_a, node_b = stack[waiting, 0], stack[waiting, 1]
         a, b = polyhedra.nodes[node_a], polyhedra.nodes[node_b]
-        if boxes_apart(m, a, b) >= best:
+        if skins_apart(m, a, b) >= best:
             continue
         if a.child < 0 and b.child < 0:
             # Neighbours of the nearest two triangles often have no features that face each other:
@@ -154,8 +154,8 @@ def _surfaces_apart(polyhedra, m, best):
         else:
             first_a, second_a, first_b, second_b = node_a, node_a, b.child, b.child + 1
         nodes = polyhedra.nodes
-        first = boxes_apart(m, nodes[first_a], nodes[first_b])
-        if first < boxes_apart(m, nodes[second_a], nodes[second_b]):
+        first = skins_apart(m, nodes[first_a], nodes[first_b])
+        if first < skins_apart(m, nodes[second_a], nodes[second_b]):
             first_a, second_a, first_b, second_b = second_a, first_a, second_b, first_b
         stack[waiting, 0], stack[waiting, 1] = first_a, first_b
         stack[waiting + 1, 0], stack[waiting + 1, 1] = second_a, second_b
@@ -188,7 +188,7 @@ def lowest_along(polyhedra, number, x, y, z, start, best, stack):
         low = start
         for j in range(3):
             n = x if j == 0 else (y if j == 1 else z)
-            low += n * node.center[j] - abs(n) * node.half[j]
+            low += n * node.skin_center[j] - abs(n) * node.skin_half[j]
         if low >= best:
             continue
         if node.child >= 0:

@@ -142,7 +142,7 @@ def _meet_plane(polyhedra, m, side, candidates):
         node = polyhedra.nodes[stack[waiting]]
         height = t[2]
         for j in range(3):
-            height += R[2, j] * node.center[j] - abs(R[2, j]) * node.half[j]
+            height += R[2, j] * node.skin_center[j] - abs(R[2, j]) * node.skin_half[j]
         if height > near:
             continue
         if node.child >= 0:

@@ -192,32 +192,42 @@ def farthest_point(polyhedra, solid, x, y, z, stack):
 
 @inlined_kernel
 def _reach_of_box(node, x, y, z):
-    """Return the extent of a node's box along (x, y, z)."""
-    c, h = node.center, node.half
+    """Return the extent of a node's skin along (x, y, z)."""
+    c, h = node.skin_center, node.skin_half
     middle = x * c[0] + y * c[1] + z * c[2]
     return middle + abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
 
 
 @inner_kernel
-def boxes_apart(m, box_a, box_b):
+def boxes_apart(m, node_a, node_b):
     """Return a lower bound of the distance of two nodes' boxes, that of a in the frame of b [m].
 
     Along each of the six axes of both boxes the gap is taken; the gaps along the axes of one box
     are those of a box that holds the other.
     """
-    along_a = _squared_gap(box_a, box_b, m.R[1], m.t[1])
-    return math.sqrt(max(along_a, _squared_gap(box_b, box_a, m.R[0], m.t[0])))
+    a, half_a, b, half_b = node_a.center, node_a.half, node_b.center, node_b.half
+    along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
+    return math.sqrt(max(along_a, _squared_gap(b, half_b, a, half_a, m.R[0], m.t[0])))
+
+
+@inner_kernel
+def skins_apart(m, node_a, node_b):
+    """Return what `boxes_apart` does for the nodes' surfaces alone [m]."""
+    a, half_a = node_a.skin_center, node_a.skin_half
+    b, half_b = node_b.skin_center, node_b.skin_half
+    along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
+    return math.sqrt(max(along_a, _squared_gap(b, half_b, a, half_a, m.R[0], m.t[0])))
 
 
 @inlined_kernel
-def _squared_gap(box, other, R, t):
+def _squared_gap(center, half, other_center, other_half, R, t):
     """Return the squared distance of a box and that which holds another, moved by R and t."""
     squared = 0.0
     for i in range(3):
-        reach, away = box.half[i], t[i] - box.center[i]
+        reach, away = half[i], t[i] - center[i]
         for j in range(3):
-            reach += abs(R[i, j]) * other.half[j]
-            away += R[i, j] * other.center[j]
+            reach += abs(R[i, j]) * other_half[j]
+            away += R[i, j] * other_center[j]
         gap = max(abs(away) - reach, 0.0)
         squared += gap * gap
     return squared
