@@ -15,15 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.prepared_scene import prepared
 from hrpsim import World
-from hrpsim.constraints.rows import row_velocity
 from hrpsim.jit.compiled import entry_point, kernel
 from hrpsim.jit.reference import Reference
-from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.scene.status import DONE
 from hrpsim.world.arrays.change import grow
+from hrpsim.world.contact_problem import write_contact_matrix
+from hrpsim.world.prepared_step import prepared
 
 
 class ContactProblem(NamedTuple):
@@ -63,20 +62,6 @@ def _solve(scene):
     return solve_rows(scene)
 
 
-@kernel
-def _write_matrix(scene, velocity, matrix_out, free_out):
-    """Write W, and the rows' velocity at the constraint bodies' velocity minus its target."""
-    rows, count = scene.rows.rows, scene.counts[0].row_count
-    for i in range(count):
-        free_out[i] = row_velocity(rows[i], scene.constrained.velocity) - rows[i].target
-    for j in range(count):
-        for k in range(velocity.shape[0]):
-            velocity[k] = 0.0
-        apply_impulse(rows[j], 1.0, scene.rows.response, velocity)
-        for i in range(count):
-            matrix_out[i, j] = row_velocity(rows[i], velocity)
-
-
 class Prepared:
     """A copy of a world just before the solution of its next step, all by one solver."""
 
@@ -94,7 +79,7 @@ class Prepared:
             return None
         W, b = np.zeros((count, count)), np.zeros(count)
         scene.constrained.velocity[: len(self._free)] = self._free
-        _write_matrix(Reference(scene), np.zeros_like(self._free), W, b)
+        write_contact_matrix(Reference(scene), np.zeros_like(self._free), W, b)
         friction = scene.rows.rows["friction"][:count:3].copy()
         return ContactProblem(0.5 * (W + W.T), b, friction)
 

@@ -26,6 +26,7 @@ _FILES = {
     "convergence": "convergence",
     "everystep": "every_step",
     "oracles": "oracles",
+    "contact_problems": "contact_problem_set",
     "bin": "bin",
     "beam": "beam",
     "walking": "walking",
@@ -52,6 +53,7 @@ LONG = (
     "convergence",
     "everystep",
     "oracles",
+    "contact_problems",
 )  # run only when they are named
 
 

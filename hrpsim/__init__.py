@@ -57,10 +57,17 @@ if TYPE_CHECKING:
     from hrpsim.rendering.renderer import Picture as Picture
     from hrpsim.rendering.renderer import RendererError as RendererError
     from hrpsim.resources import share_path as share_path
+    from hrpsim.solvers.contact_problem import ContactProblem as ContactProblem
+    from hrpsim.solvers.contact_problem import ContactProblemError as ContactProblemError
+    from hrpsim.solvers.contact_problem import ContactSolution as ContactSolution
+    from hrpsim.solvers.contact_problem import solve_contacts as solve_contacts
     from hrpsim.sweeps.sweep import sweep as sweep
     from hrpsim.version import __version__ as __version__
     from hrpsim.world.batch import Batch as Batch
     from hrpsim.world.checkpoint import Checkpoint as Checkpoint
+    from hrpsim.world.contact_problem import contact_problem as contact_problem
+    from hrpsim.world.contact_problem import dump_contact_problem as dump_contact_problem
+    from hrpsim.world.contact_problem import load_contact_problem as load_contact_problem
     from hrpsim.world.file.load_world import load_world as load_world
     from hrpsim.world.linearization.step_derivatives import ConstraintEdge as ConstraintEdge
     from hrpsim.world.linearization.step_derivatives import Linearization as Linearization

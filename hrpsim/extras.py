@@ -11,6 +11,7 @@ EXTRAS = {
     "dask": "sweep",
     "distributed": "sweep",
     "gymnasium": "learning",
+    "h5py": "fclib",
     "imageio": "camera",
     "imageio_ffmpeg": "camera",
     "lz4": "record",

@@ -19,8 +19,8 @@ from scipy.optimize import nnls
 from solvers.laws import law_errors, problem_of, solved
 from world.scenes import show
 
-from benchmarks.prepared_scene import prepared
 from hrpsim import Box, Capsule, Sphere, World
+from hrpsim.world.prepared_step import prepared
 
 SHAPES = (Box((0.2, 0.15, 0.1)), Sphere(0.08), Capsule(0.06, 0.12), Box((0.3, 0.05, 0.2)))
 ROUNDS = 20_000

@@ -18,9 +18,9 @@ from solvers.laws import law_errors, problem_of, solved_velocity
 from world.scenes import GRAVITY, momenta, one_joint, show
 from world.scripted import pile
 
-from benchmarks.prepared_scene import prepared
 from hrpsim import Box, Sphere, World
 from hrpsim.experiments.scenes.standing import half_sitting
+from hrpsim.world.prepared_step import prepared
 from robots import humanoid
 
 TIGHT = dict(tolerance=1e-8, sweep_limit=2000)

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from solvers.laws import law_errors, problem_of, solved_from
 
-from benchmarks.prepared_scene import prepared
 from hrpsim import Capsule, World
+from hrpsim.world.prepared_step import prepared
 
 LENGTH, RADIUS, ANGLE = 0.5, 0.02, np.arctan(2.0)  # half the rod; from the ground
 SOLVERS = ("auto", "newton", "direct", "split")

@@ -1,9 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scenes just before the solution of their rows: problems for solvers."""
+"""A step up to the solution of its rows: a problem for solvers."""
 
-from hrpsim import World
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from hrpsim.dynamics.response import constrained_velocities
 from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
@@ -13,6 +16,9 @@ from hrpsim.step.rows.prepare_rows import prepare_rows
 from hrpsim.step.scene.status import DONE
 from hrpsim.step.step import begin_step, find_contacts, forward_kinematics, unconstrained_dynamics
 from hrpsim.world.arrays.change import grow
+
+if TYPE_CHECKING:
+    from hrpsim.world.world import World
 
 
 @kernel

@@ -1,0 +1,135 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sweeps over the contacts of a problem u = W r + b whose matrix has blocks of 3 x 3.
+
+A contact has a normal component and two tangential components. The update of a contact is the
+update of hrpsim.solvers.projected_gauss_seidel: the normal impulse, then both friction impulses by
+one common step, then the projection to the friction cone (Nakaoka eqs. 16-21). Momentum is as there
+(O'Donoghue and Candes 2015, gradient scheme). The residual is the natural map of the problem with
+the velocity u + mu |u_t| e_n (Acary and Brogliato 2008).
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
+
+# Sweeps before momentum begins, and pairs of sweeps between two looks at the residual.
+_PLAIN_SWEEPS = 20
+_PAIRS_BETWEEN_LOOKS = 5
+
+
+@inlined_kernel
+def _velocity_of(c: int, starts, columns, blocks, b, r):
+    """Return the velocity of a contact (normal, x, y) with the impulses r [m/s]."""
+    n, x, y = b[3 * c], b[3 * c + 1], b[3 * c + 2]
+    for k in range(starts[c], starts[c + 1]):
+        j, block = 3 * columns[k], blocks[k]
+        n += block[0, 0] * r[j] + block[0, 1] * r[j + 1] + block[0, 2] * r[j + 2]
+        x += block[1, 0] * r[j] + block[1, 1] * r[j + 1] + block[1, 2] * r[j + 2]
+        y += block[2, 0] * r[j] + block[2, 1] * r[j + 1] + block[2, 2] * r[j + 2]
+    return n, x, y
+
+
+@kernel
+def natural_residual(starts, columns, blocks, b, friction, r):
+    """Return the Euclidean norm of the natural map at the impulses r (3 m,) [Ns].
+
+    starts (m + 1,), columns, blocks (k, 3, 3): W by rows of blocks. b (3 m,) [m/s], friction (m,).
+    """
+    total = 0.0
+    for c in range(friction.shape[0]):
+        n, x, y = _velocity_of(c, starts, columns, blocks, b, r)
+        mu = friction[c]
+        n += mu * math.sqrt(x * x + y * y)
+        n, x, y = r[3 * c] - n, r[3 * c + 1] - x, r[3 * c + 2] - y
+        across = math.sqrt(x * x + y * y)
+        if across > mu * n:  # outside of the cone
+            if mu * across <= -n:
+                n = x = y = 0.0
+            else:
+                along = (n + mu * across) / (1.0 + mu * mu)
+                n, x, y = along, mu * along * x / across, mu * along * y / across
+        total += (r[3 * c] - n) ** 2 + (r[3 * c + 1] - x) ** 2 + (r[3 * c + 2] - y) ** 2
+    return math.sqrt(total)
+
+
+@inner_kernel
+def _solve_contact(c: int, starts, columns, blocks, masses, crosses, b, friction, r):
+    """Solve one contact, all others held. Its step sizes are masses[c] (normal, tangential)."""
+    n, x, y = _velocity_of(c, starts, columns, blocks, b, r)
+    normal = max(r[3 * c] - masses[c, 0] * n, 0.0)
+    change = normal - r[3 * c]
+    x, y = x + crosses[c, 0] * change, y + crosses[c, 1] * change
+    x, y = r[3 * c + 1] - masses[c, 1] * x, r[3 * c + 2] - masses[c, 1] * y
+    size, bound = math.sqrt(x * x + y * y), friction[c] * normal
+    if size > bound:
+        x, y = bound / size * x, bound / size * y
+    r[3 * c], r[3 * c + 1], r[3 * c + 2] = normal, x, y
+
+
+@kernel
+def sweep_blocks(
+    starts, columns, blocks, masses, crosses, b, friction, accuracy, limit, momentum, work, r
+):
+    """Sweep forth and back until the residual is at most `accuracy`; return how many sweeps.
+
+    masses (m, 2): step sizes of the normal and of the tangential impulses [kg], 0 where W is 0.
+    crosses (m, 2): tangential velocities by a normal impulse. momentum: 0 for sweeps without. At
+    most about `limit` sweeps. work (2, 3 m). The impulses r (3 m,) are the start and the result.
+    """
+    count, size, age, pairs = 0, r.shape[0], 1.0, 0
+    last, guess = work[0], work[1]
+    for i in range(size):
+        last[i] = guess[i] = r[i]
+    while count < limit:
+        for c in range(friction.shape[0]):
+            _solve_contact(c, starts, columns, blocks, masses, crosses, b, friction, r)
+        for back in range(friction.shape[0]):
+            c = friction.shape[0] - 1 - back
+            _solve_contact(c, starts, columns, blocks, masses, crosses, b, friction, r)
+        count, pairs = count + 2, pairs + 1
+        few = count <= _PLAIN_SWEEPS
+        if few or pairs % _PAIRS_BETWEEN_LOOKS == 0:
+            if natural_residual(starts, columns, blocks, b, friction, r) <= accuracy:
+                return count
+        if few or momentum == 0:
+            for i in range(size):
+                last[i] = guess[i] = r[i]
+            continue
+        age = _add_momentum(masses, age, last, guess, r)
+    return count
+
+
+@inner_kernel
+def _add_momentum(masses, age: float, last, guess, r):
+    """Extrapolate the impulses after a pair of sweeps; return the age of the momentum.
+
+    last: impulses after the pair before. guess: the impulses that this pair began with.
+    """
+    against = 0.0
+    for i in range(r.shape[0]):
+        mass = masses[i // 3, 0 if i % 3 == 0 else 1]
+        if mass > 0.0:
+            against -= (r[i] - guess[i]) * (r[i] - last[i]) / mass
+    next_age, share = 1.0, 0.0
+    if against <= 0.0:
+        next_age = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * age * age))
+        share = (age - 1.0) / next_age
+    for i in range(r.shape[0]):
+        by = share * (r[i] - last[i])
+        last[i] = r[i]
+        r[i] += by
+        guess[i] = r[i]
+    return next_age
+
+
+def step_sizes(diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return masses (m, 2) and crosses (m, 2) of `sweep_blocks` for diagonal blocks (m, 3, 3)."""
+    tangential = diagonal[:, 1:, 1:]
+    largest = np.linalg.eigvalsh(0.5 * (tangential + tangential.transpose(0, 2, 1)))[:, -1]
+    inverse = np.stack([diagonal[:, 0, 0], largest], axis=1)
+    masses = np.where(inverse > 0.0, 1.0 / np.where(inverse > 0.0, inverse, 1.0), 0.0)
+    return masses, np.ascontiguousarray(diagonal[:, 1:, 0])

@@ -1,0 +1,159 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contact problems of worlds as matrices, and in files.
+
+The form of the files is that of fclib (Acary, Bremond, Huber 2014), the collection of frictional
+contact problems that Siconos and others read: an HDF5 file with the group fclib_local.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hrpsim.constraints.rows import row_velocity
+from hrpsim.errors import WorldError
+from hrpsim.extras import missing_package
+from hrpsim.jit.compiled import kernel
+from hrpsim.jit.reference import Reference
+from hrpsim.solvers.contact_problem import ContactProblem, ContactProblemError
+from hrpsim.solvers.impulses import apply_impulse
+from hrpsim.world.prepared_step import prepared
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from hrpsim.world.world import World
+
+_COLUMNS, _ROWS = -1, -2  # fclib's `nz` of matrices that are compressed by columns, by rows
+
+
+@kernel
+def write_contact_matrix(scene, velocity, matrix_out, free_out):
+    """Write W, and the rows' velocity at the constraint bodies' velocity minus its target.
+
+    scene: a prepared step of n rows. velocity (columns,): work. matrix_out (n, n), free_out (n,).
+    """
+    rows, count = scene.rows.rows, scene.counts[0].row_count
+    for i in range(count):
+        free_out[i] = row_velocity(rows[i], scene.constrained.velocity) - rows[i].target
+    for j in range(count):
+        for k in range(velocity.shape[0]):
+            velocity[k] = 0.0
+        apply_impulse(rows[j], 1.0, scene.rows.response, velocity)
+        for i in range(count):
+            matrix_out[i, j] = row_velocity(rows[i], velocity)
+
+
+def contact_problem(world: World) -> ContactProblem:
+    """Return the contact problem of the next step of a world, which does not change.
+
+    The impulses r of the problem are in Ns. b holds position corrections and restitution of the
+    step, so that r are the impulses which a step with `semi_implicit` finds.
+
+    Raises:
+        WorldError: the step has no contacts, has rows besides contacts (joint limits, connections,
+            locks), has compliant contacts, or uses another integrator than `semi_implicit`.
+    """
+    if world.integrator != "semi_implicit":
+        raise WorldError(
+            f"the contact problem of {world.integrator} is not one matrix: a step solves it"
+            " otherwise; make the world with integrator='semi_implicit'"
+        )
+    scene = prepared(world.copy())
+    counts = scene.counts[0]
+    count, contacts = int(counts["row_count"]), int(counts["contact_count"])
+    if count == 0:
+        raise WorldError("the next step has no contacts, so that it has no contact problem")
+    if count != 3 * contacts:
+        raise WorldError(
+            f"{count - 3 * contacts} rows of the next step are no contacts (joint limits,"
+            " connections, locks, drives); a contact problem has contacts alone"
+        )
+    rows = scene.rows.rows[:count]
+    if (rows["compliance"] > 0.0).any():
+        raise WorldError(
+            "contacts of the next step are compliant; those of a contact problem are rigid"
+        )
+    W, b = np.zeros((count, count)), np.zeros(count)
+    write_contact_matrix(Reference(scene), np.zeros_like(scene.constrained.velocity), W, b)
+    return ContactProblem(0.5 * (W + W.T), b, rows["friction"][::3].copy())
+
+
+def dump_contact_problem(world: World | ContactProblem, path: str | os.PathLike) -> ContactProblem:
+    """Write the contact problem of the next step to a file in the form of fclib; return it.
+
+    Args:
+        world: a world (see `contact_problem`), which does not change, or a problem.
+        path: the HDF5 file, which is replaced. It needs the package h5py: hrpsim[fclib].
+
+    Raises:
+        WorldError: the next step has no contact problem.
+    """
+    from scipy import sparse
+
+    problem = world if isinstance(world, ContactProblem) else contact_problem(world)
+    matrix = sparse.csr_matrix(problem.W)
+    with _h5py().File(path, "w") as file:
+        group = file.create_group("fclib_local")
+        group["spacedim"] = np.array([3], np.int32)
+        sizes = {"nzmax": matrix.nnz, "m": matrix.shape[0], "n": matrix.shape[1], "nz": _ROWS}
+        for name, size in sizes.items():
+            group[f"W/{name}"] = np.array([size], np.int32)
+        group["W/p"], group["W/i"] = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+        group["W/x"] = matrix.data
+        group["vectors/q"], group["vectors/mu"] = problem.b, problem.mu
+    return problem
+
+
+def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
+    """Return the contact problem of a file in the form of fclib, with W as a csr_matrix.
+
+    Raises:
+        ContactProblemError: the file is not of this form, is two-dimensional, or its sizes do not
+            fit.
+    """
+    try:
+        with _h5py().File(path, "r") as file:
+            if "fclib_local" not in file:
+                raise ContactProblemError(f"{path}: no group fclib_local; is it a file of fclib?")
+            group = file["fclib_local"]
+            if int(np.ravel(group["spacedim"][()])[0]) != 3:
+                raise ContactProblemError(f"{path}: spacedim is not 3; only such problems are read")
+            W = _read_matrix(group["W"], str(path))
+            b, mu = (np.array(group[f"vectors/{name}"], np.float64) for name in ("q", "mu"))
+    except (OSError, KeyError) as cause:
+        raise ContactProblemError(f"{path}: not readable as a file of fclib: {cause}") from cause
+    if W.shape != (len(b), len(b)) or len(b) != 3 * len(mu):
+        raise ContactProblemError(
+            f"{path}: W {W.shape}, q ({len(b)},) and mu ({len(mu)},) do not fit each other"
+        )
+    return ContactProblem(W, b, mu)
+
+
+def _read_matrix(group, path: str):
+    """Return a matrix of fclib: triplets, or compressed by columns or rows."""
+    from scipy import sparse
+
+    m, n, kind = (int(np.ravel(group[name][()])[0]) for name in ("m", "n", "nz"))
+    p, i, x = group["p"][()], group["i"][()], group["x"][()]
+    try:
+        if kind == _COLUMNS:
+            return sparse.csc_matrix((x, i, p), shape=(m, n)).tocsr()
+        if kind == _ROWS:
+            return sparse.csr_matrix((x, i, p), shape=(m, n))
+        return sparse.coo_matrix((x[:kind], (i[:kind], p[:kind])), shape=(m, n)).tocsr()
+    except ValueError as cause:
+        raise ContactProblemError(f"{path}: the matrix W is damaged: {cause}") from cause
+
+
+def _h5py() -> ModuleType:
+    """Return h5py, or raise MissingPackageError, which names its extra."""
+    try:
+        import h5py
+    except ModuleNotFoundError as error:
+        raise missing_package("files of contact problems", error) from error
+    return h5py
