@@ -11,6 +11,7 @@ the velocity u + mu |u_t| e_n (Acary and Brogliato 2008).
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,12 +22,25 @@ _PLAIN_SWEEPS = 20
 _PAIRS_BETWEEN_LOOKS = 5
 
 
+class BlockProblem(NamedTuple):
+    """A contact problem of m contacts by rows of blocks, and the step sizes of its sweeps."""
+
+    starts: np.ndarray  # (m + 1,) first block of each row
+    columns: np.ndarray  # (blocks,) contact of each block
+    blocks: np.ndarray  # (blocks, 3, 3) of W [1/kg]
+    b: np.ndarray  # (3 m,) velocity without impulses [m/s]
+    friction: np.ndarray  # (m,)
+    masses: np.ndarray  # (m, 2) step sizes: normal, tangential; 0 where W is 0 [kg]
+    crosses: np.ndarray  # (m, 2) tangential velocities by a normal impulse [1/kg]
+
+
 @inlined_kernel
-def _velocity_of(c: int, starts, columns, blocks, b, r):
+def _velocity_of(c: int, problem, r):
     """Return the velocity of a contact (normal, x, y) with the impulses r [m/s]."""
+    b = problem.b
     n, x, y = b[3 * c], b[3 * c + 1], b[3 * c + 2]
-    for k in range(starts[c], starts[c + 1]):
-        j, block = 3 * columns[k], blocks[k]
+    for k in range(problem.starts[c], problem.starts[c + 1]):
+        j, block = 3 * problem.columns[k], problem.blocks[k]
         n += block[0, 0] * r[j] + block[0, 1] * r[j + 1] + block[0, 2] * r[j + 2]
         x += block[1, 0] * r[j] + block[1, 1] * r[j + 1] + block[1, 2] * r[j + 2]
         y += block[2, 0] * r[j] + block[2, 1] * r[j + 1] + block[2, 2] * r[j + 2]
@@ -34,15 +48,12 @@ def _velocity_of(c: int, starts, columns, blocks, b, r):
 
 
 @kernel
-def natural_residual(starts, columns, blocks, b, friction, r):
-    """Return the Euclidean norm of the natural map at the impulses r (3 m,) [Ns].
-
-    starts (m + 1,), columns, blocks (k, 3, 3): W by rows of blocks. b (3 m,) [m/s], friction (m,).
-    """
+def natural_residual(problem, r):
+    """Return the Euclidean norm of the natural map of a BlockProblem at impulses r (3 m,) [Ns]."""
     total = 0.0
-    for c in range(friction.shape[0]):
-        n, x, y = _velocity_of(c, starts, columns, blocks, b, r)
-        mu = friction[c]
+    for c in range(problem.friction.shape[0]):
+        n, x, y = _velocity_of(c, problem, r)
+        mu = problem.friction[c]
         n += mu * math.sqrt(x * x + y * y)
         n, x, y = r[3 * c] - n, r[3 * c + 1] - x, r[3 * c + 2] - y
         across = math.sqrt(x * x + y * y)
@@ -57,49 +68,47 @@ def natural_residual(starts, columns, blocks, b, friction, r):
 
 
 @inner_kernel
-def _solve_contact(c: int, starts, columns, blocks, masses, crosses, b, friction, r):
-    """Solve one contact, all others held. Its step sizes are masses[c] (normal, tangential)."""
-    n, x, y = _velocity_of(c, starts, columns, blocks, b, r)
+def _solve_contact(c: int, problem, r):
+    """Solve one contact, all others held."""
+    masses, crosses = problem.masses, problem.crosses
+    n, x, y = _velocity_of(c, problem, r)
     normal = max(r[3 * c] - masses[c, 0] * n, 0.0)
     change = normal - r[3 * c]
     x, y = x + crosses[c, 0] * change, y + crosses[c, 1] * change
     x, y = r[3 * c + 1] - masses[c, 1] * x, r[3 * c + 2] - masses[c, 1] * y
-    size, bound = math.sqrt(x * x + y * y), friction[c] * normal
+    size, bound = math.sqrt(x * x + y * y), problem.friction[c] * normal
     if size > bound:
         x, y = bound / size * x, bound / size * y
     r[3 * c], r[3 * c + 1], r[3 * c + 2] = normal, x, y
 
 
 @kernel
-def sweep_blocks(
-    starts, columns, blocks, masses, crosses, b, friction, accuracy, limit, momentum, work, r
-):
+def sweep_blocks(problem, accuracy, limit, momentum, work, r):
     """Sweep forth and back until the residual is at most `accuracy`; return how many sweeps.
 
-    masses (m, 2): step sizes of the normal and of the tangential impulses [kg], 0 where W is 0.
-    crosses (m, 2): tangential velocities by a normal impulse. momentum: 0 for sweeps without. At
-    most about `limit` sweeps. work (2, 3 m). The impulses r (3 m,) are the start and the result.
+    problem: a BlockProblem. momentum: 0 for sweeps without. At most about `limit` sweeps.
+    work (2, 3 m). The impulses r (3 m,) are the start and the result [Ns].
     """
     count, size, age, pairs = 0, r.shape[0], 1.0, 0
     last, guess = work[0], work[1]
     for i in range(size):
         last[i] = guess[i] = r[i]
+    contacts = problem.friction.shape[0]
     while count < limit:
-        for c in range(friction.shape[0]):
-            _solve_contact(c, starts, columns, blocks, masses, crosses, b, friction, r)
-        for back in range(friction.shape[0]):
-            c = friction.shape[0] - 1 - back
-            _solve_contact(c, starts, columns, blocks, masses, crosses, b, friction, r)
+        for c in range(contacts):
+            _solve_contact(c, problem, r)
+        for back in range(contacts):
+            _solve_contact(contacts - 1 - back, problem, r)
         count, pairs = count + 2, pairs + 1
         few = count <= _PLAIN_SWEEPS
         if few or pairs % _PAIRS_BETWEEN_LOOKS == 0:
-            if natural_residual(starts, columns, blocks, b, friction, r) <= accuracy:
+            if natural_residual(problem, r) <= accuracy:
                 return count
         if few or momentum == 0:
             for i in range(size):
                 last[i] = guess[i] = r[i]
             continue
-        age = _add_momentum(masses, age, last, guess, r)
+        age = _add_momentum(problem.masses, age, last, guess, r)
     return count
 
 
@@ -127,7 +136,7 @@ def _add_momentum(masses, age: float, last, guess, r):
 
 
 def step_sizes(diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return masses (m, 2) and crosses (m, 2) of `sweep_blocks` for diagonal blocks (m, 3, 3)."""
+    """Return masses (m, 2) and crosses (m, 2) of a BlockProblem for diagonal blocks (m, 3, 3)."""
     tangential = diagonal[:, 1:, 1:]
     largest = np.linalg.eigvalsh(0.5 * (tangential + tangential.transpose(0, 2, 1)))[:, -1]
     inverse = np.stack([diagonal[:, 0, 0], largest], axis=1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hrpsim.errors import HrpsimError
-from hrpsim.solvers.block_sweeps import natural_residual, step_sizes, sweep_blocks
+from hrpsim.solvers.block_sweeps import BlockProblem, natural_residual, step_sizes, sweep_blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
@@ -97,7 +97,8 @@ def solve_contacts(
         ContactProblemError: shapes do not fit, a value is not finite, a coefficient is negative, or
             the solver is unknown.
     """
-    starts, columns, blocks, b, mu = _checked(W, b, mu)
+    problem = _checked(W, b, mu)
+    b = problem.b
     if solver != "auto" and solver not in ATTEMPTS:
         raise ContactProblemError(
             f"solver {solver!r} is unknown; choose one of {', '.join(('auto', *ATTEMPTS))}"
@@ -105,18 +106,14 @@ def solve_contacts(
     if not (np.ndim(accuracy) == 0 and 0.0 < float(accuracy) < np.inf):
         raise ContactProblemError(f"accuracy is {accuracy!r}; it should be a positive number")
     size = float(np.linalg.norm(b)) or 1.0
-    masses, crosses = step_sizes(_diagonal(starts, columns, blocks))
     begin = np.zeros(len(b)) if start is None else _numbers("start", start, len(b))
     best, least, ended, sweeps = begin, np.inf, "", {}
     for attempt in ATTEMPTS if solver == "auto" else (solver,):
         r = begin.copy()
-        sweeps[attempt] = int(
-            sweep_blocks(
-                starts, columns, blocks, masses, crosses, b, mu, float(accuracy) * size,
-                ATTEMPTS[attempt], int(attempt == "momentum"), np.zeros((2, len(b))), r,
-            )
-        )  # fmt: skip
-        residual = float(natural_residual(starts, columns, blocks, b, mu, r)) / size
+        limit, momentum = ATTEMPTS[attempt], int(attempt == "momentum")
+        work, target = np.zeros((2, len(b))), float(accuracy) * size
+        sweeps[attempt] = int(sweep_blocks(problem, target, limit, momentum, work, r))
+        residual = float(natural_residual(problem, r)) / size
         if residual < least or not ended:
             best, least, ended = r, residual, attempt
         if least <= accuracy:
@@ -127,8 +124,8 @@ def solve_contacts(
     )
 
 
-def _checked(W: Any, b: Any, mu: Any) -> tuple[np.ndarray, ...]:
-    """Return W as rows of blocks (starts, columns, blocks), b (3 m,) and mu (m,), or raise."""
+def _checked(W: Any, b: Any, mu: Any) -> BlockProblem:
+    """Return a problem by rows of blocks, or raise."""
     from scipy import sparse
 
     length = int(np.size(b))
@@ -156,7 +153,9 @@ def _checked(W: Any, b: Any, mu: Any) -> tuple[np.ndarray, ...]:
             f"W has a number that is not finite, in the rows of contact {c - 1}"
         )
     starts, columns = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    return starts, columns, np.ascontiguousarray(rows.data), b, mu
+    blocks = np.ascontiguousarray(rows.data)
+    masses, crosses = step_sizes(_diagonal(starts, columns, blocks))
+    return BlockProblem(starts, columns, blocks, b, mu, masses, crosses)
 
 
 def _numbers(name: str, values: Any, count: int) -> np.ndarray:
