@@ -88,17 +88,14 @@ BODY_BOUNDS = np.dtype(
 
 def new_body_bounds(shapes: np.ndarray) -> np.ndarray:
     """Return the BODY_BOUNDS records of the bodies that SHAPE records belong to."""
-    bodies = np.array(
-        sorted({body for body in shapes["body"].tolist() if body >= 0}), dtype=np.int64
-    )
+    moving = shapes[shapes["body"] >= 0]
+    bodies, of = np.unique(moving["body"], return_inverse=True)
     body_bounds = np.zeros(len(bodies), dtype=BODY_BOUNDS)
-    for carrying, body in zip(body_bounds, bodies, strict=True):
-        own = shapes[shapes["body"] == body]
-        arms = np.linalg.norm(own["placement_p"], axis=1)
-        carrying["body"], carrying["arm"] = body, arms.max()
-        carrying["extent"] = (arms + own["radius"]).max()
-        carrying["thickness"] = own["thickness"].min()
-        carrying["slack"] = -1.0
+    arms = np.linalg.norm(moving["placement_p"], axis=1)
+    body_bounds["body"], body_bounds["thickness"], body_bounds["slack"] = bodies, np.inf, -1.0
+    np.maximum.at(body_bounds["arm"], of, arms)
+    np.maximum.at(body_bounds["extent"], of, arms + moving["radius"])
+    np.minimum.at(body_bounds["thickness"], of, moving["thickness"])
     return body_bounds
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -38,25 +39,24 @@ _SHIFTED_BY_BODY = ("parent", "root", "dof_body")
 
 def joined_system(entities: list[Entity]) -> System:
     """Return one System for all entities, indices shifted."""
-    parts = {name: [] for name in System._fields}
-    for entity in entities:
-        for name, array in zip(System._fields, entity.system, strict=True):
-            if name in _SHIFTED_BY_BODY:
-                array = np.where(array >= 0, array + entity.first_body, array)
-            elif name == "q_index":
-                array = array + entity.first_q
-            elif name == "v_index":
-                array = array + entity.first_v
-            elif name == "mimic_dof":
-                array = np.where(array >= 0, array + entity.first_v, array)
-            parts[name].append(array)
     empty = {"placement_R": (0, 3, 3), "inertia": (0, 3, 3), "placement_p": (0, 3), "com": (0, 3)}
     integers = {"parent", "root", "joint_type", "q_index", "v_index", "dof_body", "mimic_dof"}
+    first = {
+        **{name: [entity.first_body for entity in entities] for name in _SHIFTED_BY_BODY},
+        "q_index": [entity.first_q for entity in entities],
+        "v_index": [entity.first_v for entity in entities],
+        "mimic_dof": [entity.first_v for entity in entities],
+    }
     joined = {}
-    for name, arrays in parts.items():
+    for name, arrays in zip(System._fields, zip(*(e.system for e in entities)), strict=False):
         kind = np.int64 if name in integers else np.float64
-        nothing = np.zeros(empty.get(name, (0,)), dtype=kind)
-        joined[name] = np.ascontiguousarray(np.concatenate([nothing, *arrays]), dtype=kind)
+        joined[name] = np.ascontiguousarray(np.concatenate(arrays), dtype=kind)
+        if name in first:
+            shift = np.repeat(first[name], [len(array) for array in arrays])
+            joined[name] += np.where(joined[name] >= 0, shift, 0)
+    for name in System._fields[len(joined) :]:
+        kind = np.int64 if name in integers else np.float64
+        joined[name] = np.zeros(empty.get(name, (0,)), dtype=kind)
     return System(**joined)
 
 
@@ -73,14 +73,16 @@ def joined_collision(
     n = len(rows)
     shapes = np.zeros(n, dtype=SHAPE)
     polyhedra, solids = solids_of([shape.geometry for _, _, _, shape in rows])
-    for record, (_, _, body, shape) in zip(shapes, rows, strict=True):
-        record["kind"] = shape.geometry.kind
-        record["size"] = shape.geometry.size
-        record["body"] = body
-        record["placement_R"], record["placement_p"] = shape.R, shape.p
-        record["radius"] = shape_radius(shape)
-        record["thickness"] = shape_thickness(shape)
-        record["material"] = material_index[shape.material]
+    if rows:
+        described = [shape for _, _, _, shape in rows]
+        shapes["kind"] = [shape.geometry.kind for shape in described]
+        shapes["size"] = [shape.geometry.size for shape in described]
+        shapes["body"] = [body for _, _, body, _ in rows]
+        shapes["placement_R"] = np.array([shape.R for shape in described])
+        shapes["placement_p"] = np.array([shape.p for shape in described])
+        shapes["radius"] = [shape_radius(shape) for shape in described]
+        shapes["thickness"] = [shape_thickness(shape) for shape in described]
+        shapes["material"] = [material_index[shape.material] for shape in described]
     shapes["solid"] = solids
     has_proxy = solids >= 0
     balls = polyhedra.solids["ball"][solids[has_proxy]]
@@ -163,7 +165,7 @@ def _mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
     for entity in entities:
         if isinstance(entity, Body):
             rest = rests[entity.first_body]
-            reach = [np.linalg.norm(shape.p) + shape_radius(shape) for shape in entity.shapes]
+            reach = [math.hypot(*shape.p) + shape_radius(shape) for shape in entity.shapes]
             rest["may_sleep"], rest["radius"] = 1, max(reach)
 
 

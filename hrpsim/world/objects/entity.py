@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
@@ -290,11 +291,21 @@ def shape_radius(shape: CollisionShape) -> float:
     """Return the radius of the sphere about the shape's origin that holds it [m]."""
     if isinstance(shape.geometry, Mesh):
         return shape.geometry.radius
-    return float(bounding_radius(shape.geometry.kind, np.array(shape.geometry.size)))
+    return _radius_of(shape.geometry.kind, tuple(shape.geometry.size))
 
 
 def shape_thickness(shape: CollisionShape) -> float:
     """Return the least width of the shape [m]; a mesh's is that of all but its thinnest tenth."""
     if isinstance(shape.geometry, Mesh):
         return mesh_thickness(shape.geometry)
-    return float(thickness(shape.geometry.kind, np.array(shape.geometry.size)))
+    return _thickness_of(shape.geometry.kind, tuple(shape.geometry.size))
+
+
+@lru_cache(4096)
+def _radius_of(kind: int, size: tuple[float, ...]) -> float:
+    return float(bounding_radius(kind, np.array(size)))
+
+
+@lru_cache(4096)
+def _thickness_of(kind: int, size: tuple[float, ...]) -> float:
+    return float(thickness(kind, np.array(size)))
