@@ -214,8 +214,8 @@ def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous
     place_solid_pair(
         collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m
     )
-    move_solid_pair(work.spin, work.drift, m)
     m.near, m.calm, m.time_step = near, margin, time_step
+    move_solid_pair(work.spin, work.drift, m)
     m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     kept = collision.separations[work.pair]
     if kept.turned == work.turned:

@@ -20,7 +20,7 @@ from hrpsim.collision.mesh.solid_pair import (
     velocity_at,
 )
 from hrpsim.collision.mesh.vertex_contacts import CONE_TOLERANCE, comes_behind_edge
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
 # Edges whose directions differ by less than this sine touch along their length: their ends do.
@@ -85,11 +85,17 @@ def _may_lie_flat(m, edge_a, edge_b, where):
     return -(x * h[0] + y * h[1] + z * h[2]) > _FACING
 
 
-@inner_kernel
-def _turn_of_step(m):
-    """Return the rotation of the solids relative to each other in the step [rad]."""
-    w = m.spin[0]
-    return m.time_step * math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+@inlined_kernel
+def _is_beside(edge, x: float, y: float, z: float, slack: float):
+    """Return whether a direction leaves both faces of an edge on one side, by a sine of `slack`.
+
+    The common normal of two edges is square to both. So it can be in the normal cone of an edge
+    only if the other edge passes between the normals of that edge's faces.
+    """
+    g, h = edge.normals[0], edge.normals[1]
+    first = x * g[0] + y * g[1] + z * g[2]
+    second = x * h[0] + y * h[1] + z * h[2]
+    return min(first, second) > slack or max(first, second) < -slack
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
@@ -234,7 +240,12 @@ def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
     solids turn to such a pose in the step, and the edges meet within it.
     """
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
-    v = edge_b.direction
+    v, slack = edge_b.direction, _FACE_TO_FACE + m.turn
+    if _is_beside(edge_b, ux, uy, uz, slack):
+        return
+    x, y, z = _to_own(m, v[0], v[1], v[2])
+    if _is_beside(edge_a, x, y, z, slack):
+        return
     nx, ny, nz = uy * v[2] - uz * v[1], uz * v[0] - ux * v[2], ux * v[1] - uy * v[0]
     sine = math.sqrt(nx * nx + ny * ny + nz * nz)
     if sine < _PARALLEL:
@@ -273,7 +284,7 @@ def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
         distance = distance if leaning > 0.0 else -distance
         nx, ny, nz = h[0], h[1], h[2]
     elif sine_outside > CONE_TOLERANCE:
-        if sine_outside > _FACE_TO_FACE + (_turn_of_step(m) if distance > 0.0 else 0.0):
+        if sine_outside > _FACE_TO_FACE + (m.turn if distance > 0.0 else 0.0):
             return
         if not _may_lie_flat(m, edge_a, edge_b, where):
             return

@@ -21,6 +21,7 @@ from hrpsim.collision.mesh.edge_contacts import meet_edges
 from hrpsim.collision.mesh.expanding_polytope import find_penetration, witness_of_penetration
 from hrpsim.collision.mesh.hidden_sides import take_out_hidden
 from hrpsim.collision.mesh.separating_axis import (
+    ASIDE,
     are_apart,
     may_face,
     may_lie_over,
@@ -88,7 +89,7 @@ def _meet_edges(polyhedra, m, candidates, number_a, number_b):
 def _meet_solids(polyhedra, m, candidates):
     """Add the contacts of two solids: walk both trees where their boxes are near each other.
 
-    Of convex solids only the parts are visited that may touch (hrpsim.collision.separating_axis).
+    Of convex solids only the parts that may touch are visited (mesh.separating_axis).
     """
     near = m.near + m.rounding[0] + m.rounding[1]
     has_axis = m.separation.known != 0
@@ -116,7 +117,7 @@ def _meet_solids(polyhedra, m, candidates):
                 _meet_vertices(polyhedra, m, candidates, SIDE_A, a.triangle, b.triangle)
             if b_over:
                 _meet_vertices(polyhedra, m, candidates, SIDE_B, b.triangle, a.triangle)
-            if a_over and b_over and (not has_axis or may_face(m, a, b, m.bend)):
+            if a_over and b_over and (not has_axis or may_face(m, a, b, ASIDE + m.turn)):
                 _meet_edges(polyhedra, m, candidates, a.triangle, b.triangle)
             continue
         if split_first(a, b):

@@ -28,7 +28,7 @@ _ROUNDS = 24
 _ROUNDING = 1e-12
 # Angle between a contact's normal and the line between its features, at most: faces that lie on
 # each other, and flat edges (hrpsim.collision.mesh.edge_contacts, vertex_contacts) [rad].
-_ASIDE = 0.025
+ASIDE = 0.025
 # Solids of more triangles are dense. Of these only vertices meet faces that would be the lowest
 # after a turn by this angle, the widest slope of hrpsim.collision.mesh.contact_reduction [rad].
 _DENSE, _LEAST_LEAN = 64, 0.05
@@ -52,8 +52,8 @@ def are_apart(polyhedra, m):
 
     Otherwise m.separation holds the axis, m.apart the distance along the axis and m.margin that
     within which the solids may touch. Features have contacts within m.farthest, down to m.deepest,
-    and m.aside from the normal; m.bend is the angle of that, m.lean that of vertices. Of solids
-    that are not convex nothing is known.
+    and m.aside from the normal; m.lean is the sine for vertices. Of solids that are not convex
+    nothing is known.
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
@@ -72,14 +72,12 @@ def are_apart(polyhedra, m):
     x, y, z = transposed_times(m.R[0], n[0], n[1], n[2])
     m.axis_of_a[0], m.axis_of_a[1], m.axis_of_a[2] = x, y, z
     _extend(polyhedra, m, n[0], n[1], n[2])
-    overlap, w = max(-m.apart, 0.0), m.spin[0]
+    overlap = max(-m.apart, 0.0)
     m.farthest = m.near + m.rounding[0] + m.rounding[1]
-    m.deepest = 2.0 * overlap + _RIMS * m.rim
-    turn = m.time_step * math.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
-    m.bend = _ASIDE + turn
-    m.aside = _RIMS * m.rim + m.bend * (m.farthest + m.deepest)
+    m.deepest = overlap + _RIMS * m.rim
+    m.aside = _RIMS * m.rim + (ASIDE + m.turn) * (m.farthest + m.deepest)
     if min(a.triangle_count, b.triangle_count) > _DENSE:
-        m.lean = _LEAST_LEAN + turn
+        m.lean = _LEAST_LEAN + m.turn
     p = polyhedra.vertices[kept.vertex[1]].position
     m.highest = n[0] * p[0] + n[1] * p[1] + n[2] * p[2]
     m.margin += overlap + _RIMS * m.rim
@@ -213,7 +211,7 @@ def near_along_axis(m, node_a, node_b):
     high += abs(n[0]) * g[0] + abs(n[1]) * g[1] + abs(n[2]) * g[2]
     if low > m.highest + m.margin or high < m.highest + m.apart - m.margin:
         return False
-    return low - high <= m.farthest
+    return low - high <= m.farthest + m.deepest
 
 
 @inlined_kernel
@@ -239,7 +237,7 @@ def may_lie_over(m, side: int, node, own):
 
 @inlined_kernel
 def may_face(m, node_a, node_b, slack: float):
-    """Return whether a normal of b is opposite to one of a, but for `slack` in each component."""
+    """Return whether a normal of b is opposite to one of a, but for an angle of `slack` [rad]."""
     R = m.R[0]
     for i in range(3):
         middle, reach = 0.0, slack

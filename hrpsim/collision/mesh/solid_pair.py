@@ -80,8 +80,8 @@ SOLID_PAIR = np.dtype(
         ("farthest", "f8"),  # largest distance of features with contacts,
         ("deepest", "f8"),  # their largest depth,
         ("aside", "f8"),  # their distance across the normal, at most [m],
-        ("bend", "f8"),  # and the angle of that [rad]
         ("lean", "f8"),  # sine by which a face may lean against the surface about a vertex
+        ("turn", "f8"),  # rotation of the solids relative to each other in the step [rad]
         ("polytope", POLYTOPE),  # within the difference of two convex solids
         ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim
         ("sink", "f8"),  # how deep springs have let both bodies sink in others; 0: no springs [m]
@@ -124,7 +124,7 @@ def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
     m.solid[0], m.solid[1] = solid_a, solid_b
     m.count = m.memory_count = 0
     m.rim, m.sink = math.inf, 0.0
-    m.separation.known, m.lean = 0, LEAN
+    m.separation.known, m.lean, m.turn = 0, LEAN, 0.0
     for side in range(2):
         m.rounding[side] = 0.0
         if m.solid[side] >= 0:
@@ -146,7 +146,11 @@ def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
 
 @inner_kernel
 def move_solid_pair(spin, drift, m):
-    """Write the relative motion of a: world vectors (3,), `drift` at the world's origin [m/s]."""
+    """Write the relative motion of a: world vectors (3,), `drift` at the world's origin [m/s].
+
+    m.time_step must be set.
+    """
+    m.turn = m.time_step * math.sqrt(spin[0] ** 2 + spin[1] ** 2 + spin[2] ** 2)
     for side in range(2):
         sign = 1.0 if side == 0 else -1.0
         R, p = m.world_R[side], m.world_p[side]
