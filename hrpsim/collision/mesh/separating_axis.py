@@ -84,7 +84,7 @@ def are_apart(polyhedra, m):
     return False
 
 
-@inlined_kernel
+@inner_kernel
 def _margin_along(m, a, b, x: float, y: float, z: float):
     """Return the distance of the cores along an axis within which they may touch in the step [m].
 
@@ -214,7 +214,7 @@ def near_along_axis(m, node_a, node_b):
     return low - high <= m.farthest + m.deepest
 
 
-@inlined_kernel
+@inner_kernel
 def may_lie_over(m, side: int, node, own):
     """Return whether points of the own surface in a node may lie over the other one's in `node`.
 
@@ -235,7 +235,7 @@ def may_lie_over(m, side: int, node, own):
     return True
 
 
-@inlined_kernel
+@inner_kernel
 def may_face(m, node_a, node_b, slack: float):
     """Return whether a normal of b is opposite to one of a, but for an angle of `slack` [rad]."""
     R = m.R[0]
