@@ -47,6 +47,22 @@ def velocity_from_kernel(forest, q, velocity, v_out):
             v_out[k + 3], v_out[k + 4], v_out[k + 5] = wx, wy, wz
 
 
+@kernel
+def velocities_from_kernel(forest, q, velocities):
+    """Make velocities (count, nv) of entities with equal forests public, for q (count, nq)."""
+    for n in range(q.shape[0]):
+        own = velocities[n]
+        for i in range(forest.bodies.shape[0]):
+            body = forest.bodies[i]
+            if body.joint_type == FREE:
+                k, j = body.v_index, body.q_index
+                x, y, z, w = _unit_quaternion(q[n], j + 3)
+                wx, wy, wz = rotated(-x, -y, -z, w, own[k], own[k + 1], own[k + 2])
+                lx, ly, lz = rotated(-x, -y, -z, w, own[k + 3], own[k + 4], own[k + 5])
+                own[k], own[k + 1], own[k + 2] = lx, ly, lz
+                own[k + 3], own[k + 4], own[k + 5] = wx, wy, wz
+
+
 @inner_kernel
 def _unit_quaternion(q, at):
     x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]

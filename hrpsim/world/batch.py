@@ -20,6 +20,7 @@ from hrpsim.jit.announcement import say_compiled
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.values import is_number
 from hrpsim.world.batch_arguments import BatchArguments
+from hrpsim.world.batch_states import BatchStates
 from hrpsim.world.objects.scan_view import ScansSideBySide, ScanView
 from hrpsim.world.parts.stepping import announce_steps, whole_number
 from hrpsim.world.shard import Shard
@@ -76,6 +77,7 @@ class Batch(BatchArguments):
         self.worlds, self._start, count = worlds, starts, len(worlds)
         for number, world in enumerate(worlds):
             world.noise_world = number
+        self._states: dict[str, BatchStates] = {}
         self._noise: dict[tuple[int, str, str], SensorNoise] = {}
         self._scans: dict[tuple[str, str], ScansSideBySide] = {}
         self._one_call = Lock()
@@ -155,13 +157,36 @@ class Batch(BatchArguments):
 
         return [result for shard in self._pool.map(apply, self._ranges) for result in shard]
 
-    def q(self, name: str) -> np.ndarray:
-        """Return the configurations (count, nq) of the robots or bodies called `name`."""
-        return np.array([one.q for one in self._called("entities", name)])
+    def q(self, name: str, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the configurations (count, nq) of the robots or bodies called `name`.
 
-    def v(self, name: str) -> np.ndarray:
-        """Return the velocities (count, nv) of the robots or bodies called `name`."""
-        return np.array([one.v for one in self._called("entities", name)])
+        The array is contiguous: torch and jax take it by `__dlpack__` without a copy.
+
+        Args:
+            name: of the robots or bodies.
+            out: array (count, nq) of float64 that is filled and returned; a new one by default.
+
+        Raises:
+            StateError: `out` does not fit, or the robots have different numbers of joints.
+        """
+        return self._states_of(name).q(out)
+
+    def v(self, name: str, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the velocities (count, nv) of the robots or bodies called `name`, as `q` does.
+
+        Args:
+            name: of the robots or bodies.
+            out: array (count, nv) of float64 that is filled and returned; a new one by default.
+        """
+        return self._states_of(name).v(out)
+
+    def _states_of(self, name: str) -> BatchStates:
+        """Return where the states of the robots or bodies called `name` are."""
+        found = self._states.get(name)
+        if found is None or not found.is_of(self.worlds, name):
+            found = BatchStates(self.worlds, self._called("entities", name))
+            self._states[name] = found
+        return found
 
     def command(
         self,

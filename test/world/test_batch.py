@@ -51,6 +51,41 @@ def test_copies_step_as_the_world_itself(make, name):
         np.testing.assert_array_equal(batch.v(name), [world.entities[name].v] * 5)
 
 
+def test_states_are_those_of_every_world_after_its_arrays_were_remade():
+    """Law: rows are the bits of `q` and `v` of each world, whatever is added or removed."""
+    with hrpsim.Batch(standing_world(), 3, threads=1) as batch:
+        for k, world in enumerate(batch.worlds):
+            world.robots["hrp2"].v = 0.1 * (k + 1) * np.ones(world.robots["hrp2"].nv)
+        for change in (None, "add", "remove"):
+            world = batch.worlds[1]
+            if change == "add":
+                world.add_body(hrpsim.Sphere(0.1), 1.0, position=(3, 0, 1), name="ball")
+            elif change == "remove":
+                world.remove(world.bodies["ball"])
+            batch.step(3)
+            for read, name in ((batch.q, "q"), (batch.v, "v")):
+                expected = [getattr(world.robots["hrp2"], name) for world in batch.worlds]
+                np.testing.assert_array_equal(read("hrp2"), expected)
+                filled = np.zeros(np.shape(expected))
+                assert read("hrp2", out=filled) is filled
+                np.testing.assert_array_equal(filled, expected)
+
+
+def test_states_go_to_other_frameworks_without_a_copy():
+    with hrpsim.Batch(box_world(), 2, threads=1) as batch:
+        q = batch.q("crate")
+        assert np.shares_memory(np.from_dlpack(q), q)
+
+
+@pytest.mark.parametrize(
+    "out", [np.zeros((2, 6)), np.zeros((2, 7), np.float32), np.zeros((2, 14))[:, ::2], "array"]
+)
+def test_an_array_that_does_not_fit_is_refused(out):
+    with hrpsim.Batch(box_world(), 2, threads=1) as batch:
+        with pytest.raises(hrpsim.StateError, match=r"shape \(2, 7\)"):
+            batch.q("crate", out=out)
+
+
 def test_worlds_that_differ_step_as_each_would_alone():
     """The same bits with masses, gains, friction, speeds and pushes of their own, in contact."""
     world, count = standing_world(), 4
