@@ -24,7 +24,7 @@ from benchmarks.timing import Effort, Subject
 from hrpsim import HrpsimError, ModelWarning, World, load_world
 
 VARIABLE = "HRPSIM_ROBOTS"
-STEPS = 25  # of a turn
+STEPS = 200  # of a turn, the first of which lists pairs again
 HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # how much the robot in the air is higher [m], times [s]
 
 
