@@ -101,7 +101,12 @@ def list_candidates(margin, skin, collision):
         shape.listed = 0
     forget_listing(collision.body_bounds)
     found = candidate_pairs(
-        collision.lower, collision.upper, collision.group, collision.order, collision.pairs
+        collision.lower,
+        collision.upper,
+        collision.group,
+        collision.order,
+        collision.moving_in_order,
+        collision.pairs,
     )
     if found > collision.pairs.shape[0]:
         return found
@@ -180,13 +185,14 @@ def _sort_pairs(count, pairs):
 
 
 @kernel
-def candidate_pairs(lower, upper, group, order, pairs_out):
+def candidate_pairs(lower, upper, group, order, moving, pairs_out):
     """Write the pairs of shapes whose boxes overlap and whose groups differ; return how many.
 
     lower, upper (shape_count, 3): corners of the boxes [m], with any margin already added; they
     may be infinite. group (shape_count,), int64: shapes of one group never collide (a robot without
-    self-collision; everything static, by convention group -1). order (shape_count,), int64: any
+    self-collision; everything fixed, whose group is -1). order (shape_count,), int64: any
     permutation of the shapes; it is sorted in place, and the next call is faster if it is kept.
+    moving (shape_count,), int64: work.
 
     pairs_out (capacity, 2), int64: pairs a < b in ascending order. If more pairs are found than
     fit, their number is returned nevertheless and the rows are incomplete: enlarge
@@ -198,11 +204,23 @@ def candidate_pairs(lower, upper, group, order, pairs_out):
     third = (axis + 2) % 3
     capacity = pairs_out.shape[0]
     count = 0
+    moving_count = 0
+    for k in range(order.shape[0]):
+        if group[order[k]] >= 0:
+            moving[moving_count] = k
+            moving_count += 1
+    next_moving = 0
     for k in range(order.shape[0]):
         i = order[k]
         reach = upper[i, axis]
-        for later in range(k + 1, order.shape[0]):
-            j = order[later]
+        if next_moving < moving_count and moving[next_moving] == k:
+            next_moving += 1
+        # what is fixed meets only what moves
+        is_fixed = group[i] < 0
+        at = next_moving if is_fixed else k + 1
+        end = moving_count if is_fixed else order.shape[0]
+        for later in range(at, end):
+            j = order[moving[later]] if is_fixed else order[later]
             if lower[j, axis] > reach:
                 break
             if (

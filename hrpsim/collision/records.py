@@ -170,6 +170,7 @@ class Collision(NamedTuple):
     moving: np.ndarray = constant("numbers of the shapes that have a body", "i8", Axis.MOVING)
     body_bounds: np.ndarray = constant("the bodies that have shapes", BODY_BOUNDS, Axis.BODY_BOUNDS)
     order: np.ndarray = _cache("kept by the broad phase", "i8", Axis.SHAPE)
+    moving_in_order: np.ndarray = array("places of moving shapes in it", "i8", Axis.SHAPE)
     pairs: np.ndarray = _cache("candidates", "i8", Axis.PAIR, 2)
     separations: np.ndarray = _cache("of each, where it is convex solids", SEPARATION, Axis.PAIR)
     manifold: np.ndarray = array("a pair of shapes and its points", MANIFOLD, 1)

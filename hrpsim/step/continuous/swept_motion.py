@@ -42,13 +42,25 @@ def find_sweeps(s, start, end):
     update_poses(forest, end, kinematics)
     for k in range(shapes.shape[0]):
         motion, shape = motions[k], shapes[k]
+        if shape.body < 0:
+            _stay(motion)
+            continue
         place_shape(forest, kinematics, shape, nowhere, motion.R_end, motion.p_end)
         motion.angle = find_turn(motion.R_start, motion.R_end, motion.axis)
         square = 0.0
         for r in range(3):
             square += (motion.p_end[r] - motion.p_start[r]) ** 2
-        if shape.body >= 0:
-            shape.travel = max(shape.travel, math.sqrt(square) + motion.angle * shape.radius)
+        shape.travel = max(shape.travel, math.sqrt(square) + motion.angle * shape.radius)
+
+
+@inlined_kernel
+def _stay(motion):
+    """Make a motion end where it begins."""
+    motion.angle = 0.0
+    for r in range(3):
+        motion.axis[r], motion.p_end[r] = (1.0 if r == 2 else 0.0), motion.p_start[r]
+        for c in range(3):
+            motion.R_end[r, c] = motion.R_start[r, c]
 
 
 @inlined_kernel
