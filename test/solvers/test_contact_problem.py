@@ -153,6 +153,7 @@ def test_what_cannot_be_a_problem_is_named(change, message):
 
 
 def test_files_of_fclib_hold_the_problem(tmp_path):
+    pytest.importorskip("h5py")
     world = pushed_box()
     problem = dump_contact_problem(world, tmp_path / "box.hdf5")
     read = load_contact_problem(tmp_path / "box.hdf5")
@@ -185,13 +186,13 @@ def test_other_matrices_of_fclib_are_read(tmp_path, made):
 
 
 def test_files_of_another_form_are_refused_by_name(tmp_path):
+    h5py = pytest.importorskip("h5py")
     path = tmp_path / "no.hdf5"
     with pytest.raises(ContactProblemError, match="not readable"):
         load_contact_problem(path)
     path.write_text("text")
     with pytest.raises(ContactProblemError, match="not readable"):
         load_contact_problem(path)
-    h5py = pytest.importorskip("h5py")
     with h5py.File(path, "w") as file:
         file["other"] = [1]
     with pytest.raises(ContactProblemError, match="no group fclib_local"):
