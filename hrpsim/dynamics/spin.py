@@ -131,37 +131,6 @@ def turn_freely_for(I, q, wx, wy, wz, duration, turning):
 
 
 @inner_kernel
-def free_rate_after(I, wx, wy, wz, duration, turning):
-    """Return the angular velocity of a body without moments after a small turn (body axes).
-
-    It is that of `turn_freely_for`, for turns below _FINE_TURN; no orientation is found.
-    turning: TURNING, work; its row ORIENTATION is not used.
-    """
-    wx, wy, wz = duration * wx, duration * wy, duration * wz
-    first = turning[0]
-    first[0], first[1], first[2] = wx, wy, wz
-    first[3], first[4], first[5] = matrix_times(I, wx, wy, wz)
-    least = _LAST_DIGIT * (abs(wx) + abs(wy) + abs(wz))
-    for n in range(_MOST_TERMS):
-        lx = ly = lz = 0.0
-        for k in range(n + 1):
-            a, b = turning[k], turning[n - k]
-            lx += a[4] * b[2] - a[5] * b[1]
-            ly += a[5] * b[0] - a[3] * b[2]
-            lz += a[3] * b[1] - a[4] * b[0]
-        share = 1.0 / (n + 1)
-        lx, ly, lz = share * lx, share * ly, share * lz
-        ux, uy, uz = solve_rows_of_three(I[0], I[1], I[2], lx, ly, lz)
-        wx, wy, wz = wx + ux, wy + uy, wz + uz
-        if abs(ux) + abs(uy) + abs(uz) <= least:
-            break
-        after = turning[n + 1]
-        after[0], after[1], after[2] = ux, uy, uz
-        after[3], after[4], after[5] = lx, ly, lz
-    return wx / duration, wy / duration, wz / duration
-
-
-@inner_kernel
 def _turn_far(I, q, wx, wy, wz, duration):
     """Do what `turn_freely_for` does for a turn of any size."""
     h = duration / _MOST_PARTS

@@ -16,13 +16,7 @@ The rest of the step moves bodies with constant velocities. Therefore the first 
 where the constant velocity w_m leads to R_m, and the second half starts from there.
 """
 
-from hrpsim.dynamics.spin import (
-    ORIENTATION,
-    free_acceleration,
-    free_rate_after,
-    spin_acceleration,
-    turn_freely_for,
-)
+from hrpsim.dynamics.spin import ORIENTATION, free_acceleration, spin_acceleration, turn_freely_for
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
@@ -135,7 +129,9 @@ def turn_half(body, half: float, part: int, q, velocity, turning):
     if exact:
         x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half, turning)
     elif square < _SMALL * _SMALL:
-        x, y, z = free_rate_after(inertia, x, y, z, half, turning)
+        unit = turning[ORIENTATION]
+        unit[0], unit[1], unit[2], unit[3] = 0.0, 0.0, 0.0, 1.0
+        x, y, z = turn_freely_for(inertia, unit, x, y, z, half, turning)
     else:
         ax, ay, az = spin_acceleration(inertia, x, y, z, 0.0, 0.0, 0.0, half)
         x, y, z = x + half * ax, y + half * ay, z + half * az
