@@ -36,6 +36,19 @@ def velocity_from_kernel(forest, q, velocity, v_out):
     """Write the public v for the kernels' `velocity` (both (nv,))."""
     for k in range(velocity.shape[0]):
         v_out[k] = velocity[k]
+    _make_public(forest, q, v_out)
+
+
+@kernel
+def velocities_from_kernel(forest, q, velocities):
+    """Make velocities (count, nv) of entities with equal forests public, for q (count, nq)."""
+    for n in range(q.shape[0]):
+        _make_public(forest, q[n], velocities[n])
+
+
+@inner_kernel
+def _make_public(forest, q, velocity):
+    """Change one kernels' velocity (nv,) to the public layout, in its place."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         if body.joint_type == FREE:
@@ -43,24 +56,8 @@ def velocity_from_kernel(forest, q, velocity, v_out):
             x, y, z, w = _unit_quaternion(q, j + 3)
             wx, wy, wz = rotated(-x, -y, -z, w, velocity[k], velocity[k + 1], velocity[k + 2])
             lx, ly, lz = rotated(-x, -y, -z, w, velocity[k + 3], velocity[k + 4], velocity[k + 5])
-            v_out[k], v_out[k + 1], v_out[k + 2] = lx, ly, lz
-            v_out[k + 3], v_out[k + 4], v_out[k + 5] = wx, wy, wz
-
-
-@kernel
-def velocities_from_kernel(forest, q, velocities):
-    """Make velocities (count, nv) of entities with equal forests public, for q (count, nq)."""
-    for n in range(q.shape[0]):
-        own = velocities[n]
-        for i in range(forest.bodies.shape[0]):
-            body = forest.bodies[i]
-            if body.joint_type == FREE:
-                k, j = body.v_index, body.q_index
-                x, y, z, w = _unit_quaternion(q[n], j + 3)
-                wx, wy, wz = rotated(-x, -y, -z, w, own[k], own[k + 1], own[k + 2])
-                lx, ly, lz = rotated(-x, -y, -z, w, own[k + 3], own[k + 4], own[k + 5])
-                own[k], own[k + 1], own[k + 2] = lx, ly, lz
-                own[k + 3], own[k + 4], own[k + 5] = wx, wy, wz
+            velocity[k], velocity[k + 1], velocity[k + 2] = lx, ly, lz
+            velocity[k + 3], velocity[k + 4], velocity[k + 5] = wx, wy, wz
 
 
 @inner_kernel

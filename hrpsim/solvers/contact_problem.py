@@ -84,10 +84,10 @@ def solve_contacts(
             diagonal blocks should be positive.
         b: velocity (3 m,) that the contacts have without forces [m/s].
         mu: friction coefficients (m,), or one for all.
-        accuracy: residual at which a solution is accepted. 1e-8 takes about twice the time of 1e-4.
-        solver: "momentum" sweeps with Nesterov's momentum, which most problems take fewest of.
-            "plain" sweeps without momentum, which reach solutions that momentum misses. "auto"
-            tries both in this order, and returns the better result.
+        accuracy: residual at which a solution is accepted; a smaller one takes more sweeps.
+        solver: "momentum" sweeps with Nesterov's momentum and needs the fewest sweeps for most
+            problems. "plain" sweeps without momentum and solves some of the other problems. "auto"
+            tries "momentum", then "plain", and returns the better result.
         start: impulses (3 m,) to begin with, such as those of a similar problem. Default: 0.
 
     Returns:

@@ -64,8 +64,8 @@ class BatchStates:
         if None not in scenes and len(self._scenes) and all(map(is_, scenes, self._scenes)):
             return
         self._scenes = [world.scene for world in self._worlds]
-        self._q = [one.q_view() for one in self.entities]
-        self._velocities = [one.velocity_view() for one in self.entities]
+        self._q = [one._q() for one in self.entities]
+        self._velocities = [one._velocity() for one in self.entities]
 
     def _room(self, out: np.ndarray | None, width: int) -> np.ndarray:
         """Return an array (count, width), `out` if it is one."""

@@ -10,11 +10,13 @@ contact problems that Siconos and others read: an HDF5 file with the group fclib
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hrpsim.constraints.friction_laws import CONE
 from hrpsim.constraints.rows import row_velocity
+from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.errors import WorldError
 from hrpsim.extras import missing_package
 from hrpsim.jit.compiled import kernel
@@ -25,6 +27,8 @@ from hrpsim.world.prepared_step import prepared
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from scipy.sparse import spmatrix
 
     from hrpsim.world.world import World
 
@@ -56,7 +60,8 @@ def contact_problem(world: World) -> ContactProblem:
 
     Raises:
         WorldError: the step has no contacts, has rows besides contacts (joint limits, connections,
-            locks), has compliant contacts, or uses another integrator than `semi_implicit`.
+            locks), has compliant or penalty contacts, has a friction model other than `cone`, or
+            uses an integrator other than `semi_implicit`.
     """
     if world.integrator != "semi_implicit":
         raise WorldError(
@@ -78,6 +83,12 @@ def contact_problem(world: World) -> ContactProblem:
         raise WorldError(
             "contacts of the next step are compliant; those of a contact problem are rigid"
         )
+    if (rows["friction_model"][::3] != CONE).any():
+        raise WorldError(
+            "the friction model of the next step is no cone; solve_contacts obeys Coulomb's cone"
+        )
+    if (rows["choice"] == PENALTY).any():
+        raise WorldError("penalty contacts are springs; a contact problem has rigid contacts")
     W, b = np.zeros((count, count)), np.zeros(count)
     write_contact_matrix(Reference(scene), np.zeros_like(scene.constrained.velocity), W, b)
     return ContactProblem(0.5 * (W + W.T), b, rows["friction"][::3].copy())
@@ -125,7 +136,9 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
                 raise ContactProblemError(f"{path}: spacedim is not 3; only such problems are read")
             W = _read_matrix(group["W"], str(path))
             b, mu = (np.array(group[f"vectors/{name}"], np.float64) for name in ("q", "mu"))
-    except (OSError, KeyError) as cause:
+    except ContactProblemError:
+        raise
+    except (OSError, LookupError, TypeError, ValueError, AttributeError) as cause:
         raise ContactProblemError(f"{path}: not readable as a file of fclib: {cause}") from cause
     if W.shape != (len(b), len(b)) or len(b) != 3 * len(mu):
         raise ContactProblemError(
@@ -134,20 +147,20 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
     return ContactProblem(W, b, mu)
 
 
-def _read_matrix(group, path: str):
+def _read_matrix(group: Any, path: str) -> spmatrix:
     """Return a matrix of fclib: triplets, or compressed by columns or rows."""
     from scipy import sparse
 
     m, n, kind = (int(np.ravel(group[name][()])[0]) for name in ("m", "n", "nz"))
-    p, i, x = group["p"][()], group["i"][()], group["x"][()]
-    try:
-        if kind == _COLUMNS:
-            return sparse.csc_matrix((x, i, p), shape=(m, n)).tocsr()
-        if kind == _ROWS:
-            return sparse.csr_matrix((x, i, p), shape=(m, n))
-        return sparse.coo_matrix((x[:kind], (i[:kind], p[:kind])), shape=(m, n)).tocsr()
-    except ValueError as cause:
-        raise ContactProblemError(f"{path}: the matrix W is damaged: {cause}") from cause
+    p, i, x = (np.ravel(group[name][()]) for name in ("p", "i", "x"))
+    if kind in (_COLUMNS, _ROWS):
+        made = sparse.csc_matrix if kind == _COLUMNS else sparse.csr_matrix
+        matrix = made((x, i, p), shape=(m, n))
+        matrix.check_format(full_check=True)  # or conversions read beyond the arrays
+        return matrix.tocsr()
+    if kind < 0 or not len(p) == len(i) == len(x) == kind:
+        raise ValueError(f"W has nz = {kind} with {len(x)} entries")
+    return sparse.coo_matrix((x, (i, p)), shape=(m, n)).tocsr()
 
 
 def _h5py() -> ModuleType:

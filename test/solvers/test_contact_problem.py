@@ -130,6 +130,15 @@ def test_what_is_no_contact_problem_is_refused_by_name():
         contact_problem(held)
     with pytest.raises(WorldError, match="semi_implicit"):
         contact_problem(World(integrator="rk4"))
+    pyramid = World(friction_model="pyramid")
+    pyramid.add_ground()
+    pyramid.add_body(Box((0.2, 0.3, 0.1)), MASS, (0, 0, 0.05))
+    with pytest.raises(WorldError, match="no cone"):
+        contact_problem(pyramid)
+    springs = pushed_box()
+    springs.add_solver_rule("penalty", kind="contact")
+    with pytest.raises(WorldError, match=r"penalty|compliant"):
+        contact_problem(springs)
 
 
 @pytest.mark.parametrize(
@@ -197,6 +206,33 @@ def test_files_of_another_form_are_refused_by_name(tmp_path):
         file["other"] = [1]
     with pytest.raises(ContactProblemError, match="no group fclib_local"):
         load_contact_problem(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("W/i", np.full(36, wrong, np.int32)) for wrong in (-1, 6, 2**31 - 1)),
+        ("W/p", np.array([0, 6, 12, 5, 24, 30, 36], np.int32)),
+        ("W/p", np.array([0, 36], np.int32)),
+        *(("W/nz", np.array([wrong], np.int32)) for wrong in (-3, 35, 37)),
+        *(("W/m", np.array([wrong], np.int32)) for wrong in (-1, 5, 2**31 - 1)),
+        ("W/x", np.array([b"text"])),
+        ("W/x", np.full(36, np.nan)),
+        ("vectors/q", np.zeros(5)),
+        ("vectors/mu", np.array([b"text", b"text"])),
+        ("spacedim", np.zeros(0, np.int32)),
+    ],
+)
+def test_damaged_files_are_refused_by_name(tmp_path, name, value):
+    """Law: whatever a file holds, no conversion reads beyond the arrays, and no result is wrong."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "p.hdf5"
+    dump_contact_problem(random_problem(5, contacts=2), path)
+    with h5py.File(path, "a") as file:
+        del file[f"fclib_local/{name}"]
+        file[f"fclib_local/{name}"] = value
+    with pytest.raises(ContactProblemError):
+        solve_contacts(*load_contact_problem(path))
 
 
 @pytest.mark.parametrize("path", sorted(PUBLIC.glob("*.npz")), ids=lambda path: path.stem)

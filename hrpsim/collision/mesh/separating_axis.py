@@ -3,16 +3,17 @@
 
 """An axis along which two convex solids are apart, or nearly so, kept from step to step.
 
-For any unit vector n from b to a, the distance of the solids is at least the least of n x over a,
-less the greatest of n y over b. Both come from the vertices of the last step by climbing from
-vertex to vertex. An axis along which the solids are further apart than contacts reach ends the
-search for them. Where the kept axis does not, the distance iteration of Gilbert, Johnson and
-Keerthi (1988) looks for one that does.
+For any unit vector n from b to a, the solids are at least min(n x) over a less max(n y) over b
+apart. Both ends are found by climbing from vertex to vertex, from the vertices of the last step on.
+If that distance is larger than contacts reach in the step, there are no contacts. If the kept axis
+does not show that, the distance iteration of Gilbert, Johnson and Keerthi (1988) looks for an axis.
 
-Points that meet in the step are, along the axis, in the slab between the lowest point of a and the
-highest of b, or as near to it as the motion of the step along the axis reaches. The solids overlap
-no deeper than along the axis, whichever that is. Also, one of two features with a contact lies over
-the other one along a normal of that one. The rest has no contacts.
+Otherwise three facts limit the features that may have contacts. They hold for every axis.
+
+- Points that meet in the step are in the slab between the lowest point of a and the highest point
+  of b, widened by the motion along the axis.
+- The solids overlap no deeper than along the axis.
+- One of the two features lies over the other along a normal of the other.
 """
 
 import math
@@ -50,10 +51,10 @@ def copy_separation(kept, separation_out):
 def are_apart(polyhedra, m):
     """Return whether two convex solids certainly have no contacts; False for others.
 
-    Otherwise m.separation holds the axis, m.apart the distance along the axis and m.margin that
-    within which the solids may touch. Features have contacts within m.farthest, down to m.deepest,
-    and m.aside from the normal; m.lean is the sine for vertices. Of solids that are not convex
-    nothing is known.
+    If it returns False for convex solids, the limits of contacts are written: the axis to
+    m.separation, the distance along the axis to m.apart, and to m.margin the distance within which
+    the solids may touch. Features with contacts are at most m.farthest apart, m.deepest deep, and
+    m.aside across the normal. m.lean is the sine for vertices over faces.
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
@@ -174,7 +175,7 @@ def _search(polyhedra, m, a, b):
             kept.axis[0], kept.axis[1], kept.axis[2] = nx, ny, nz
             if apart > m.margin:
                 return True
-        # the newest point goes last, the one that it took the place of goes back
+        # `_extend` put the new point first: move the new point last, and restore the first point
         wx, wy, wz = W[0, 0], W[0, 1], W[0, 2]
         for r in range(3):
             W[0, r] = W[3, r]
@@ -216,10 +217,10 @@ def near_along_axis(m, node_a, node_b):
 
 @inner_kernel
 def may_lie_over(m, side: int, node, own):
-    """Return whether points of the own surface in a node may lie over the other one's in `node`.
+    """Return whether points of the surface in `own` may lie over the other surface in `node`.
 
-    They lie along a normal of contacts, no further than contacts reach and no deeper than the
-    solids overlap.
+    A point lies over a surface along a normal of the surface, at most m.farthest outside and
+    m.deepest inside.
     """
     R, t, c, h = m.R[side], m.t[side], own.skin_center, own.skin_half
     for i in range(3):

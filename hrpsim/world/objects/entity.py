@@ -180,14 +180,6 @@ class Entity:
         """
         return self.world.contacts_of(self, link)
 
-    def q_view(self) -> np.ndarray:
-        """Return the part (nq,) of its world's arrays that holds q, until these are remade."""
-        return self._q()
-
-    def velocity_view(self) -> np.ndarray:
-        """Return the part (nv,) of its world's arrays that holds the kernels' velocity."""
-        return self._velocity()
-
     def _q(self) -> np.ndarray:
         return self.world.scene.q[self.first_q : self.first_q + self.nq]
 
