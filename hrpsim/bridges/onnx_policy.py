@@ -3,7 +3,7 @@
 
 """A learned policy in an ONNX file as a controller, its observation and action given by YAML.
 
-docs/howto/bridges.md shows such a file. Torques are kp (default + scale * action - q) - kd q', for
+docs/howto/policies.md shows such a file. Torques are kp (default + scale * action - q) - kd q', for
 the joints of the policy; others hold the posture that they begin in by their own servos, or are
 limp. onnxruntime runs the network in one thread, so that runs are reproducible. A recurrent network
 has further inputs, its memory: zero at first, then its further outputs, in order.
