@@ -25,7 +25,7 @@ from ros import kills
 from ros.kills import Demonstration
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAD = """# Faults brought about on purpose
+HEAD = """# Fault injection
 
 Made by `python -m ros.fault_report` in test/, with {cpus} processors under a load of {load:.1f}.
 
