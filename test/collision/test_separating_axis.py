@@ -11,7 +11,10 @@ import pytest
 from collision.posed import Posed, random_rotation
 from collision.solids import ball_mesh, box_mesh, meet_solids
 from collision.test_deep_overlap import random_hull
+from scipy.spatial import ConvexHull
 
+from hrpsim import Mesh
+from hrpsim.collision.mesh.collision_proxies import solids_of
 from hrpsim.collision.mesh.solid_pair import SEPARATION, WHOLE_SOLIDS
 
 MARGIN = 2e-3
@@ -101,6 +104,51 @@ def test_a_kept_axis_changes_nothing(make):
             assert fresh.keys() == kept.keys()
             assert all((fresh[name] == kept[name]).all() for name in fresh)
     assert touched > 20
+
+
+def prism(sides: int, radius: float, height: float) -> Mesh:
+    """A prism over a regular polygon, about the z axis."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    ring = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    corners = np.concatenate([np.c_[ring, np.full(sides, z)] for z in (-height / 2, height / 2)])
+    hull = ConvexHull(corners)
+    flip = np.einsum("ij,ij->i", hull.equations[:, :3], triangle_normals(corners, hull.simplices))
+    return Mesh(corners, np.where(flip[:, None] > 0.0, hull.simplices, hull.simplices[:, ::-1]))
+
+
+def triangle_normals(corners, triangles):
+    a, b, c = corners[triangles].transpose(1, 0, 2)
+    return np.cross(b - a, c - a)
+
+
+def test_more_features_than_the_lists_hold_have_the_same_contacts():
+    """Two prisms of 400 sides lie on each other: the 400 corners of one rest on the other."""
+    below = Posed(prism(400, 0.2, 0.1))
+    above = Posed(prism(400, 0.1, 0.1), p=(0.01, 0.0, 0.1))
+    truth = named(meet_solids(above, below, MARGIN, as_convex=False))
+    found = named(meet_solids(above, below, MARGIN))
+    assert len(truth) >= 6
+    assert found.keys() == truth.keys()
+    assert all((found[name] == truth[name]).all() for name in found)
+
+
+def test_a_hull_whose_sliver_is_dented_by_rounding_is_convex():
+    """A box whose side has a corner 0.2 nm beneath it, 1e-7 m beside an edge: slopes of 2e-3."""
+    box = box_mesh((0.1, 0.1, 0.1))
+    v, t = np.array(box.vertices), np.array(box.triangles)
+    a, b = v[t[0, :2]]
+    normal = triangle_normals(v, t[:1])[0]
+    normal /= np.linalg.norm(normal)
+    across = np.cross(normal, (b - a) / np.linalg.norm(b - a))
+    v = np.concatenate([v, [(a + b) / 2 + 1e-7 * across - 2e-10 * normal]])
+    i, j, k = t[0]
+    new = len(v) - 1
+    dented = Mesh(v, np.concatenate([t[1:], [(i, j, new), (j, k, new), (k, i, new)]]))
+    assert dented.is_convex
+    pool, (solid,) = solids_of([dented])
+    assert pool.solids[solid]["is_convex"]
+    resting = Posed(dented, p=(0.0, 0.0, 0.1))
+    assert meet_solids(resting, Posed(box_mesh((1.0, 1.0, 0.1))), MARGIN).count == 4
 
 
 def test_a_gap_that_closes_within_the_step_has_contacts_and_another_one_none():

@@ -27,8 +27,8 @@ from hrpsim.spatial.vector import transposed_times
 _PARALLEL = 1e-6
 NO_FACE = np.int64(-1)
 # Faces that lie on each other, or on an edge, to this angle: the contact takes the face's normal.
-_FACE_TO_FACE = 0.02
-_FACING = 1.0 - 0.5 * _FACE_TO_FACE * _FACE_TO_FACE
+FACE_TO_FACE = 0.02
+_FACING = 1.0 - 0.5 * FACE_TO_FACE * FACE_TO_FACE
 
 
 @inner_kernel
@@ -240,7 +240,7 @@ def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
     solids turn to such a pose in the step, and the edges meet within it.
     """
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
-    v, slack = edge_b.direction, _FACE_TO_FACE + m.turn
+    v, slack = edge_b.direction, FACE_TO_FACE + m.turn
     if _is_beside(edge_b, ux, uy, uz, slack):
         return
     x, y, z = _to_own(m, v[0], v[1], v[2])
@@ -284,11 +284,11 @@ def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
         distance = distance if leaning > 0.0 else -distance
         nx, ny, nz = h[0], h[1], h[2]
     elif sine_outside > CONE_TOLERANCE:
-        if sine_outside > _FACE_TO_FACE + (m.turn if distance > 0.0 else 0.0):
+        if sine_outside > FACE_TO_FACE + (m.turn if distance > 0.0 else 0.0):
             return
         if not _may_lie_flat(m, edge_a, edge_b, where):
             return
-        comes_down = sine_outside > _FACE_TO_FACE
+        comes_down = sine_outside > FACE_TO_FACE
         if where < 2:
             on_b = where
             h = edge_b.normals[where]

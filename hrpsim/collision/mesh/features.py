@@ -56,7 +56,10 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     along = np.roll(corners, -1, axis=1) - corners
     along /= np.linalg.norm(along, axis=2, keepdims=True)
     faces_out["outward"] = np.cross(along, normals[:, None, :])
-    bend = np.where(angle > FLAT_ANGLE, CONVEX, np.where(angle < -FLAT_ANGLE, CONCAVE, FLAT))
+    closed_convex = bool((faces[:, 1] >= 0).all()) and is_convex(p, t)
+    # slivers of a convex hull rise above their neighbours by rounding
+    dent = FLAT if closed_convex else CONCAVE
+    bend = np.where(angle > FLAT_ANGLE, CONVEX, np.where(angle < -FLAT_ANGLE, dent, FLAT))
     faces_out["bend"] = bend[edge_of]
     across = np.where(faces[edge_of, 0] == np.arange(len(t))[:, None], 1, 0)
     faces_out["beyond"] = np.take_along_axis(
@@ -73,9 +76,7 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     solid = _solid(p[t.ravel()], RIM * 0.5 * _smallest_extent(size))
     solid["triangle_count"] = len(t)
     solid["is_closed"] = bool((faces[:, 1] >= 0).all())
-    solid["is_convex"] = bool(
-        solid["is_closed"] and not (bend == CONCAVE).any() and is_convex(p, t)
-    )
+    solid["is_convex"] = closed_convex
     nodes = bounding_tree(lower, upper)
     made = Polyhedra(points, spokes, edges, faces_out, nodes, solid)
     thickness = np.zeros(len(t))

@@ -19,6 +19,8 @@ from hrpsim.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.collision.mesh.cylinder_contacts import meet_cylinder
 from hrpsim.collision.mesh.edge_contacts import meet_edges
 from hrpsim.collision.mesh.expanding_polytope import find_penetration, witness_of_penetration
+from hrpsim.collision.mesh.facing_contacts import meet_facing_features
+from hrpsim.collision.mesh.facing_features import list_facing_features
 from hrpsim.collision.mesh.hidden_sides import take_out_hidden
 from hrpsim.collision.mesh.separating_axis import (
     ASIDE,
@@ -93,6 +95,9 @@ def _meet_solids(polyhedra, m, candidates):
     """
     near = m.near + m.rounding[0] + m.rounding[1]
     has_axis = m.separation.known != 0
+    if has_axis and list_facing_features(polyhedra, m):
+        meet_facing_features(polyhedra, m, candidates)
+        return
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
     stack[0, 1] = polyhedra.solids[m.solid[1]].root
@@ -184,7 +189,8 @@ def find_candidates(polyhedra, m, candidates):
         else:
             _meet_solids(polyhedra, m, candidates)
         take_out_hidden(polyhedra, m, candidates)
-        mend_deep_overlap(polyhedra, m, candidates)
+        for _ in range(11):
+            mend_deep_overlap(polyhedra, m, candidates)
         remember_normal(m, candidates)
 
 

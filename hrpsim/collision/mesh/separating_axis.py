@@ -18,6 +18,7 @@ Otherwise three facts limit the features that may have contacts. They hold for e
 
 import math
 
+from hrpsim.collision.mesh.expanding_polytope import find_penetration
 from hrpsim.collision.mesh.tree_queries import climb
 from hrpsim.collision.primitives.simplex import nearest_weights
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -33,6 +34,9 @@ ASIDE = 0.025
 # Solids of more triangles are dense. Of these only vertices meet faces that would be the lowest
 # after a turn by this angle, the widest slope of hrpsim.collision.mesh.contact_reduction [rad].
 _DENSE, _LEAST_LEAN = 64, 0.05
+# Chord of the angle between the axis and the normal of a contact of dense solids, at most: the cone
+# of a patch (hrpsim.collision.mesh.contact_reduction), 18 degrees.
+_CAP = 0.3129
 # Margin along the axis in rims, by which features may miss each other and still meet.
 _RIMS = 10.0
 
@@ -54,7 +58,8 @@ def are_apart(polyhedra, m):
     If it returns False for convex solids, the limits of contacts are written: the axis to
     m.separation, the distance along the axis to m.apart, and to m.margin the distance within which
     the solids may touch. Features with contacts are at most m.farthest apart, m.deepest deep, and
-    m.aside across the normal. m.lean is the sine for vertices over faces.
+    m.aside across the normal. m.lean is the sine for vertices over faces. Normals of contacts are
+    within a chord of m.cap of the axis.
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
@@ -69,7 +74,13 @@ def are_apart(polyhedra, m):
         return True
     if not kept.touches and _search(polyhedra, m, a, b):
         return True
+    dense = min(a.triangle_count, b.triangle_count) > _DENSE
     n = kept.axis
+    if dense and not kept.touches and m.apart < -_RIMS * m.rim and find_penetration(polyhedra, m):
+        for r in range(3):
+            n[r] = -m.polytope.out[r]
+        m.apart = _extend(polyhedra, m, n[0], n[1], n[2])
+        m.margin = _margin_along(m, a, b, n[0], n[1], n[2])
     x, y, z = transposed_times(m.R[0], n[0], n[1], n[2])
     m.axis_of_a[0], m.axis_of_a[1], m.axis_of_a[2] = x, y, z
     _extend(polyhedra, m, n[0], n[1], n[2])
@@ -77,8 +88,10 @@ def are_apart(polyhedra, m):
     m.farthest = m.near + m.rounding[0] + m.rounding[1]
     m.deepest = overlap + _RIMS * m.rim
     m.aside = _RIMS * m.rim + (ASIDE + m.turn) * (m.farthest + m.deepest)
-    if min(a.triangle_count, b.triangle_count) > _DENSE:
+    m.cap = 2.0
+    if dense:
         m.lean = _LEAST_LEAN + m.turn
+        m.cap = _CAP + m.lean
     p = polyhedra.vertices[kept.vertex[1]].position
     m.highest = n[0] * p[0] + n[1] * p[1] + n[2] * p[2]
     m.margin += overlap + _RIMS * m.rim
@@ -200,11 +213,24 @@ def _search(polyhedra, m, a, b):
     return False
 
 
+@inlined_kernel
+def turns_away(node, x: float, y: float, z: float, cap: float):
+    """Return whether no normal in a node is within a chord of `cap` of a direction."""
+    least, most = node.least_normal, node.most_normal
+    return (
+        x < least[0] - cap or x > most[0] + cap
+        or y < least[1] - cap or y > most[1] + cap
+        or z < least[2] - cap or z > most[2] + cap
+    )  # fmt: skip
+
+
 @inner_kernel
 def near_along_axis(m, node_a, node_b):
-    """Return whether the surfaces in two nodes are near enough to touch along the axis."""
+    """Return whether the surfaces in two nodes are near, and turned to each other, along the axis."""
     n, t, of_a = m.separation.axis, m.t[0], m.axis_of_a
     x, y, z = of_a[0], of_a[1], of_a[2]
+    if turns_away(node_a, -x, -y, -z, m.cap) or turns_away(node_b, n[0], n[1], n[2], m.cap):
+        return False
     c, h, d, g = node_a.skin_center, node_a.skin_half, node_b.skin_center, node_b.skin_half
     low = x * c[0] + y * c[1] + z * c[2] - abs(x) * h[0] - abs(y) * h[1] - abs(z) * h[2]
     low += n[0] * t[0] + n[1] * t[1] + n[2] * t[2]

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from hrpsim.collision.mesh.expanding_polytope import POLYTOPE
+from hrpsim.collision.mesh.facing_features import FACING
 from hrpsim.collision.mesh.polyhedra import EDGE
 from hrpsim.collision.mesh.tree_queries import STACK_DEPTH, first_hit
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
@@ -81,6 +82,7 @@ SOLID_PAIR = np.dtype(
         ("deepest", "f8"),  # their largest depth,
         ("aside", "f8"),  # their distance across the normal, at most [m],
         ("lean", "f8"),  # sine by which a face may lean against the surface about a vertex
+        ("cap", "f8"),  # chord within which normals of dense solids are near the axis; 2: any are
         ("turn", "f8"),  # rotation of the solids relative to each other in the step [rad]
         ("polytope", POLYTOPE),  # within the difference of two convex solids
         ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim
@@ -96,6 +98,7 @@ SOLID_PAIR = np.dtype(
         ("gap", "f8", (CANDIDATE_COUNT,)),
         ("chosen", CHOSEN, (MAX_POINTS,)),
         ("chosen_count", "i8"),
+        ("facing", FACING, (2,)),  # features of both solids that may touch
     ]
 )
 

@@ -130,7 +130,7 @@ def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
+def meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
     """Add the contact of the own vertex at x with the face of a triangle, if there is one."""
     n = polyhedra.triangles[triangle].normal
     belongs, across, height = over_face(polyhedra, m, side, x, y, z, triangle)
@@ -234,7 +234,7 @@ def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
+def meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
     """Add the contact of the own vertex at x, outside, with a vertex, if it is nearest."""
     other = polyhedra.vertices[number]
     nx, ny, nz = x - other.position[0], y - other.position[1], z - other.position[2]
@@ -276,7 +276,7 @@ def meet_with_vertex(polyhedra, m, candidates, side, vertex, triangle):
     code = feature_code(A_VERTEX, vertex - polyhedra.solids[m.solid[side]].first_vertex)
     face = polyhedra.triangles[triangle]
     if face.is_face:
-        _meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle)
+        meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle)
     for k in range(3):
         if face.owned & (8 << k):
             edge, first = face.edges[k], polyhedra.solids[m.solid[1 - side]].first_edge
@@ -285,4 +285,4 @@ def meet_with_vertex(polyhedra, m, candidates, side, vertex, triangle):
                 feature_code(AN_EDGE, edge - first),
             )  # fmt: skip
         if side == 0 and face.owned & (1 << k):
-            _meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, face.vertices[k])
+            meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, face.vertices[k])
