@@ -226,7 +226,7 @@ def turns_away(node, x: float, y: float, z: float, cap: float):
 
 @inner_kernel
 def near_along_axis(m, node_a, node_b):
-    """Return whether the surfaces in two nodes are near, and turned to each other, along the axis."""
+    """Return whether the surfaces in two nodes are near along the axis, and face each other."""
     n, t, of_a = m.separation.axis, m.t[0], m.axis_of_a
     x, y, z = of_a[0], of_a[1], of_a[2]
     if turns_away(node_a, -x, -y, -z, m.cap) or turns_away(node_b, n[0], n[1], n[2], m.cap):
