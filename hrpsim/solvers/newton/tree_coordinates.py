@@ -89,7 +89,7 @@ def factorise_response(inverse_inertia, block, width, tree, basis, work):
             work[c] -= entry * entry
         work[pivot] = 0.0
         rank += 1
-    return stride if is_padded(stride) else rank
+    return (rank + LANES - 1) & -LANES if is_padded(stride) else rank
 
 
 @inlined_kernel
@@ -116,8 +116,8 @@ def add_arm(J, at, tree, basis, arms, arm):
     row = tree.basis + stride * (stride + at - tree.start)
     if min(row, arm) < 0 or max(row, arm) > LARGEST:
         return
-    if is_padded(stride):
-        for c in range(0, stride, LANES):
+    if is_padded(tree.rank):
+        for c in range(0, tree.rank, LANES):
             total = load(arms, arm + c)
             for k in range(6):
                 if J[k] != 0.0:

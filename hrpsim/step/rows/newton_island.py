@@ -182,7 +182,7 @@ def solve_by_newton_method(s, k, effort):
     hurries = not is_dense_island and (effort == BRIEF or s.counts[0].extent == FIRST_ATTEMPTS)
     spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
-        some_wait = is_dense_island and turn < _TURNS - 1 and (turn == 0 or spent < limit)
+        some_wait = turn < _TURNS - 1 and (turn == 0 or spent < limit)
         share = _SHARE if some_wait else math.inf
         contacts = choose_rows(
             rows, island_rows, island, share, velocity, settings.tolerance, s.newton
