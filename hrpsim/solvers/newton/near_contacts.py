@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which contacts of a dense island take part in its problem; the others wait.
+"""Which contacts of an island take part in its problem; the others wait.
 
-Contacts are found before bodies touch. In a dense island half of them part, or stay far from each
-other in the step: they would cost as much as those that push, and join unrelated bodies. The
+Contacts are found before bodies touch. In a heap half of them part, or stay far from each other in
+the step: they would cost as much as those that push, and join unrelated bodies. The
 solution shows whether one of them should have taken part.
 """
 

@@ -45,9 +45,10 @@ _ROUNDING = 1e-12
 
 @inlined_kernel
 def padded(columns):
-    """Return how many coordinates a tree has: of more than a free body's, whole registers.
+    """Return the stride of a tree's basis: whole registers, if there are more than a free body's.
 
-    Those beyond its rank do not move: the matrix has 1 on their diagonal.
+    A tree has as many coordinates as its rank, filled up to whole registers as well. Those beyond
+    the rank do not move: the matrix has 1 on their diagonal.
     """
     return columns if columns <= 6 else (columns + LANES - 1) & -LANES
 

@@ -52,10 +52,10 @@ _FIRST_ATTEMPT = 12
 # decades cost most: from there on it is content with a larger error (multipliers.small_enough).
 _PATIENT_WORK = 300_000_000
 
-# Contacts of a dense island that part faster than _SHARE of its largest error wait (near_contacts).
-# Where the solution brings some of them together it is sought again with them, _TURNS times in all,
-# the last time with all contacts. Each turn may take the remaining factorisations, and half
-# of them in any case.
+# Contacts that part faster than _SHARE of an island's largest error wait (near_contacts). Where the
+# solution brings some of them together it is sought again with them, _TURNS times in all, the last
+# time with all contacts. Each turn may take the remaining factorisations, and half of them in any
+# case.
 _SHARE, _TURNS = 0.25, 4
 
 
