@@ -47,7 +47,7 @@ def new_settings(options: dict) -> np.ndarray:
             f"time_step is {time_step:g} s, too long for contacts and servos: if {time_step:g} ms "
             f"are meant, write {time_step / 1000.0:g}",
             ModelWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     record["gravity"] = finite_vector("gravity", options["gravity"], 3, RANGES["gravity"])
     record["integrator"] = INTEGRATORS[options["integrator"]]

@@ -21,7 +21,8 @@ from hrpsim.values import RANGES, finite_vector, flag
 from hrpsim.world.linearization.step_derivatives import Linearization
 from hrpsim.world.linearizing import Linearizing
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.closed import Closed
+from hrpsim.world.objects.entity import Entity, _frozen
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.part import Core
@@ -39,7 +40,7 @@ from hrpsim.world.settings import new_settings
 from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
 
 
-class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
+class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed):
     """Robots and bodies that move and touch.
 
     Its `noise_world` is a part of the key of all sensors' noise: 0, in a `Batch` its index there.
@@ -201,8 +202,8 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
 
     @property
     def gravity(self) -> np.ndarray:
-        """Gravity (3,) [m/s^2]; assign to change it."""
-        return self._contents.settings["gravity"][0].copy()
+        """Gravity (3,) [m/s^2], read only; assigning gravity acts at once."""
+        return _frozen(self._contents.settings["gravity"][0].copy())
 
     @gravity.setter
     def gravity(self, values) -> None:
@@ -376,7 +377,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         """Return what never changes and is shared by copies."""
         shared: list[Any] = []
         for entity in self.entities.values():
-            shared += [*entity.frames, *entity.shapes, *entity.inertias]
+            shared += [*entity.frames, *entity.shapes, *entity._inertias]
         for robot in self.robots.values():
             shared += [robot.model, robot.described]
             shared += [*robot.model.sensors, *robot.model.sampled_sensors]

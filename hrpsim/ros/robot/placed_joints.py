@@ -139,11 +139,6 @@ class PlacedJoints(RobotInput):
         q[indices[moved]] = placing.positions[moved]
         v[[joint.v_index for joint in joints]] = placing.velocities
         robot.q, robot.v = q, v
-        control = robot.world.scene.control
-        held = np.array([control["kp"][robot.first_v + joint.v_index] > 0.0 for joint in joints])
-        if (moved & held).any():
-            names = [name for name, k in zip(placing.names, moved & held) if k]
-            robot.command(names=names, positions=placing.positions[moved & held])
 
     def _numbers(self, field: str, values, names: list[str], missing: float) -> np.ndarray:
         if not len(values):

@@ -300,7 +300,7 @@ def _add_robot(
                 actuator = given if isinstance(given, str) else actuator_of(given)
                 robot.set_actuator(actuator, robot.joint_index.matching(name))
         constrain_joints(reader, robot, where, entry)
-        robot.command(positions=robot.joint_positions)
+        robot.warn_of_missing_gains()
         robot.keep_as_initial()
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.dynamics.joint_forces import CONTROL
+from hrpsim.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.errors import ModelWarning, NamedParts, StateError, WorldError
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
@@ -26,7 +26,7 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.robot_access import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, RobotAccess
+from hrpsim.world.objects.robot_access import NAN_HOLDS, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import SampledView, SensorView
@@ -72,6 +72,7 @@ class Robot(JointConstraints, RobotActuators):
         self._initial_motors, self._initial_tendons, self._noises = {}, {}, {}
         self._check_actuators(self.fitted_actuators)
         self._ready: RobotAccess | None = None
+        self._initial_control: np.ndarray | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
         self._without_gains = set(self.joint_index.position_controlled(model).tolist())
         for joint, (kp, kd) in model.gains.items():
@@ -81,7 +82,6 @@ class Robot(JointConstraints, RobotActuators):
         self.samplers = tuple(_sampled_view(self, s) for s in model.sampled_sensors)
         views += self.samplers
         self._sensors = NamedParts("sensor", {v.description.name: v for v in views})
-        self._initial_control: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {self.model!r}>"
@@ -153,7 +153,11 @@ class Robot(JointConstraints, RobotActuators):
     def set_gains(
         self, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
-        """Set PD gains.
+        """Set PD gains, which act at once, on the present commands too.
+
+        A joint that holds a position has both gains, one that follows a velocity kd alone, and one
+        that is commanded by effort has neither until its next command. Gains are a property of the
+        robot and no part of its state: `World.reset` and `World.restore` leave them.
 
         Args:
             kp: one number or (n,) [Nm/rad or N/m].
@@ -169,6 +173,22 @@ class Robot(JointConstraints, RobotActuators):
         kd = self.joint_index.gains("kd", kd, indices)
         self._kp[indices], self._kd[indices] = kp, kd
         self._without_gains.difference_update(indices.tolist())
+        if self._initial_control is not None:
+            self._give_gains(indices)
+
+    def restore_gains(self) -> None:
+        """Give the present commands the gains of `set_gains`, unless they have their own."""
+        given = self._control()["given"][self.joint_index.v]
+        self._give_gains(np.flatnonzero(given & OWN_GAINS == 0))
+
+    def _give_gains(self, indices: np.ndarray) -> None:
+        """Write the gains into the commands of joints, as far as these use gains."""
+        control, at = self._control(), self.joint_index.v[indices]
+        given = control["given"][at] & ~OWN_GAINS
+        control["given"][at] = given
+        control["kp"][at] = np.where(given & POSITIONS, self._kp[indices], 0.0)
+        damped = given & (POSITIONS | VELOCITIES)
+        control["kd"][at] = np.where(damped, self._kd[indices], 0.0)
 
     def warn_of_missing_gains(self) -> None:
         """Warn, once, of joints that were given no gains, though nothing else holds them."""
@@ -190,14 +210,13 @@ class Robot(JointConstraints, RobotActuators):
             )
 
     def use_gains(self) -> None:
-        """Apply the gains that `set_gains` set last to joints that are held now.
-
-        Otherwise they take effect with the next command.
-        """
-        control, at = self._control(), self.joint_index.v
-        for field, gains in (("kp", self._kp), ("kd", self._kd)):
-            held = control[field][at] != 0.0
-            control[field][at[held]] = gains[held]
+        """Do nothing: `set_gains` acts at once. The method goes with hrpsim 2.0."""
+        warnings.warn(
+            "Robot.use_gains is needless: set_gains acts at once; the old name goes with hrpsim"
+            " 2.0",
+            DeprecationWarning,
+            stacklevel=2,
+        )
 
     def command(
         self,
@@ -227,7 +246,7 @@ class Robot(JointConstraints, RobotActuators):
             over: time [s] over which position targets change evenly, for controllers whose period
                 is longer than the world's step.
             kp: gains of this command, one number or (n,) [Nm/rad or N/m]; by default those of
-                `set_gains`.
+                `set_gains`. They last until the next command or `set_gains` for the joint.
             kd: likewise [Nms/rad or Ns/m].
             nan_holds: NaN means that a value is not given: the joint is commanded by its others,
                 and keeps its command where positions, velocities and efforts are all NaN.
@@ -259,6 +278,7 @@ class Robot(JointConstraints, RobotActuators):
         access, named = self.access, names is not None
         actuators = access.actuators
         if kp is not None or kd is not None:
+            given |= OWN_GAINS
             actuators = access.actuators_with(kp, kd, indices, nan_holds)
         if access.set_commands(actuators, indices, q, v, tau, given, named, steps):
             self._refuse_command(positions, velocities, efforts, indices, nan_holds, actuators)
@@ -311,17 +331,27 @@ class Robot(JointConstraints, RobotActuators):
         if self._initial_control is None:
             self._initial_control = self._holding_control()
         self._control()[:] = self._initial_control
+        self.restore_gains()
         self.initialise_actuators()
         self.restore_holds()
 
     def _holding_control(self) -> np.ndarray:
-        """Return the commands that hold every joint with gains at its initial position."""
-        control = np.zeros(self.nv, dtype=CONTROL)
-        held = (self._kp > 0.0) | (self._kd > 0.0)
-        at = self.joint_index.v[held]
-        control["kp"][at], control["kd"][at] = self._kp[held], self._kd[held]
-        control["target_position"][at] = self.initial_q[self.joint_index.q[held]]
+        """Return the commands that hold every joint at its initial position, with its gains."""
+        control, at = np.zeros(self.nv, dtype=CONTROL), self.joint_index.v
+        control["given"][at] = POSITIONS
+        control["target_position"][at] = self.initial_q[self.joint_index.q]
         return control
+
+    def _hold_moved(self, before: np.ndarray) -> None:
+        """Hold joints that hold a position where they are now, if they were elsewhere before."""
+        q, joints, control = self._q(), self.joint_index, self._control()
+        moved = (q[joints.q] != before[joints.q]) & (control["given"][joints.v] & POSITIONS != 0)
+        at = joints.v[moved]
+        if at.size:
+            control["target_position"][at] = q[joints.q[moved]]
+            for field in ("target_velocity", "effort", "ramp", "ramp_steps", "ahead"):
+                control[field][at] = 0
+            self.refill_commands(at)
 
     def apply_wrench(
         self,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
@@ -21,8 +22,7 @@ from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 
-POSITIONS, VELOCITIES, EFFORTS = 1, 2, 4  # what a command gives, as bits
-NAN_HOLDS = 8  # NaN: the value is not given
+NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value is not given
 
 
 class Actuators(NamedTuple):
@@ -70,6 +70,8 @@ def set_commands(actuators, indices, positions, velocities, efforts, given, name
         law.kd = actuators.kd[at] if has_q or has_v else 0.0
         law.target_velocity = velocities[k] if has_v else 0.0
         law.effort = efforts[k] if has_effort else 0.0
+        law.given = given & OWN_GAINS
+        law.given |= (has_q * POSITIONS) | (has_v * VELOCITIES) | (has_effort * EFFORTS)
     return 0
 
 

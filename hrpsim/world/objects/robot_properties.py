@@ -160,7 +160,7 @@ class RobotProperties:
     def _use_system(self, system: System) -> None:
         """Make these the robot's constants, in the world's arrays as well."""
         self.world.wake(self)
-        scene, before = self.world.scene, self.inertias
+        scene, before = self.world.scene, (self.system.mass, self.system.inertia)
         self.system, self.forest = system, forest_of(system)
         self.model = replace(self.model, system=system)
         at = slice(self.first_body, self.first_body + len(system.parent))
