@@ -24,6 +24,7 @@ import numpy as np
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.recording_checks import check_window
 from hrpsim.fitting.result import FitResult, Trace, inertias_of, trace_of, undetermined_of
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
@@ -137,6 +138,7 @@ class _Problem:
         fitted = [one for one in bound if not one.recording.held_out]
         if not fitted:
             raise FitError("no recording to fit to: all are held out, or there are none")
+        check_window(window, [one.recording for one in fitted])
         self.unknowns = Unknowns(parameters, scenario.parameters(), names)
         self.free_starts = start == "fitted"
         self._predictor = Predictor(scenario, fitted, window, self.free_starts)

@@ -106,6 +106,9 @@ class Batch(BatchArguments, Closed):
         same; then WorldError names the worlds that failed.
         """
         n = whole_count("the number of steps", n, 0)
+        for world in self.worlds:
+            if world._contents.placed:
+                world.check_placed(stacklevel=4)
         if not self._one_call.acquire(blocking=False):
             raise WorldError("the batch is being stepped, by another thread")
         try:

@@ -140,8 +140,11 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         (`apply_wrench`) end with the call. Signals are served between steps: after an exception
         from a handler, such as KeyboardInterrupt, some of the steps are done. Other threads are
         refused meanwhile. KernelsAbsent is handled like an error, but the step can be repeated
-        (hrpsim.jit.compiler_beside).
+        (hrpsim.jit.compiler_beside). A ModelWarning says, once each, which robots and bodies were
+        put into the ground or beyond limits since the last step.
         """
+        if self._contents.placed:
+            self.check_placed(stacklevel=4)
         self._stepping.step(n)
 
     def linearize(
@@ -291,6 +294,16 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         """Return a robot's or body's configuration, without making arrays for it."""
         return self._scenes.present_q(entity)
 
+    def note_placed(self, entity: Entity) -> None:
+        """Note that an entity was put somewhere by hand; `check_placed` looks at it."""
+        self._contents.placed.add(entity)
+
+    def check_placed(self, stacklevel: int = 3) -> None:
+        """Warn of what was put into the ground or beyond limits since the last step, once each."""
+        contents = self._contents
+        placed, contents.placed = contents.placed, set()
+        warn_of_start(self, placed, contents.told, stacklevel)
+
     def forget_contacts(self) -> None:
         """Drop the results of the last step, after a state was set by hand."""
         self._scenes.forget_contacts()
@@ -336,7 +349,8 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         Raises:
             WorldError: if the duration was not enough; nothing changes then.
         """
-        warn_of_start(self)
+        warn_of_start(self, self.entities.values(), set(), stacklevel=3)
+        self._contents.placed = set()
         before = RestReport(self.entities)
         start, steps, sleeping = self.snapshot(), self._steps_done, self.sleeping
         self.sleeping = False

@@ -62,7 +62,7 @@ def commanded(**fields):
 def _send(kind, world, fields):
     robot, topic, log = world.robots["arm"], Topic(), Log()
     more = (lambda names: None, log) if kind is JointCommands else ()
-    one = kind(MessageQueue(topic), Rejections(log, Faults(log)), robot, *more)
+    one = kind(MessageQueue(topic), Rejections(log, Faults(lambda: log)), robot, *more)
     given = dict.fromkeys(("position", "velocity", "effort"), ()) | fields
     topic.arrived.append(SimpleNamespace(name=JOINTS, **given))
     one.poll()
@@ -212,8 +212,9 @@ BATCH_OF = {name.partition(".")[2] for name, one in SETTERS.items() if one.batch
 READERS = {
     "World": "asleep bodies cast_rays connection_records connections contact_arrays contact_records"
     " contacts contacts_of copy differentiable_parameters drawn entities first_sensor fixed_shapes"
-    " integrator linearize link_names link_poses link_velocities picture present_q present_scene"
-    " ray_caster reader render robots scene shared_by_copies sleeps snapshot solver_rules stats"
+    " check_placed note_placed integrator linearize link_names link_poses link_velocities picture"
+    " present_q present_scene ray_caster reader render robots scene shared_by_copies sleeps"
+    " snapshot solver_rules stats"
     " step time time_step wake noise_world forget_contacts rebuild_scene refresh_exclusions"
     " add_body add_ground add_robot add_static connect disconnect remove reset restore settle",
     "Robot": "access acting_actuators actuators constraint_efforts contact_arrays driven"
@@ -221,7 +222,7 @@ READERS = {
     " link_velocities locked measure nq nv sensors tendons transmissions use_gains world"
     " warn_of_missing_gains choose_solvers forget_momentum_of initialise initialise_actuators"
     " keep_actuators keep_as_initial keep_holds leave refill_commands restore_gains restore_holds"
-    " stand_after",
+    " stand_after tell_no_limits",
     "Body": "asleep contact_arrays forget_momentum_of initialise keep_as_initial leave"
     " mass nq nv stand_after world",
     "Batch": "close map numbers of q reset scan sensor step v",

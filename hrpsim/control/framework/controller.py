@@ -19,6 +19,7 @@ of its own, over ROS topics (`hrpsim_controller`): both give it the same numbers
 
 import fnmatch
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -28,13 +29,21 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, UnknownAttributeError, shown_value, unknown_name
+from hrpsim.errors import (
+    HrpsimError,
+    ModelWarning,
+    UnknownAttributeError,
+    shown_value,
+    unknown_name,
+)
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 from hrpsim.schema import Kind
 from hrpsim.values import is_number
+from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 
 POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded
+_LONGEST = 10.0  # period [s]
 _RESEMBLES = 0.83  # a name another one (difflib)
 MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
@@ -174,12 +183,20 @@ class Controller(ABC):
 
 
 def period_of(controller: Controller) -> float:
-    """Return a controller's period [s]; ControllerError unless it is a time > 0 s."""
+    """Return a controller's period [s]; ControllerError unless it is a time > 0 s, at most 10 s.
+
+    A ModelWarning names a period that may be milliseconds or a rate.
+    """
     if not (is_number(controller.period) and 0.0 < controller.period < math.inf):
         raise ControllerError(
             f"{type(controller).__name__}: the period must be a time > 0 s, got "
             f"{shown_value(controller.period)}"
         )
+    what = f"the period of {type(controller).__name__}"
+    if text := long_period(what, controller.period, SLOWEST_SAMPLES):
+        if controller.period > _LONGEST:
+            raise ControllerError(text)
+        warnings.warn(text, ModelWarning, stacklevel=3)
     return controller.period
 
 

@@ -21,6 +21,7 @@ from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.part_parameters import joints_with_gains
 from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.world.objects.plausibility import contradiction, listed
 
 if TYPE_CHECKING:
     from trajectory_msgs.msg import JointTrajectory
@@ -219,13 +220,23 @@ class JointTrajectories(RobotInput):
         if any(with_velocities) and not all(with_velocities):
             k = with_velocities.index(False)
             raise WorldError(f"point {k} has no velocities, others have; give all or none")
-        return motion_through(
-            names,
-            times,
-            [p.positions for p in message.points],
-            [p.velocities for p in message.points] if all(with_velocities) else None,
-            *self._targets(names),
-        )
+        positions = [p.positions for p in message.points]
+        velocities = [p.velocities for p in message.points] if all(with_velocities) else None
+        motion = motion_through(names, times, positions, velocities, *self._targets(names))
+        self._check_plausible(names, times, np.array(positions), np.array(velocities or []))
+        return motion
+
+    def _check_plausible(self, names, times, positions, velocities) -> None:
+        """Raise WorldError for points beyond limits, and velocities that contradict them."""
+        for k, row in enumerate(positions):
+            values = {"positions": row}
+            if len(velocities):
+                values["velocities"] = velocities[k]
+            if beyond := self._robot.limits.beyond(names, values):
+                raise WorldError(f"point {k}: {listed(beyond)}")
+        for name, own, rates in zip(names, positions.T, velocities.T):
+            if text := contradiction(np.array(times), own, rates):
+                raise WorldError(f"joint {name!r}: {text}")
 
     def _targets(self, names) -> tuple[np.ndarray, np.ndarray]:
         """Return the position targets of joints, or where they are, and the targets' velocities."""

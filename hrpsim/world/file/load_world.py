@@ -29,7 +29,6 @@ from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.stepping import expect_steps
-from hrpsim.world.start import warn_of_start
 from hrpsim.world.world import World
 from hrpsim.yaml_text import parse_yaml, read_yaml
 
@@ -233,7 +232,7 @@ def build_world(
         with reader.at("settle"):
             world.settle()
     else:
-        warn_of_start(world, stacklevel=4)
+        world.check_placed(stacklevel=5)
     return world
 
 

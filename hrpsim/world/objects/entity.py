@@ -88,6 +88,9 @@ class WorldState(Protocol):
     def contacts_of(self, entity: Entity, link: str | None = None) -> ContactArrays:
         """Return the contacts of an entity, or of a link."""
 
+    def note_placed(self, entity: Entity) -> None:
+        """Note that an entity was put somewhere, which the next step looks at."""
+
     def forget_contacts(self) -> None:
         """Start the next step without the impulses of the last."""
 
@@ -222,6 +225,7 @@ class Entity(Closed):
         self._q()[:] = q
         self._forget_past()
         self.world.forget_contacts()
+        self.world.note_placed(self)
 
     @property
     def v(self) -> np.ndarray:

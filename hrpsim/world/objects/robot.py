@@ -26,6 +26,7 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
+from hrpsim.world.objects.plausibility import JointLimits, listed
 from hrpsim.world.objects.robot_access import NAN_HOLDS, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.scan_view import ScanView
@@ -74,6 +75,8 @@ class Robot(JointConstraints, RobotActuators):
         self._ready: RobotAccess | None = None
         self._initial_control: np.ndarray | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
+        self.limits = JointLimits(model.system, model.joints)
+        self._told = np.zeros(len(self.joint_index), dtype=np.int64)
         self._without_gains = set(self.joint_index.position_controlled(model).tolist())
         for joint, (kp, kd) in model.gains.items():
             self.set_gains(kp, kd, joint)
@@ -235,7 +238,7 @@ class Robot(JointConstraints, RobotActuators):
         A command lasts until the next one for the same joint. With positions, velocities and
         efforts are the feed-forward: the actuator delivers efforts + kp (positions - q) +
         kd (velocities - v), within its limits. Without positions kp does not act, and with efforts
-        alone neither gain does.
+        alone neither gain does. A ModelWarning names targets beyond limits, once each.
 
         Args:
             positions: targets (n,) [rad or m].
@@ -280,8 +283,28 @@ class Robot(JointConstraints, RobotActuators):
         if kp is not None or kd is not None:
             given |= OWN_GAINS
             actuators = access.actuators_with(kp, kd, indices, nan_holds)
-        if access.set_commands(actuators, indices, q, v, tau, given, named, steps):
+        wrong = access.set_commands(actuators, indices, q, v, tau, given, named, steps)
+        if wrong == 1:
             self._refuse_command(positions, velocities, efforts, indices, nan_holds, actuators)
+        elif wrong:
+            self._tell_limits(indices, {"positions": q, "velocities": v, "efforts": tau})
+
+    def _tell_limits(self, indices: np.ndarray, values: dict[str, np.ndarray]) -> None:
+        """Warn of targets beyond limits, once of each joint and kind of target."""
+        found, names = [], [self.joint_names[k] for k in indices]
+        for bit, (what, given) in zip((POSITIONS, VELOCITIES, EFFORTS), values.items()):
+            for k, name, value in zip(indices, names, given):
+                if not self._told[k] & bit:
+                    text = self.limits.beyond([name], {what: np.array([value])})
+                    self._told[k] |= bit if text else 0
+                    found += text
+        warnings.warn(
+            f"robot {self.name!r}: the limits hold: {listed(found)}", ModelWarning, stacklevel=3
+        )
+
+    def tell_no_limits(self) -> None:
+        """Leave warnings of targets beyond limits to others, who look themselves."""
+        self._told[:] = POSITIONS | VELOCITIES | EFFORTS
 
     def _refuse_command(
         self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool, actuators
@@ -309,9 +332,8 @@ class Robot(JointConstraints, RobotActuators):
         """The robot's arrays, prepared for kernels."""
         world, access = self.world, self._ready
         if access is None or not access.is_for(world.present_scene, self.forest):
-            access = self._ready = RobotAccess(
-                self, world.scene, self.joint_index, self._kp, self._kd
-            )
+            given = self.joint_index, self._kp, self._kd, self.limits.reach, self._told
+            access = self._ready = RobotAccess(self, world.scene, *given)
         return access
 
     def __getstate__(self) -> dict:

@@ -120,6 +120,8 @@ class Population(Connections):
         contents.entities_ever += 1
         entity.number = contents.entities_ever
         contents.entities.append(entity)
+        contents.placed.add(entity)
+        contents.told -= {told for told in contents.told if told[0] == entity.name}
         if isinstance(entity, Robot):
             contents.find_samplers()
         self._scenes.rebuild()
@@ -143,6 +145,7 @@ class Population(Connections):
         first_shape = len(contents.fixed) + sum(len(other.shapes) for other in before)
         indices = indices_without(entity, first_shape, contents.first_sensor(entity), old)
         contents.entities.remove(entity)
+        contents.placed.discard(entity)
         contents.find_samplers()
         for last, other in zip((None, *contents.entities), contents.entities):
             other.stand_after(last)
