@@ -41,7 +41,7 @@ class Started(WorldState, Protocol):
 
 
 def warn_of_start(
-    world: Started, placed: Collection[Entity], told: set[tuple[str, str]], stacklevel: int
+    world: Started, placed: Collection[Entity], reported: set[tuple[str, str]], stacklevel: int
 ) -> None:
     """Warn of all that is inside a plane of the present world, or beyond its limits.
 
@@ -50,7 +50,7 @@ def warn_of_start(
     Args:
         world: of the robots and bodies.
         placed: those that are looked at.
-        told: what was warned of before, by name and kind, is not warned of again.
+        reported: what was warned of before, by name and kind, is not warned of again.
         stacklevel: of the warning.
     """
     fixed = world.fixed_shapes
@@ -64,8 +64,8 @@ def warn_of_start(
                 "limits": lambda one=entity: _beyond_limits(one),
             }
             for kind, rule in rules.items():
-                if (name, kind) not in told and (text := rule()):
-                    told.add((name, kind))
+                if (name, kind) not in reported and (text := rule()):
+                    reported.add((name, kind))
                     warnings.warn(f"{name!r} starts {text}", ModelWarning, stacklevel=stacklevel)
         first += len(entity.shapes)
 

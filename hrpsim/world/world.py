@@ -302,7 +302,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         """Warn of what was put into the ground or beyond limits since the last step, once each."""
         contents = self._contents
         placed, contents.placed = contents.placed, set()
-        warn_of_start(self, placed, contents.told, stacklevel)
+        warn_of_start(self, placed, contents.reported, stacklevel)
 
     def forget_contacts(self) -> None:
         """Drop the results of the last step, after a state was set by hand."""

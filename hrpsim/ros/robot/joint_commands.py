@@ -156,7 +156,7 @@ class JointCommands(RobotInput):
         self._unset: list[str] = []
         self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
         self.limits = LimitWatch(robot.limits, logger)
-        robot.tell_no_limits()  # the watch does
+        robot.report_no_limits()  # the watch does
 
     def validate(self, message: JointState) -> JointCommand:
         """Return the command; WorldError for a message without names or of unequal lengths."""

@@ -76,7 +76,7 @@ class Robot(JointConstraints, RobotActuators):
         self._initial_control: np.ndarray | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
         self.limits = JointLimits(model.system, model.joints)
-        self._told = np.zeros(len(self.joint_index), dtype=np.int64)
+        self._reported = np.zeros(len(self.joint_index), dtype=np.int64)
         self._without_gains = set(self.joint_index.position_controlled(model).tolist())
         for joint, (kp, kd) in model.gains.items():
             self.set_gains(kp, kd, joint)
@@ -287,24 +287,24 @@ class Robot(JointConstraints, RobotActuators):
         if wrong == 1:
             self._refuse_command(positions, velocities, efforts, indices, nan_holds, actuators)
         elif wrong:
-            self._tell_limits(indices, {"positions": q, "velocities": v, "efforts": tau})
+            self._report_limits(indices, {"positions": q, "velocities": v, "efforts": tau})
 
-    def _tell_limits(self, indices: np.ndarray, values: dict[str, np.ndarray]) -> None:
+    def _report_limits(self, indices: np.ndarray, values: dict[str, np.ndarray]) -> None:
         """Warn of targets beyond limits, once of each joint and kind of target."""
         found, names = [], [self.joint_names[k] for k in indices]
         for bit, (what, given) in zip((POSITIONS, VELOCITIES, EFFORTS), values.items()):
             for k, name, value in zip(indices, names, given):
-                if not self._told[k] & bit:
+                if not self._reported[k] & bit:
                     text = self.limits.beyond([name], {what: np.array([value])})
-                    self._told[k] |= bit if text else 0
+                    self._reported[k] |= bit if text else 0
                     found += text
         warnings.warn(
             f"robot {self.name!r}: the limits hold: {listed(found)}", ModelWarning, stacklevel=3
         )
 
-    def tell_no_limits(self) -> None:
+    def report_no_limits(self) -> None:
         """Leave warnings of targets beyond limits to others, who look themselves."""
-        self._told[:] = POSITIONS | VELOCITIES | EFFORTS
+        self._reported[:] = POSITIONS | VELOCITIES | EFFORTS
 
     def _refuse_command(
         self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool, actuators
@@ -332,7 +332,7 @@ class Robot(JointConstraints, RobotActuators):
         """The robot's arrays, prepared for kernels."""
         world, access = self.world, self._ready
         if access is None or not access.is_for(world.present_scene, self.forest):
-            given = self.joint_index, self._kp, self._kd, self.limits.reach, self._told
+            given = self.joint_index, self._kp, self._kd, self.limits.reach, self._reported
             access = self._ready = RobotAccess(self, world.scene, *given)
         return access
 

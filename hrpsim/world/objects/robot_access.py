@@ -35,14 +35,14 @@ class Actuators(NamedTuple):
     kp: np.ndarray  # (n,)
     kd: np.ndarray  # (n,)
     reach: np.ndarray  # (n, 4) lower and upper position, largest velocity and effort
-    told: np.ndarray  # (n,) of which targets beyond `reach` it was told, as bits of `given`
+    reported: np.ndarray  # (n,) kinds of targets beyond `reach` that were reported
 
 
 @kernel
 def set_commands(actuators, indices, positions, velocities, efforts, given, named, steps):
     """Command the joints at `indices` (k,); return 1, and change nothing, if that is invalid.
 
-    Return 2 after a command with a target beyond a limit that is not among `told`, or else 0.
+    Return 2 after a command with a target beyond a limit that is not among `reported`, or else 0.
 
     `given` says which of positions, velocities and efforts (k,) there are; they must be finite, or
     NaN for a value that is not given: a joint that has none keeps its command.
@@ -77,13 +77,13 @@ def set_commands(actuators, indices, positions, velocities, efforts, given, name
         law.effort = efforts[k] if has_effort else 0.0
         law.given = given & OWN_GAINS
         law.given |= (has_q * POSITIONS) | (has_v * VELOCITIES) | (has_effort * EFFORTS)
-        reach, told = actuators.reach[at], actuators.told[at]
+        reach, reported = actuators.reach[at], actuators.reported[at]
         if has_q and not reach[0] <= positions[k] <= reach[1]:
-            beyond |= told & POSITIONS == 0
+            beyond |= reported & POSITIONS == 0
         if has_v and not abs(velocities[k]) <= reach[2]:
-            beyond |= told & VELOCITIES == 0
+            beyond |= reported & VELOCITIES == 0
         if has_effort and not abs(efforts[k]) <= reach[3]:
-            beyond |= told & EFFORTS == 0
+            beyond |= reported & EFFORTS == 0
     return 2 if beyond else 0
 
 
@@ -117,7 +117,7 @@ class RobotAccess(LinkReaders):
         self.scene = scene
         self._robot, self._forest = robot, robot.forest
         self._joints = joints
-        self._targets = targets  # gains, reach and what was told
+        self._targets = targets  # gains, reach and what was reported
         self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
 

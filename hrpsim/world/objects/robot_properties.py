@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import WorldError
 from hrpsim.jit.lazy_kernels import provide_used
-from hrpsim.kinematics.forest import forest_of
+from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.model.model import Model
 from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
@@ -29,6 +29,8 @@ class RobotProperties:
     """
 
     described: Model
+    system: System
+    forest: Forest
 
     def scale_inertias(self, factors: ArrayLike, links: str | Sequence[str] | None = None) -> None:
         """Set masses and inertias to those of `described` times a factor.

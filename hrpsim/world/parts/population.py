@@ -121,7 +121,7 @@ class Population(Connections):
         entity.number = contents.entities_ever
         contents.entities.append(entity)
         contents.placed.add(entity)
-        contents.told -= {told for told in contents.told if told[0] == entity.name}
+        contents.reported -= {one for one in contents.reported if one[0] == entity.name}
         if isinstance(entity, Robot):
             contents.find_samplers()
         self._scenes.rebuild()

@@ -120,7 +120,7 @@ class Contents:
         self.solver_rules = SolverRules(solver, integrator, model)
         self.is_stepping = False
         self.placed: set[Entity] = set()  # by hand since the last step
-        self.told: set[tuple[str, str]] = set()  # of warnings of placed entities: name, kind
+        self.reported: set[tuple[str, str]] = set()  # of warnings of placed entities: name, kind
         self.audited = bool(settings["audit"][0])
 
     @property
