@@ -18,7 +18,6 @@ from hrpsim.errors import HrpsimError
 from hrpsim.viewer.gate import page_faults
 from hrpsim.viewer.session import Motion, Session
 from hrpsim.viewer.signals import middle_of
-from hrpsim.world.objects.closed import Closed
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
@@ -31,7 +30,7 @@ _FIELD_OF_VIEW = 0.85  # upright [rad]
 _LINE_COLOR = (250, 170, 30)
 
 
-class Viewer(Closed):
+class Viewer:
     """Serve a world at `url` and play it, from the thread that calls `run`.
 
     Args:

@@ -277,18 +277,18 @@ def _add_robot(
     model = _with_sensors(reader, model, where, entry.get("sensors", ()))
     with reader.at(where):
         q = model.neutral()
-        if model.base == "free":
-            q[:3] = entry.get("position", (0.0, 0.0, 0.0))
-            q[3:7] = entry.get("orientation", (0.0, 0.0, 0.0, 1.0))
-        elif "position" in entry or "orientation" in entry:
-            raise WorldError("a robot with base: fixed stands where its description says")
         for name, position in entry.get("joints", {}).items():
             joint = model.joint(name)
             if joint.joint_type == FREE:
                 raise WorldError(f"joint {name!r} is a free base: give position, orientation")
             q[joint.q_index] = position
         robot = world.add_robot(
-            model, q=q, name=entry.get("name"), self_collision=entry.get("self_collision", False)
+            model,
+            q=q,
+            name=entry.get("name"),
+            self_collision=entry.get("self_collision", False),
+            position=entry.get("position"),
+            orientation=entry.get("orientation"),
         )
         for name, gains in entry.get("gains", {}).items():
             with reader.at(f"{where}.gains.{name}"):
