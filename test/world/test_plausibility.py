@@ -65,6 +65,7 @@ def trajectory(*points):
             time_from_start=SimpleNamespace(sec=int(t), nanosec=int(1e9 * (t % 1.0))),
             positions=[q],
             velocities=list(v),
+            accelerations=(),
         )
         for t, q, *v in points
     ]
@@ -163,11 +164,12 @@ def test_each_joint_and_kind_of_target_is_told_once():
     ("points", "text"),
     [
         ([(1.0, 0.5), (2.0, 1.2)], "point 1: position 1.2 of 'j' is not within -1 to 1"),
-        ([(1.0, 0.5, 9.0)], "point 0: velocity 9 of 'j' is not within -5 to 5"),
+        ([(1.0, 0.5, 9.0), (2.0, 0.5, 0.0)], "point 0: velocity 9 of 'j' is not within -5 to 5"),
         (
-            [(t, 0.01 * t, 0.57) for t in (1.0, 2.0, 3.0)],
-            "joint 'j': velocities contradict positions, which change 0.0175 times as fast",
+            [*((t, 0.01 * t, 0.57) for t in (1.0, 2.0, 3.0)), (4.0, 0.04, 0.0)],
+            "joint 'j': velocities contradict positions, which change 0.0203 times as fast",
         ),
+        ([(1.0, 0.5, 0.4)], "the last point has the velocity 0.4 of joint 'j'; it must be 0"),
     ],
 )
 def test_trajectories_beyond_limits_are_refused(points, text):
