@@ -15,10 +15,8 @@ from numpy.typing import ArrayLike
 
 from hrpsim.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.errors import ModelWarning, NamedParts, StateError, WorldError
-from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
 from hrpsim.model.sampled_sensors import SampledSensor
-from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.scene.status import LARGEST_SPEED
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.camera_view import CameraView
@@ -29,6 +27,7 @@ from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.plausibility import JointLimits, listed
 from hrpsim.world.objects.robot_access import NAN_HOLDS, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
+from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import SampledView, SensorView
 
@@ -41,7 +40,7 @@ def _sampled_view(robot: Robot, sensor: SampledSensor) -> SampledView:
     return kinds.get(sensor.kind, ScanView)(robot, sensor)
 
 
-class Robot(JointConstraints, RobotActuators):
+class Robot(JointConstraints, RobotLinks, RobotActuators):
     """A model that lives in a world.
 
     Actuators follow PD control to position commands, velocity control or efforts, joint by joint
@@ -395,47 +394,3 @@ class Robot(JointConstraints, RobotActuators):
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
         local = np.zeros(3) if point is None else finite_vector("point", point, 3)
         self._apply(frame.body, frame.p + frame.R @ local, force, torque)
-
-    def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world.
-
-        In the order of `model.link_names`; quaternions have w >= 0.
-        """
-        access, count = self.access, len(self.frames)
-        poses = np.empty((count, 3)), np.empty((count, 4))
-        access.read_poses(access.links, *poses)
-        return poses
-
-    def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
-
-        Of the links' origins, along the world's axes, in the order of `model.link_names`.
-        """
-        access, count = self.access, len(self.frames)
-        velocities = np.empty((count, 3)), np.empty((count, 3))
-        access.read_velocities(access.links, *velocities)
-        return velocities
-
-    def link_pose(self, link: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""
-        frame = self.model.frame(link)
-        return self.frame_pose(frame.body, frame.R, frame.p)
-
-    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return position (3,) [m] and quaternion x y z w (4,) in the world of a frame in a body.
-
-        Args:
-            body: its index in `system`; -1 for a frame that is fixed to the world.
-            R: rotation from the frame to the body (3, 3).
-            p: origin in the body's frame (3,) [m].
-        """
-        orientation = np.empty(4)
-        if body < 0:
-            quaternion_from_rotation(np.ascontiguousarray(R), orientation)
-            return p.copy(), orientation
-        poses = new_kinematics(self.model.body_count)
-        update_poses(self.forest, self._q().copy(), poses)
-        R_body = poses[body]["R"]
-        origin = poses[self.system.root[body]]["origin"]
-        quaternion_from_rotation(np.ascontiguousarray(R_body @ R), orientation)
-        return origin + (poses[body]["p"] + R_body @ p), orientation
