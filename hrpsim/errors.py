@@ -51,6 +51,10 @@ class UnknownNameError(WorldError, KeyError):
     """A name that a mapping of a world's or a robot's parts does not have."""
 
 
+class UnknownAttributeError(HrpsimError, AttributeError):
+    """An attribute that a public object does not have, and so cannot be set."""
+
+
 class ModelWarning(UserWarning):
     """A part of a file was corrected, replaced or ignored; the message names file and cause."""
 

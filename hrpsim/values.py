@@ -89,6 +89,19 @@ def whole(name: str, value, low: int, high: int) -> int:
     return int(value)
 
 
+def whole_count(name: str, value, low: int = 1, error: type[Exception] = WorldError) -> int:
+    """Return a whole number of things >= `low`: an integer, so 1.0 and True are none; or `error`.
+
+    A count that comes out of a division is rounded by its caller, who knows which way.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        kind = f" of type {type(value).__name__}" if is_number(value) else ""
+        raise error(f"{name} must be a whole number >= {low}, got {shown_value(value)}{kind}")
+    if value < low:
+        raise error(f"{name} must be a whole number >= {low}, got {value}")
+    return int(value)
+
+
 def flag(name: str, value) -> bool:
     """Return a truth value."""
     if not isinstance(value, (bool, np.bool_)):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim import World
+from hrpsim import World, load_model
 from hrpsim.moved import GO_WITH, MOVED, RENAMED, _public
 
 # Names by paths below the public packages, as the pages of 1.0 gave them.
@@ -103,6 +103,12 @@ def test_an_old_field_of_the_results_is_the_new_one_and_warns():
         assert stats.impact_looks == stats.ccd_queries == 0
 
 
+def test_gains_need_no_second_call():
+    robot = World().add_robot(load_model(PAGE.parents[2] / "urdf/hrp2_like.urdf.xacro"))
+    with pytest.warns(DeprecationWarning, match="set_gains acts at once"):
+        robot.use_gains()
+
+
 def test_what_never_was_is_not_found():
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("hrpsim.control.never_was")
@@ -113,6 +119,7 @@ def test_the_page_lists_all_that_is_on_its_way_out():
     rows = re.findall(r"^\| `(.+)` \| `(.+)` \| (\S+) \| (\S+) \|$", PAGE.read_text(), re.MULTILINE)
     assert {old: new for old, new, *_ in rows} == {
         "hrpsim check-urdf": "hrpsim check-model",
+        "hrpsim.Robot.use_gains": "hrpsim.Robot.set_gains",
         "hrpsim.StepStats.impact_looks": "hrpsim.StepStats.ccd_queries",
         **{old: _public(module) for old, module in MOVED.items()},
         **{

@@ -31,6 +31,7 @@ from hrpsim.errors import ModelError, StateError, require_name, unknown_name
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
+from hrpsim.world.objects.closed import Closed
 
 SPLITS = {"minimum_norm": MINIMUM_NORM, "center_of_pressure": CENTER_OF_PRESSURE}
 _CHUNK = 4096  # samples between two reports of progress
@@ -74,7 +75,7 @@ class Trajectory:
         return self.supports[:, index_of(link, self.links)]
 
 
-class Analyser:
+class Analyser(Closed):
     """Inverse dynamics of a robot on a free base that is fixed to the world by some of its links.
 
     Springs, dampers, friction and limits of joints are not included in the torques, rotors are.

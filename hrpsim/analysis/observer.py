@@ -15,13 +15,14 @@ from hrpsim.analysis.samples import analyse_samples
 from hrpsim.errors import StateError
 from hrpsim.jit.compiled import prepared
 from hrpsim.values import finite_vector
+from hrpsim.world.objects.closed import Closed
 
 _CONTACT_HEIGHT = 3e-3  # [m]
 
 _analyse_sample = prepared(analyse_samples)  # all arrays are of observers, and of one kind each
 
 
-class Observer:
+class Observer(Closed):
     """Torques, wrenches and ZMP of the present joint motion, cycle by cycle.
 
     After each `update`, `sample` and `supports` hold the results, in the same memory every time:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.spatial.rotation import rotated
 
@@ -125,6 +126,7 @@ def _command(s, k, position, rate, effort):
     law.kp = s.kp[k] if held else 0.0
     law.kd = s.kd[k] if held or damped else 0.0
     law.effort = effort
+    law.given = OWN_GAINS | EFFORTS | (held * POSITIONS) | (damped * VELOCITIES)
     law.ramp, law.ramp_steps, law.ahead = 0.0, 0, 0.0
 
 

@@ -11,6 +11,7 @@ has further inputs, its memory: zero at first, then its further outputs, in orde
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,9 +30,10 @@ from hrpsim.control.framework.controller import (
     State,
     controlled_joints,
 )
-from hrpsim.errors import unknown_name
+from hrpsim.errors import ModelWarning, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.schema import listing, name, null_or, numeric
+from hrpsim.world.objects.plausibility import JointLimits, listed
 
 
 class OnnxPolicy(Controller):
@@ -60,6 +62,9 @@ class OnnxPolicy(Controller):
         for joint in policy.joints:
             if joint not in names:
                 raise ControllerError(f"{policy.source}: {unknown_name('joint', joint, names)}")
+        limits = JointLimits(model.system, model.joints)
+        if beyond := listed(limits.beyond(policy.joints, {"positions": policy.default})):
+            warnings.warn(f"{policy.source}: default {beyond}", ModelWarning, stacklevel=2)
         self._at = np.array([names.index(joint) for joint in policy.joints])
         self._modes = np.full(len(names), EFFORT)
         others = [k for k, joint in enumerate(names) if joint in model.gains]

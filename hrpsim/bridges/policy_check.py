@@ -236,11 +236,9 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
         yield str(error)
     kept = [k for k, joint in enumerate(policy.joints) if joint in names]
     joints = [policy.joints[k] for k in kept]
-    at = [robot.model.joint(joint).v_index for joint in joints]
-    system, default = robot.model.system, policy.default[kept]
-    for joint, value, low, high in zip(joints, default, system.lower[at], system.upper[at]):
-        if not low <= value <= high:
-            yield f"default of {joint}: {value:.4g} is outside of its limits {low:.4g}, {high:.4g}"
+    default = policy.default[kept]
+    for text in robot.limits.beyond(joints, {"positions": default}):
+        yield f"default {text}"
     order = [robot.joint_names.index(joint) for joint in joints]
     start = robot.joint_positions[order]
     yield from _differences(joints, "default", default, start, "at the start here", _POSTURE)

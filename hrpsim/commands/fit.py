@@ -10,7 +10,7 @@ from pathlib import Path
 from hrpsim.commands.output import print_report, show_line
 from hrpsim.errors import require_packages
 
-EPILOG = """exit status: 0 fitted, 1 refused or failed, 2 wrong usage.
+EPILOG = """exit status: 0 fitted, 1 refused, failed, or nothing explained, 2 wrong usage.
 
   hrpsim fit study.yaml                      values, 95 % intervals, errors
   hrpsim fit study.yaml --plot fit.png       measured and simulated
@@ -70,6 +70,8 @@ def fit(options: argparse.Namespace) -> int:
     }
     said = dict.fromkeys(str(warning.message) for warning in caught)
     report["warnings"] = list(said)
+    if said:
+        report["verdict"] += " The warnings say what looks wrong in the data."
     if options.plot:
         draw_fit(result, options.plot)
         report["figure"] = str(options.plot)
@@ -77,4 +79,4 @@ def fit(options: argparse.Namespace) -> int:
         draw_unexplained(result, options.residuals)
         report["residuals"] = str(options.residuals)
     print_report({key: value for key, value in report.items() if value}, options.json)
-    return 0
+    return 0 if result.explains else 1

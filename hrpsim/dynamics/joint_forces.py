@@ -9,6 +9,9 @@ import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
+POSITIONS, VELOCITIES, EFFORTS = 1, 2, 4  # what a command gives, as bits of `given`
+OWN_GAINS = 8  # of the command, in place of the robot's
+
 # The actuators' law: effort + kp (target_position - q) + kd (target_velocity - v), bounded by the
 # joint's effort limit. Where the joint would exceed its velocity limit the actuator delivers the
 # effort that holds it there, within the effort limit: a constraint (hrpsim.constraints.joint_rows).
@@ -28,6 +31,7 @@ CONTROL = np.dtype(
         ("limiting", "i8"),  # +1, -1: at this velocity limit it does not follow its law
         ("mark", "i8"),  # `saturated`, as the last step left it
         ("limiting_mark", "i8"),  # the same of `limiting`
+        ("given", "i8"),  # what the command gives, for gains that are set while it lasts
     ]
 )
 

@@ -24,13 +24,14 @@ import numpy as np
 from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.recording_checks import check_window
 from hrpsim.fitting.result import FitResult, Trace, inertias_of, trace_of, undetermined_of
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown, Unknowns
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
-from hrpsim.values import is_number
+from hrpsim.values import whole_count
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -95,8 +96,7 @@ def fit(  # many parameters: keywords, passed by name
         HrpsimError: for values that the world cannot have, and steps that fail.
     """
     scenario = world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
-    if not (is_number(processes) and processes >= 1 and processes % 1 == 0):
-        raise FitError(f"processes must be a whole number of at least 1, got {processes!r}")
+    whole_count("processes", processes, error=FitError)
     if not 0.0 < change <= _MOST_CHANGE:
         raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
     problem = _Problem(scenario, recordings, parameters, entity, window, start, change, derivatives)
@@ -138,6 +138,7 @@ class _Problem:
         fitted = [one for one in bound if not one.recording.held_out]
         if not fitted:
             raise FitError("no recording to fit to: all are held out, or there are none")
+        check_window(window, [one.recording for one in fitted])
         self.unknowns = Unknowns(parameters, scenario.parameters(), names)
         self.free_starts = start == "fitted"
         self._predictor = Predictor(scenario, fitted, window, self.free_starts)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hrpsim.errors import unknown_name
+from hrpsim.fitting.recording_checks import check_recording
 from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
@@ -176,6 +177,7 @@ class BoundRecording:
         robot = thing if isinstance(thing, Robot) else None
         self.free = robot is None or robot.model.base == "free"
         self._check_joints(robot)
+        check_recording(recording, robot)
         self.compared: dict[str, np.ndarray] = {}  # from kinds to columns of v
         self.positions_of = self.q_of = np.zeros(0, dtype=int)
         if self.free:

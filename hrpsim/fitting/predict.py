@@ -171,7 +171,7 @@ def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | N
     q, v = np.where(np.isnan(q), usual[0], q), np.where(np.isnan(v), usual[1], v)
     if offset is not None:
         q, v = _displaced(one, q, offset[: len(v)]), v + offset[len(v) :]
-    thing.q = q
+    thing.place(q)
     thing.v = v
 
 

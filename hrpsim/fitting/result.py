@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from hrpsim.world.world import World
 
 
+_VELOCITY_OF = {"position": "velocity", "base_position": ""}  # of a base it has other axes
+_LEAST_SHARE = 0.1  # of the motion, to explain anything
 _LOOSE = 0.5  # deviation of a combination, in u, from which it is not determined
 _SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
 
@@ -72,6 +74,29 @@ class Trace(NamedTuple):
     measured: np.ndarray  # (samples, columns); 0 for rotations
     before: np.ndarray  # differences with the first values
     after: np.ndarray  # differences with those found
+
+    def ways(self) -> list[int]:
+        """Return the columns of positions."""
+        return [k for k, kind in enumerate(self.kinds) if kind in _VELOCITY_OF]
+
+    def guesses(self) -> np.ndarray:
+        """Return squared differences of three guesses (3,).
+
+        Nothing moves from the sample before each window; all moves on at the velocity measured
+        there, if there is one; all is at its mean over the recording.
+        """
+        before = np.maximum(np.searchsorted(self.window, self.window) - 1, 0)
+        ways, elapsed = self.measured - self.measured[before], self.time - self.time[before]
+        found = np.zeros(3)
+        for k in self.ways():
+            rate = _VELOCITY_OF[self.kinds[k]], self.labels[k]
+            columns = [n for n, one in enumerate(zip(self.kinds, self.labels)) if one == rate]
+            steady = ways[:, k].copy()
+            for n in columns:
+                steady -= elapsed * self.measured[before, n]
+            spread = len(ways) * np.var(self.measured[:, k])
+            found += (ways[:, k] ** 2).sum(), (steady**2).sum(), spread
+        return found
 
 
 def trace_of(one: BoundRecording, found: Prediction) -> Trace:
@@ -151,9 +176,53 @@ class FitResult:
                 found[kind] = before, after
         return found
 
+    def explained(self, held_out: bool = False) -> float:
+        """Return the share of the motion within windows that the model explains, at most 1.
+
+        Of all measured positions: 1 - the squared differences over those of a guess without a
+        model: that nothing moves from the sample before each window, or moves on at the velocity
+        measured there, or is at its mean, whichever is best. 0 is as good as the guess.
+        """
+        wrong, guessed = 0.0, np.zeros(3)
+        for trace in self.traces:
+            if trace.held_out == held_out:
+                wrong += float((trace.after[:, trace.ways()] ** 2).sum())
+                guessed += trace.guesses()
+        return float(1.0 - wrong / guessed.min()) if guessed.min() > 0.0 else 0.0
+
+    @property
+    def explains(self) -> bool:
+        """Whether the model explains more of the motion than a guess does without a model."""
+        return bool(self.explained() > _LEAST_SHARE)
+
+    def verdict(self) -> str:
+        """Return in plain words what share of the motion is explained, and what is not found."""
+        share, other = (100.0 * max(self.explained(held_out), 0.0) for held_out in (False, True))
+        text = f"The model explains {share:.3g} % of the measured motion"
+        if any(trace.held_out for trace in self.traces):
+            text += f", and {other:.3g} % of what was held out"
+        words = [f"{text}."]
+        if not self.explains:
+            words.append(
+                "That is nothing: the values mean nothing. Compare units, names and signs of the"
+                " recording with the world, and see that all commands are in it."
+            )
+        for names, why in (
+            (self.without_effect, "has no effect on what was measured"),
+            (self.at_bound, "ended at a bound"),
+            (self._loose(), "is not determined by the recordings"),
+        ):
+            words += [f"{', '.join(names)} {why}."] if names else []
+        return " ".join(words)
+
+    def _loose(self) -> list[str]:
+        """Return the parameters in combinations that are not determined."""
+        return list(dict.fromkeys(name for one in self.undetermined for name in one.parts))
+
     def report(self) -> dict[str, Any]:
         """Return the result as plain data, for people and JSON."""
         found: dict[str, Any] = {
+            "verdict": self.verdict(),
             "parameters": {
                 name: {
                     "value": _rounded(self.values[k]),
@@ -161,7 +230,7 @@ class FitResult:
                     "start": float(self.start[k]),
                 }
                 for k, name in enumerate(self.names)
-            }
+            },
         }
         found["inertias"] = {
             link: {key: np.round(array, 9).tolist() for key, array in own.items()}

@@ -25,6 +25,7 @@ from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.urdf.srdf import Pair, pair_of
 from hrpsim.values import finite_vector
+from hrpsim.world.objects.closed import Closed
 
 WORLD = "world"
 _TOLERANCE = 1e-7  # of distances, between the bounds that coal finds [m]
@@ -43,7 +44,7 @@ class Nearest(NamedTuple):
     points: np.ndarray  # on the first and on the second, in the world (2, 3) [m]
 
 
-class LinkDistances:
+class LinkDistances(Closed):
     """Distances between the links of a model, and to fixed shapes.
 
     Links that meet at a joint, and pairs that the description disables, count as no pair, but

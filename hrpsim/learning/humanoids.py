@@ -13,6 +13,7 @@ from hrpsim.learning.tasks import TASKS, Task
 from hrpsim.resources import share_path
 from hrpsim.world.batch import Batch
 from hrpsim.world.file.load_world import load_world
+from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
 
 JOINTS = tuple(f"{side}LEG_JOINT{k}" for side in "LR" for k in range(6))
@@ -23,7 +24,7 @@ PUSH_TIME = 0.1  # [s]
 _ROBOT, _LINK = "hrp2", "BODY"
 
 
-class Humanoids:
+class Humanoids(Closed):
     """Robots at half-sitting on rigid feet, each in a world of its own.
 
     An action (12,) between -1 and 1 moves the targets of the legs' servos away from half-sitting by
@@ -126,11 +127,10 @@ class Humanoids:
         robot.scale_inertias(mass)
         kp, kd = self._gains
         robot.set_gains(gain * kp, gain * kd)
-        robot.use_gains()
         if variation.joint_noise > 0.0:
             q = robot.q.copy()
             q[self._q_at] += variation.joint_noise * generator.standard_normal(len(JOINTS))
-            robot.q = q
+            robot.place(q)
 
     def _plan(self, k: int, generator: np.random.Generator) -> None:
         """Draw an episode's pushes: rows of first period, last period, force x, y [N]."""

@@ -40,6 +40,7 @@ from hrpsim.sweeps.framework.scenario import (
 )
 from hrpsim.sweeps.statistics import outcome_names
 from hrpsim.sweeps.store import Store, first_difference, open_store
+from hrpsim.values import whole_count
 
 IN_FLIGHT = 512  # tasks that an engine of unknown size is given at a time
 _AHEAD = 4  # tasks for each process of our own pool
@@ -106,8 +107,8 @@ def sweep(  # many parameters: keywords, passed by name
             store or the engine fails. Finished runs are then in the store.
     """
     for name, number in {"processes": processes, "per_task": per_task}.items():
-        if number is not None and (type(number) is not int or number < 1):
-            raise SweepError(f"{name} must be a whole number >= 1, got {shown_value(number)}")
+        if number is not None:
+            whole_count(name, number, error=SweepError)
     scenario = as_scenario(scenario)
     table, identity = planned(scenario, design, seed)
     needed_package("xarray", "a sweep")

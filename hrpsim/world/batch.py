@@ -18,18 +18,19 @@ from numpy.typing import ArrayLike
 from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
 from hrpsim.jit.announcement import say_compiled
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
-from hrpsim.values import is_number
+from hrpsim.values import whole_count
 from hrpsim.world.batch_arguments import BatchArguments
 from hrpsim.world.batch_states import BatchStates
+from hrpsim.world.objects.closed import Closed, closed
 from hrpsim.world.objects.scan_view import ScansSideBySide, ScanView
-from hrpsim.world.parts.stepping import announce_steps, whole_number
+from hrpsim.world.parts.stepping import announce_steps
 from hrpsim.world.shard import Shard
 from hrpsim.world.world import World
 
 _SHARES = 4  # of the worlds that each thread takes one after another: some steps take longer
 
 
-class Batch(BatchArguments):
+class Batch(BatchArguments, Closed):
     """`count` independent copies of a world, in its present state.
 
     The copies differ by changes to each of `worlds`: states, commands, friction, solvers. Noise of
@@ -49,11 +50,9 @@ class Batch(BatchArguments):
 
     def __init__(self, world: World, count: int, threads: int | None = None):
         threads = (os.cpu_count() or 1) if threads is None else threads
-        for what, value in {"count": count, "threads": threads}.items():
-            if not is_number(value) or value < 1 or value != int(value):
-                raise WorldError(f"{what} of a batch must be a whole number >= 1, got {value!r}")
-        copies = tuple(world.copy() for _ in range(int(count)))
-        self._contain(copies, [world.snapshot()] * len(copies), int(threads))
+        copies = whole_count("count of a batch", count), whole_count("threads of a batch", threads)
+        worlds = tuple(world.copy() for _ in range(copies[0]))
+        self._contain(worlds, [world.snapshot()] * len(worlds), copies[1])
 
     @staticmethod
     def of(worlds: Sequence[World], threads: int | None = None) -> Batch:
@@ -71,7 +70,7 @@ class Batch(BatchArguments):
         batch = Batch.__new__(Batch)
         starts = [world.snapshot() for world in worlds]
         batch._contain(tuple(worlds), starts, threads or os.cpu_count() or 1)
-        return batch
+        return closed(batch)
 
     def _contain(self, worlds: tuple[World, ...], starts: list, threads: int) -> None:
         self.worlds, self._start, count = worlds, starts, len(worlds)
@@ -106,7 +105,10 @@ class Batch(BatchArguments):
         A world that fails stays at the start of the failed step, and the others advance all the
         same; then WorldError names the worlds that failed.
         """
-        n = whole_number(n)
+        n = whole_count("the number of steps", n, 0)
+        for world in self.worlds:
+            if world._contents.placed:
+                world.check_placed(stacklevel=4)
         if not self._one_call.acquire(blocking=False):
             raise WorldError("the batch is being stepped, by another thread")
         try:
@@ -233,7 +235,7 @@ class Batch(BatchArguments):
     def set_gains(
         self, name: str, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
-        """Set PD gains of the robots called `name`; held targets follow at once.
+        """Set PD gains of the robots called `name`, at once, as `Robot.set_gains` does.
 
         Args:
             name: of the robots.
@@ -244,7 +246,6 @@ class Batch(BatchArguments):
         rows = self._rows("kp", kp), self._rows("kd", kd)
         for robot, p, d in zip(self._called("robots", name), *rows):
             robot.set_gains(p, d, names)
-            robot.use_gains()
 
     def set_joint_properties(
         self, name: str, names: str | Sequence[str] | None = None, **values: ArrayLike
@@ -386,8 +387,6 @@ class Batch(BatchArguments):
         """
         for k in self.numbers(worlds):
             self.worlds[k].restore(self._start[k])
-            for robot in self.worlds[k].robots.values():
-                robot.use_gains()
 
 
 def _step_shards(left: deque[Shard], n: int, stop: Event) -> dict[int, WorldError]:

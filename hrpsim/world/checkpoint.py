@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.jit.reference import Reference
+from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World
 
@@ -23,7 +24,7 @@ _NEVER_CHANGED = (str, bytes, int, float, NoneType, Enum, np.generic, slice, typ
 _NEVER_CHANGED += (FunctionType, BuiltinFunctionType, MethodType, Reference, RobotAccess)
 
 
-class Checkpoint:
+class Checkpoint(Closed):
     """A world as it is now; `restore` returns to it in a tenth of the time of a copy.
 
     Unlike a snapshot it has everything: masses, gains, friction, shapes that were added since. The

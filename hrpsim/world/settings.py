@@ -14,12 +14,12 @@ from hrpsim.constraints.friction_laws import LAWS as FRICTION_MODELS
 from hrpsim.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.step.scene.records import EULER, RK4, SEMI_IMPLICIT, SETTINGS
 from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
+from hrpsim.world.objects.plausibility import long_period
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 STOPPING_RULES = ("residual", "relative_change")
 ACCURACIES = {"fast": 1e-3, "standard": 1e-6, "exact": 1e-8}  # tolerances of the residual
 USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
-_LONG = 0.05  # a step [s]
 _SKIN = 0.05  # see SETTINGS
 _TOLERANCE = 1e-6  # of the residual, where sweeps stop by another rule
 _NUMBERS = ("contact_margin", "correction_rate", "correction_speed", "slop")
@@ -42,13 +42,8 @@ def new_settings(options: dict) -> np.ndarray:
     record = np.zeros(1, dtype=SETTINGS)
     time_step = setting("time_step", options["time_step"])
     record["time_step"] = time_step
-    if time_step > _LONG:
-        warnings.warn(
-            f"time_step is {time_step:g} s, too long for contacts and servos: if {time_step:g} ms "
-            f"are meant, write {time_step / 1000.0:g}",
-            ModelWarning,
-            stacklevel=3,
-        )
+    if text := long_period("time_step", time_step):
+        warnings.warn(text, ModelWarning, stacklevel=4)
     record["gravity"] = finite_vector("gravity", options["gravity"], 3, RANGES["gravity"])
     record["integrator"] = INTEGRATORS[options["integrator"]]
     limits = USUAL_SWEEP_LIMITS

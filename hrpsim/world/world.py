@@ -21,7 +21,8 @@ from hrpsim.values import RANGES, finite_vector, flag
 from hrpsim.world.linearization.step_derivatives import Linearization
 from hrpsim.world.linearizing import Linearizing
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.closed import Closed
+from hrpsim.world.objects.entity import Entity, _frozen
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
 from hrpsim.world.parts.part import Core
@@ -39,7 +40,7 @@ from hrpsim.world.settings import new_settings
 from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
 
 
-class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
+class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed):
     """Robots and bodies that move and touch.
 
     Its `noise_world` is a part of the key of all sensors' noise: 0, in a `Batch` its index there.
@@ -139,8 +140,11 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         (`apply_wrench`) end with the call. Signals are served between steps: after an exception
         from a handler, such as KeyboardInterrupt, some of the steps are done. Other threads are
         refused meanwhile. KernelsAbsent is handled like an error, but the step can be repeated
-        (hrpsim.jit.compiler_beside).
+        (hrpsim.jit.compiler_beside). A ModelWarning says, once each, which robots and bodies were
+        put into the ground or beyond limits since the last step.
         """
+        if self._contents.placed:
+            self.check_placed(stacklevel=4)
         self._stepping.step(n)
 
     def linearize(
@@ -201,8 +205,8 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
 
     @property
     def gravity(self) -> np.ndarray:
-        """Gravity (3,) [m/s^2]; assign to change it."""
-        return self._contents.settings["gravity"][0].copy()
+        """Gravity (3,) [m/s^2], read only; assigning gravity acts at once."""
+        return _frozen(self._contents.settings["gravity"][0].copy())
 
     @gravity.setter
     def gravity(self, values) -> None:
@@ -290,6 +294,16 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         """Return a robot's or body's configuration, without making arrays for it."""
         return self._scenes.present_q(entity)
 
+    def note_placed(self, entity: Entity) -> None:
+        """Note that an entity was put somewhere by hand; `check_placed` looks at it."""
+        self._contents.placed.add(entity)
+
+    def check_placed(self, stacklevel: int = 3) -> None:
+        """Warn of what was put into the ground or beyond limits since the last step, once each."""
+        contents = self._contents
+        placed, contents.placed = contents.placed, set()
+        warn_of_start(self, placed, contents.reported, stacklevel)
+
     def forget_contacts(self) -> None:
         """Drop the results of the last step, after a state was set by hand."""
         self._scenes.forget_contacts()
@@ -335,7 +349,8 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         Raises:
             WorldError: if the duration was not enough; nothing changes then.
         """
-        warn_of_start(self)
+        warn_of_start(self, self.entities.values(), set(), stacklevel=3)
+        self._contents.placed = set()
         before = RestReport(self.entities)
         start, steps, sleeping = self.snapshot(), self._steps_done, self.sleeping
         self.sleeping = False
@@ -376,7 +391,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures):
         """Return what never changes and is shared by copies."""
         shared: list[Any] = []
         for entity in self.entities.values():
-            shared += [*entity.frames, *entity.shapes, *entity.inertias]
+            shared += [*entity.frames, *entity.shapes, *entity._inertias]
         for robot in self.robots.values():
             shared += [robot.model, robot.described]
             shared += [*robot.model.sensors, *robot.model.sampled_sensors]

@@ -131,7 +131,7 @@ def test_nothing_differs_where_the_description_is_the_trainers(trainer, capsys, 
     [
         ("joints: [a, b, c]", "joints: [a, b, elbow]", ["joint 'elbow' does not exist"]),
         ("period: 0.001", "period: 0.0015", ["whole multiple"]),
-        ("-0.1, 0.3]", "-0.1, 1.8]", ["default of c: 1.8 is outside of its limits"]),
+        ("-0.1, 0.3]", "-0.1, 1.8]", ["default position 1.8 of 'c' is not within"]),
         ("kp: [60, 40, 20]", "kp: [60, 41, 20]", ["kp of b: 41 in the description, 40 in the"]),
         ("kd: 2", "kd: [2, 2, 60]", ["kd of c: 60 held over .* is unstable"]),
         ("{scale: 0.5}", "{scale: 0.5, clip: 0.01}", ["action of b in the default posture.*clip"]),

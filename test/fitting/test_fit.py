@@ -168,9 +168,14 @@ def test_a_study_is_fitted_by_the_command(world, angles, capsys):
     picture = folder / "fit.png"
     assert main(["fit", str(folder / "fit.yaml"), "--json", "--plot", str(picture)]) == 0
     report = json.loads(capsys.readouterr().out)
+    assert report["verdict"].startswith("The model explains 100 % of the measured motion, and 99")
     assert report["parameters"][GAIN]["value"] == pytest.approx(TRUE[GAIN], rel=0.03)
     assert "position [rad or m]" in report["held_out_error"]
     assert picture.stat().st_size > 1000
+    table[:, 1] = np.random.default_rng(0).permutation(table[:, 1])  # no motion of an arm
+    np.savetxt(folder / "arm.csv", table, delimiter=",", header=header, comments="")
+    assert main(["fit", str(folder / "fit.yaml"), "--json"]) == 1
+    assert "That is nothing" in json.loads(capsys.readouterr().out)["verdict"]
     (folder / "fit.yaml").write_text("world: arm.yaml\nrecordigs: []\n")
     assert main(["fit", str(folder / "fit.yaml")]) == 1
     assert "recordigs" in capsys.readouterr().err

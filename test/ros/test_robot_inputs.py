@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import hrpsim
-from hrpsim.ros.robot.joint_trajectory import motion_through
+from hrpsim.ros.robot.joint_trajectory import Points, motion_through
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD, SHOULDER = "HEAD_JOINT0", "RARM_JOINT0"
@@ -108,9 +108,7 @@ def test_a_trajectory_commands_what_world_takes(bench, with_velocities):
     robot = world.robots["hrp2"]
     motion = motion_through(
         [HEAD, SHOULDER],
-        [p[0] for p in points],
-        [p[1] for p in points],
-        [p[2] for p in points] if with_velocities else None,
+        Points(*zip(*points)),
         np.zeros(2),  # what the world file commands
         np.zeros(2),
     )

@@ -17,10 +17,12 @@ from ros.stand_ins import ARM, Log, Rig
 import hrpsim
 from hrpsim import WorldError
 from hrpsim.model.shapes.placement import IDENTITY
+from hrpsim.model.system import REVOLUTE
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.robot.joint_commands import LimitWatch
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.ros.simulation.simulation_node import heartbeat
+from hrpsim.world.objects.plausibility import JointLimits
 
 PACKAGE = Path(hrpsim.__file__).parent
 
@@ -241,10 +243,12 @@ def test_commands_beyond_limits_are_counted_and_named_once_a_second():
         velocity_limit=np.array([3.0, np.inf]),
         effort_limit=np.array([10.0, 5.0]),
     )
-    joints = [SimpleNamespace(name=name, v_index=k) for k, name in enumerate(("hip", "knee"))]
-    robot = SimpleNamespace(system=system, model=SimpleNamespace(joints=joints))
+    joints = [
+        SimpleNamespace(name=name, v_index=k, joint_type=REVOLUTE)
+        for k, name in enumerate(("hip", "knee"))
+    ]
     log, times = Log(), iter([0.0, 0.5, 1.5])
-    watch = LimitWatch(robot, log, clock=lambda: next(times))
+    watch = LimitWatch(JointLimits(system, joints), log, clock=lambda: next(times))
     watch.look("/t", ["hip", "knee"], {"positions": np.array([2.0, 99.0])})
     watch.look("/t", ["knee"], {"velocities": np.array([1e6]), "positions": np.array([np.nan])})
     assert watch.count == 0

@@ -279,6 +279,18 @@ def test_the_robot_does_not_notice_what_comes_and_goes_beside_it(simulator):
     assert visited == undisturbed
 
 
+def test_a_fixed_base_is_spawned_where_the_request_says(simulator):
+    for name, y in (("left", 4.0), ("right", -4.0)):
+        at = pose(1.0, y, 3.0, yaw=1.0)
+        answer = simulator.spawn(PENDULUM, name=name, initial_pose__pose=at)
+        assert answer.result.result == OK, answer.result.error_message
+    simulator.step(20)
+    for name, y in (("left", 4.0), ("right", -4.0)):
+        found = simulator.state_of(name).pose
+        assert (found.position.x, found.position.y, found.position.z) == (1.0, y, 3.0)
+        assert found.orientation.z == pytest.approx(math.sin(0.5))
+
+
 def test_urdf_as_text_and_by_uri(simulator):
     answer = simulator.spawn(LONE_LINK, name="pebble", initial_pose__pose=pose(2, 2, 1))
     assert (answer.result.result, answer.entity_name) == (OK, "pebble")
@@ -335,7 +347,6 @@ def test_names(simulator):
         ({"text": CRATE, "initial_pose__pose": pose(math.nan)}, "INVALID_POSE", "finite"),
         ({"text": CRATE, "initial_pose__pose": Pose(position=pose(9e9).position)}, "", "finite"),
         ({"text": CRATE, "initial_pose__header__frame_id": "moon"}, "INVALID_POSE", "hrp2"),
-        ({"text": PENDULUM, "initial_pose__pose": pose(1.0)}, "INVALID_POSE", "world"),
         (
             {"text": LONE_LINK.replace('<sphere radius="0.1"/>', '<mesh filename="no.stl"/>')},
             "MISSING_ASSETS",

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions through points: Hermite's cubics, quintics from rest to rest, and what does not fit."""
+"""Motions through points: lines, Hermite's cubics and quintics, and what does not fit."""
 
 import numpy as np
 import pytest
 
 from hrpsim import WorldError
-from hrpsim.ros.robot.joint_trajectory import motion_through
+from hrpsim.ros.robot.joint_trajectory import Points, motion_through
 
 NAMES = ["hip", "knee"]
 HERE, RATE = np.array([0.1, -0.2]), np.array([0.3, 0.0])
@@ -18,46 +18,57 @@ def sampled(motion, times):
     return np.array(positions), np.array(velocities)
 
 
-def test_with_velocities_a_cubic_course_is_followed_exactly():
-    def course(t):
-        return np.array([0.1 + 0.3 * t - 0.7 * t**2 + 0.2 * t**3, -0.2 + 0.5 * t**3])
+_LEFT = np.polynomial.Polynomial([-1.7, 1.0])  # t - 1.7
+COURSES = {  # at rest at 1.7 s, where velocities are given, and without acceleration at 0
+    "line": np.polynomial.Polynomial([0.1, 0.3]),
+    "cubic": _LEFT**3 + 0.4,
+    "quintic": _LEFT**5 + 10.0 * 1.7**3 * _LEFT**2,
+}
 
-    def rate(t):
-        return np.array([0.3 - 1.4 * t + 0.6 * t**2, 1.5 * t**2])
 
-    times = [0.4, 1.0, 1.7]
-    motion = motion_through(
-        NAMES, times, [course(t) for t in times], [rate(t) for t in times], HERE, RATE
-    )
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_what_is_given_decides_the_degree_and_is_followed_exactly(count):
+    """Law: a polynomial sampled with its derivatives is the motion itself.
+
+    Positions alone make lines, velocities cubics, accelerations quintics.
+    """
+    course = list(COURSES.values())[count - 1]
+    times, shares = np.array([0.4, 1.0, 1.7]), np.array([1.0, 2.0])
+    given = [np.outer(course.deriv(k)(times), shares) for k in range(count)]
+    start = shares * course(0.0), shares * course.deriv()(0.0)
+    motion = motion_through(NAMES, Points(times, *given), *start)
     grid = np.linspace(0.0, 1.69, 200)
     positions, velocities = sampled(motion, grid)
-    assert positions == pytest.approx(np.array([course(t) for t in grid]), abs=1e-12)
-    assert velocities == pytest.approx(np.array([rate(t) for t in grid]), abs=1e-12)
+    assert positions == pytest.approx(np.outer(course(grid), shares), abs=1e-12, rel=1e-12)
+    wanted = np.outer(course.deriv()(grid), shares)
+    assert velocities == pytest.approx(wanted, abs=1e-11, rel=1e-11)
     assert motion.at(1.7)[1] == pytest.approx(np.zeros(2))  # at the end they stand
 
 
-def test_without_velocities_it_goes_from_rest_to_rest_through_the_points():
-    points = [[0.5, -0.3], [0.4, -0.6]]
-    motion = motion_through(NAMES, [1.0, 2.0], points, None, HERE, RATE)
-    grid = np.linspace(0.0, 2.0, 2001)
-    positions, velocities = sampled(motion, grid)
-    assert positions[[0, 1000, 2000]] == pytest.approx(np.array([HERE, *points]), abs=1e-12)
-    assert velocities[[0, -1]] == pytest.approx(np.zeros((2, 2)), abs=1e-12)
-    slopes = np.gradient(positions, grid, axis=0)
-    assert velocities[1:-1] == pytest.approx(slopes[1:-1], abs=2e-5)  # second-order difference
-    for k in range(2):  # no overshoot
-        assert positions[:1001, k].min() >= min(HERE[k], points[0][k]) - 1e-12
-        assert positions[:1001, k].max() <= max(HERE[k], points[0][k]) + 1e-12
+def test_a_stream_of_positions_ahead_is_an_exponential_approach():
+    """Law: each 0.1 s a goal 1 s ahead; lines leave 0.9 of the way, so 0.9^30 after 3 s."""
+    here, rate = np.zeros(1), np.zeros(1)
+    for _ in range(30):
+        motion = motion_through(["hip"], Points([1.0], [[1.0]]), here, rate)
+        here, rate = motion.at(0.1)
+    assert here == pytest.approx([1.0 - 0.9**30], abs=1e-12)
+
+
+def test_a_last_velocity_is_refused():
+    for last in (1e-3, -2.0):
+        with pytest.raises(WorldError, match=r"the last point has the velocity .* 'knee'"):
+            motion_through(NAMES, Points([1.0], [[0.5, 0.5]], [[0.0, last]]), HERE, RATE)
+    motion_through(NAMES, Points([1.0], [[0.5, 0.5]], [[0.0, 1e-8]]), HERE, RATE)
 
 
 def test_a_first_point_at_once_is_where_it_begins():
-    motion = motion_through(NAMES, [0.0], [[1.0, 2.0]], None, HERE, RATE)
+    motion = motion_through(NAMES, Points([0.0], [[1.0, 2.0]]), HERE, RATE)
     assert motion.duration == 0.0
     assert motion.at(0.0)[0] == pytest.approx([1.0, 2.0])
 
 
 def test_joints_are_taken_out():
-    motion = motion_through(NAMES, [1.0], [[1.0, 2.0]], [[0.0, 0.0]], HERE, RATE)
+    motion = motion_through(NAMES, Points([1.0], [[1.0, 2.0]], [[0.0, 0.0]]), HERE, RATE)
     rest = motion.without({"hip"})
     assert rest.names == ("knee",)
     assert rest.at(0.3)[0] == pytest.approx(motion.at(0.3)[0][1:])
@@ -77,4 +88,4 @@ def test_joints_are_taken_out():
 )
 def test_what_does_not_fit_is_named(times, positions, velocities, complaint):
     with pytest.raises(WorldError, match=complaint):
-        motion_through(NAMES, times, positions, velocities, HERE, RATE)
+        motion_through(NAMES, Points(times, positions, velocities), HERE, RATE)

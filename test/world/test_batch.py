@@ -101,7 +101,6 @@ def test_worlds_that_differ_step_as_each_would_alone():
         own = one.robots["hrp2"]
         own.scale_inertias(factors[k])
         own.set_gains(kp[k], kd[k])
-        own.use_gains()
         one.set_friction("default", "default", static[k])
         own.v = speeds[k]
 

@@ -38,7 +38,6 @@ def change(world):
         robot.scale_inertias(1.3)
         kp, kd = robot.gains
         robot.set_gains(0.7 * kp, 1.1 * kd)
-        robot.use_gains()
         robot.set_joint_properties(friction=0.4, damping=0.2)
         robot.link_poses()
     world.set_friction("sole", "floor", 0.3, 0.2, 0.1)

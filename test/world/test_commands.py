@@ -322,6 +322,7 @@ def expected_control(robot, before, command):
         law["kd"] = kd[place] if "positions" in value or "velocities" in value else 0.0
         law["target_velocity"] = value.get("velocities", 0.0)
         law["effort"], law["ramp_steps"] = value.get("efforts", 0.0), 0
+        law["given"] = sum({"positions": 1, "velocities": 2, "efforts": 4}[what] for what in value)
     return after
 
 

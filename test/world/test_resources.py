@@ -92,7 +92,7 @@ def test_every_scene_runs_on_one_compilation():
     only_robot = World(gravity=[0, 0, -1])
     only_robot.add_robot(one_joint())
     only_robot.step(np.int64(3))
-    only_robot.step(True)
+    only_robot.step(np.uint8(1))
     only_bodies = World()
     pile(only_bodies, 3)
     only_bodies.step(5)

@@ -162,7 +162,6 @@ def test_a_batch_s_worlds_are_those_that_are_changed_alone():
                 robot = alone.robots["hrp2"]
                 robot.scale_inertias(factor)
                 robot.set_gains([900 * factor, 800 * factor], [9, 8], names)
-                robot.use_gains()
                 robot.set_joint_properties(names, friction=[factor, 2 * factor])
                 alone.set_friction("sole", "floor", 0.5 * factor)
                 robot.apply_wrench("BODY", force[k])

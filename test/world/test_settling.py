@@ -119,7 +119,7 @@ def test_loading_warns_of_depth_and_limits_with_the_amount(tmp_path):
     texts = [str(one.message) for one in told]
     foot = 1.0 + 0.01 * math.cos(0.7) + 0.3 * math.sin(0.7)
     assert f"{foot:.3g} m inside 'world/ground', with 'foot'" in texts[0]
-    assert "'ankle' at -0.700, outside of -0.500 to 2.000" in texts[1]
+    assert "position -0.7 of 'ankle' is not within -0.5 to 2" in texts[1]
 
 
 def test_a_start_as_it_should_be_says_nothing(tmp_path):

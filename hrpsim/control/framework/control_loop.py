@@ -23,6 +23,7 @@ from hrpsim.control.framework.controller import (
 from hrpsim.control.framework.controller_host import TRUE, ControllerHost, Needs, steps_in_period
 from hrpsim.errors import StateError
 from hrpsim.model.model import Model
+from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.robot_reader import RobotReader
 
@@ -81,7 +82,7 @@ class StateReader:
         return state._replace(base=base, contacts=contacts, zmp=zmp)
 
 
-class ControlLoop:
+class ControlLoop(Closed):
     """Runs a controller on a robot and steps the robot's world by the controller's period.
 
     Use it as a context manager, or `run`: the controller is then stopped in any case. After a reset

@@ -19,20 +19,32 @@ of its own, over ROS topics (`hrpsim_controller`): both give it the same numbers
 
 import fnmatch
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from difflib import get_close_matches
+from inspect import get_annotations
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, shown_value, unknown_name
+from hrpsim.errors import (
+    HrpsimError,
+    ModelWarning,
+    UnknownAttributeError,
+    shown_value,
+    unknown_name,
+)
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 from hrpsim.schema import Kind
 from hrpsim.values import is_number
+from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 
 POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded
+_LONGEST = 10.0  # period [s]
+_RESEMBLES = 0.83  # a name another one (difflib)
 MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
@@ -115,12 +127,38 @@ class Controller(ABC):
     `configure` once, then `initialize` with the state at the first tick, `control` at that and
     every following tick, `stop` at the end, even after an error. `initialize` may come again after
     a reset of the simulation. `period` and `needs` are read after `configure`.
+
+    A controller may have any attributes of its own. UnknownAttributeError refuses a name that
+    resembles one of these, such as `perod`, unless its class declares it (`periods: list`).
     """
 
     period: float = 0.005  # [s] of simulated time between two calls of `control`
     needs: Mapping[str, Any] = MappingProxyType({})  # beyond sensors: controller_host.py
     parameter_kinds: ClassVar[Mapping[str, Kind] | None] = None  # by name; None: not checked
     finished: bool = False  # set it once there is nothing left to do; the host then stops
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, value in tuple(vars(cls).items()):
+            cls._refuse_misspelt(name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not hasattr(type(self), name):
+            self._refuse_misspelt(name, value)
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    def _refuse_misspelt(cls, name: str, value: Any) -> None:
+        """Raise UnknownAttributeError for a name that nobody reads, but that resembles one."""
+        declared = {key for base in cls.__mro__ for key in get_annotations(base)}
+        known = [k for k, own in vars(Controller).items() if callable(own) == callable(value)]
+        if name.startswith("_") or name in declared or hasattr(Controller, name):
+            return
+        if close := get_close_matches(name, known, n=1, cutoff=_RESEMBLES):
+            raise UnknownAttributeError(
+                f"a controller has no attribute {name!r}; did you mean {close[0]!r}? An attribute"
+                f" of {cls.__name__}'s own with such a name is declared in the class: {name}: type"
+            )
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:  # noqa: B027
         """Take the robot's model and the parameters; may take long.
@@ -145,12 +183,20 @@ class Controller(ABC):
 
 
 def period_of(controller: Controller) -> float:
-    """Return a controller's period [s]; ControllerError unless it is a time > 0 s."""
+    """Return a controller's period [s]; ControllerError unless it is a time > 0 s, at most 10 s.
+
+    A ModelWarning names a period that may be milliseconds or a rate.
+    """
     if not (is_number(controller.period) and 0.0 < controller.period < math.inf):
         raise ControllerError(
             f"{type(controller).__name__}: the period must be a time > 0 s, got "
             f"{shown_value(controller.period)}"
         )
+    what = f"the period of {type(controller).__name__}"
+    if text := long_period(what, controller.period, SLOWEST_SAMPLES):
+        if controller.period > _LONGEST:
+            raise ControllerError(text)
+        warnings.warn(text, ModelWarning, stacklevel=3)
     return controller.period
 
 

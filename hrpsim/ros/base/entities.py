@@ -197,7 +197,7 @@ class Entities:
         if isinstance(entity, Robot) and entity.model.base == "fixed":
             raise Refusal(
                 "OPERATION_FAILED",
-                f"{entity.name!r} has a fixed base: its description defines its pose",
+                f"{entity.name!r} has a fixed base, which stays where it was put",
             )
         R = motion.pose.R
         q, v = entity.q.copy(), entity.v.copy()
@@ -266,15 +266,12 @@ class Entities:
                 f"{model.name!r} has {len(model.link_names)} links; "
                 f"spawn_link_limit is {self.limits.links}",
             )
-        q = model.neutral()
-        if model.base == "free":
-            q[:3], q[3:7] = pose.p, quaternion_of(pose.R)
-        elif not (np.allclose(pose.p, 0.0) and np.allclose(pose.R, np.eye(3))):
-            raise Refusal(
-                "INVALID_POSE",
-                f"the root link of {model.name!r} is 'world': its description defines its pose",
-            )
-        robot = self.world.add_robot(model, q, self._free(name or model.name, allow_renaming))
+        robot = self.world.add_robot(
+            model,
+            name=self._free(name or model.name, allow_renaming),
+            position=pose.p,
+            orientation=quaternion_of(pose.R),
+        )
         robot.warn_of_missing_gains()
         return robot
 

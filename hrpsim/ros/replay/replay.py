@@ -18,7 +18,6 @@ from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.replay.recorded_run import INPUTS, Arrival, Recording, State, nanoseconds
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.part_parameters import follow_gains
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.robot_inputs import COMMANDS, Report, RobotInputs
 from hrpsim.world.file.load_world import build_world, load_world, open_world_text
@@ -193,7 +192,6 @@ class Replay:
             require_name("recorded joint", name, gains)
             if recorded != tuple(map(float, gains[name])):
                 robot.set_gains(*recorded, names=[name])
-                follow_gains(robot, name, *recorded)
             if joint["mode"] == "locked" and name not in robot.locked:
                 robot.lock([name])
             if joint["mode"] == "off":

@@ -20,13 +20,12 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Rejections, RepeatFilter
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.world.objects.plausibility import JointLimits, listed
 
 if TYPE_CHECKING:
     from control_msgs.msg import DynamicJointState
     from sensor_msgs.msg import JointState
 
-_UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"}
-_ROUNDING = 1e-9  # relative and absolute
 # Commands that come less often are single ones, not a stream [s].
 LONGEST_INTERVAL = 0.05
 _MEMORY = 50.0  # commands within which a long interval is forgotten
@@ -101,53 +100,17 @@ class IntervalInterpolation(Interpolation):
 class LimitWatch:
     """Compares commands with the joint limits of a robot, which the simulation enforces."""
 
-    def __init__(self, robot, logger, clock=time.monotonic):
-        system, joints = robot.system, robot.model.joints
-        self._index = {joint.name: joint.v_index for joint in joints}
-        self._bounds = {
-            "positions": (system.lower, system.upper),
-            "velocities": (-system.velocity_limit, system.velocity_limit),
-            "efforts": (-system.effort_limit, system.effort_limit),
-        }
-        self._logger = logger
+    def __init__(self, limits: JointLimits, logger, clock=time.monotonic):
+        self._limits, self._logger = limits, logger
         self._filter = RepeatFilter(period=1.0, capacity=1, clock=clock)
-        self._names: Sequence[str] = ()
-        self._reach: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # of these names
         self.count = 0  # messages with any value beyond a limit
 
     def look(self, topic: str, names: Sequence[str], values: Mapping[str, np.ndarray]) -> None:
         """Count a command whose values (k,) for k joints are beyond limits; NaN and gains never."""
-        if names != self._names:
-            self._keep_reach(names)
-        beyond = []
-        for argument, (lower, upper) in self._reach.items():
-            numbers = values.get(argument)
-            if numbers is None:
-                continue
-            off = (numbers < lower) | (numbers > upper)
-            if off.any():
-                beyond += [self._describe(argument, k, numbers) for k in np.flatnonzero(off)]
-        if beyond:
+        if beyond := self._limits.beyond(names, values):
             self.count += 1
             if self._filter.passes(topic):
-                more = f", and {len(beyond) - 1} more" if len(beyond) > 1 else ""
-                self._logger.warning(f"{topic}: the limits hold: {beyond[0]}{more}")
-
-    def _keep_reach(self, names: Sequence[str]) -> None:
-        """Store the limits of these joints, widened by a tolerance for rounding."""
-        indices = np.array([self._index[name] for name in names])
-        self._names = list(names)
-        for argument, (lower, upper) in self._bounds.items():
-            low, high = lower[indices], upper[indices]
-            slack = [_ROUNDING * (1.0 + np.abs(bound)) for bound in (low, high)]
-            self._reach[argument] = low - slack[0], high + slack[1]
-
-    def _describe(self, argument: str, k: int, numbers: np.ndarray) -> str:
-        lower, upper = (bound[self._index[self._names[k]]] for bound in self._bounds[argument])
-        return (
-            f"{_UNITS[argument]} {numbers[k]:.6g} of {self._names[k]!r} is not within "
-            f"{lower:.6g} to {upper:.6g}"
-        )
+                self._logger.warning(f"{topic}: the limits hold: {listed(beyond, 1)}")
 
 
 class JointCommand(NamedTuple):
@@ -192,7 +155,8 @@ class JointCommands(RobotInput):
         self._held: list[str] = []  # joints with NaN only in the last message
         self._unset: list[str] = []
         self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
-        self.limits = LimitWatch(robot, logger)
+        self.limits = LimitWatch(robot.limits, logger)
+        robot.report_no_limits()  # the watch does
 
     def validate(self, message: JointState) -> JointCommand:
         """Return the command; WorldError for a message without names or of unequal lengths."""
@@ -272,8 +236,8 @@ class DynamicJointCommands(JointCommands):
         if len(message.interface_values) != len(names):
             raise WorldError(f"{len(message.interface_values)} interface_values for {names}")
         table = {argument: np.full(len(names), np.nan) for argument in _ARGUMENTS.values()}
-        for k, (joint, listed) in enumerate(zip(names, message.interface_values)):
-            for interface, value in _values_of(joint, listed).items():
+        for k, (joint, given) in enumerate(zip(names, message.interface_values)):
+            for interface, value in _values_of(joint, given).items():
                 table[_ARGUMENTS[interface]][k] = value
         given = {argument: row for argument, row in table.items() if not np.isnan(row).all()}
         return JointCommand(names, given, names, [])

@@ -13,35 +13,42 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.interpolate import BPoly
 
-from hrpsim.control.motion.motion_sequence import Channel
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.part_parameters import joints_with_gains
 from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.world.objects.plausibility import contradiction, listed
 
 if TYPE_CHECKING:
     from trajectory_msgs.msg import JointTrajectory
 
+_AT_REST = 1e-7  # velocity of a last point [rad/s or m/s]
 _LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
 
 
 class JointMotion:
     """Positions and velocities of `names` against time since the start of the motion.
 
-    times: ascending (n,) [s], the first at 0; positions, and optionally velocities, (n, joints).
-    With velocities the joints follow cubics between the points (Hermite's, continuous in
-    velocity); without, the quintics of `Channel`, which begin and end at rest.
+    Between the points the joints follow what joint_trajectory_controller of ros2_controllers does:
+    straight lines; with velocities cubics, continuous in velocity; with accelerations as well
+    quintics, continuous in acceleration.
+
+    Args:
+        names: of the joints.
+        times: of the points, ascending (n,) [s], the first at 0.
+        given: positions, and what is given of velocities and accelerations (1 to 3, n, joints).
     """
 
-    def __init__(self, names: Sequence[str], times, positions, velocities=None):
+    def __init__(self, names: Sequence[str], times: np.ndarray, given: np.ndarray):
         self.names = tuple(names)
-        self._times = np.asarray(times, dtype=np.float64)
-        self._positions = np.asarray(positions, dtype=np.float64)
-        self._velocities = None if velocities is None else np.asarray(velocities, dtype=np.float64)
-        self._channel = Channel(self._times, self._positions) if velocities is None else None
+        self._times, self._given = times, given
+        if len(times) > 1:
+            self._positions = BPoly.from_derivatives(times, given.swapaxes(0, 1))
+            self._velocities = self._positions.derivative()
 
     @property
     def duration(self) -> float:
@@ -51,45 +58,44 @@ class JointMotion:
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and velocities (joints,); after the end the joints are at rest."""
         if time >= self.duration:
-            return self._positions[-1].copy(), np.zeros(len(self.names))
-        if self._channel is not None:
-            return self._channel.at([time])[0], self._channel.rates_at([time])[0]
-        i = max(int(np.searchsorted(self._times, time, side="right")) - 1, 0)
-        h = self._times[i + 1] - self._times[i]
-        s = (time - self._times[i]) / h
-        (a, b), (u, v) = self._positions[i : i + 2], self._velocities[i : i + 2]
-        rise = b - a
-        position = a + s * s * (3.0 - 2.0 * s) * rise
-        position += h * s * (1.0 - s) * ((1.0 - s) * u - s * v)
-        velocity = 6.0 * s * (1.0 - s) * rise / h
-        velocity += (1.0 - s) * (1.0 - 3.0 * s) * u + s * (3.0 * s - 2.0) * v
-        return position, velocity
+            return self._given[0, -1].copy(), np.zeros(len(self.names))
+        return self._positions(time), self._velocities(time)
 
     def without(self, names) -> JointMotion | None:
         """Return the motion of the other joints, None if there are none."""
         kept = [k for k, name in enumerate(self.names) if name not in names]
         if not kept:
             return None
-        velocities = None if self._velocities is None else self._velocities[:, kept]
-        names = [self.names[k] for k in kept]
-        return JointMotion(names, self._times, self._positions[:, kept], velocities)
+        return JointMotion([self.names[k] for k in kept], self._times, self._given[:, :, kept])
 
 
-def motion_through(names, times, positions, velocities, start, start_velocity) -> JointMotion:
-    """Return the motion from `start` through the points.
+class Points(NamedTuple):
+    """The points of a trajectory; None: no point has these."""
 
-    times (n,) [s], positions (n, joints), velocities (n, joints) or None. A first point at time 0
-    replaces `start` (joints,). Raises WorldError that names the point which does not fit.
+    times: Sequence[float]  # (n,) [s]
+    positions: Sequence[Sequence[float]]  # (n, joints)
+    velocities: Sequence[Sequence[float]] | None = None
+    accelerations: Sequence[Sequence[float]] | None = None
+
+
+def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
+    """Return the motion from `start` (joints,) through the points.
+
+    A first point at time 0 replaces `start`. Accelerations count with velocities only. Raises
+    WorldError that names the point which does not fit, or has a velocity at the end.
     """
-    times = np.asarray(times, dtype=np.float64)
+    times = np.asarray(points.times, dtype=np.float64)
     if times[0] < 0.0:
         raise WorldError(f"point 0 is at {times[0]:g} s; times from the start are >= 0")
     late = np.flatnonzero(np.diff(times) <= 0.0)
     if late.size:
         k = int(late[0])
         raise WorldError(f"point {k + 1} is at {times[k + 1]:g} s, not after point {k}")
-    for what, rows in (("positions", positions), ("velocities", velocities)):
-        for k, row in enumerate(() if rows is None else rows):
+    given = []
+    for what, rows in zip(Points._fields[1:], points[1:]):
+        if rows is None:
+            break
+        for k, row in enumerate(rows):
             if len(row) != len(names):
                 raise WorldError(f"{len(row)} {what} in point {k} for {len(names)} joints")
             bad = np.flatnonzero(~np.isfinite(row))
@@ -97,12 +103,18 @@ def motion_through(names, times, positions, velocities, start, start_velocity) -
                 raise WorldError(
                     f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}"
                 )
+        given.append(np.asarray(rows, dtype=np.float64))
+    if len(given) > 1:
+        for name, rate in zip(names, given[1][-1]):
+            if abs(rate) > _AT_REST:
+                raise WorldError(
+                    f"the last point has the velocity {rate:g} of joint {name!r}; it must be 0"
+                )
     if times[0] > 0.0:
         times = np.concatenate([[0.0], times])
-        positions = np.vstack([start, positions])
-        if velocities is not None:
-            velocities = np.vstack([start_velocity, velocities])
-    return JointMotion(names, times, positions, velocities)
+        first = start, start_velocity, np.zeros(len(names))
+        given = [np.vstack([at_first, rows]) for at_first, rows in zip(first, given)]
+    return JointMotion(names, times, np.array(given))
 
 
 class Run(NamedTuple):
@@ -215,17 +227,28 @@ class JointTrajectories(RobotInput):
 
     def _motion_of(self, message: JointTrajectory, names: list[str]) -> JointMotion:
         times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
-        with_velocities = [len(p.velocities) > 0 for p in message.points]
-        if any(with_velocities) and not all(with_velocities):
-            k = with_velocities.index(False)
-            raise WorldError(f"point {k} has no velocities, others have; give all or none")
-        return motion_through(
-            names,
+        points = Points(
             times,
             [p.positions for p in message.points],
-            [p.velocities for p in message.points] if all(with_velocities) else None,
-            *self._targets(names),
+            _given_in_all("velocities", message.points),
+            _given_in_all("accelerations", message.points),
         )
+        motion = motion_through(names, points, *self._targets(names))
+        positions, velocities = np.array(points.positions), np.array(points.velocities or [])
+        self._check_plausible(names, times, positions, velocities)
+        return motion
+
+    def _check_plausible(self, names, times, positions, velocities) -> None:
+        """Raise WorldError for points beyond limits, and velocities that contradict them."""
+        for k, row in enumerate(positions):
+            values = {"positions": row}
+            if len(velocities):
+                values["velocities"] = velocities[k]
+            if beyond := self._robot.limits.beyond(names, values):
+                raise WorldError(f"point {k}: {listed(beyond)}")
+        for name, own, rates in zip(names, positions.T, velocities.T):
+            if text := contradiction(np.array(times), own, rates):
+                raise WorldError(f"joint {name!r}: {text}")
 
     def _targets(self, names) -> tuple[np.ndarray, np.ndarray]:
         """Return the position targets of joints, or where they are, and the targets' velocities."""
@@ -248,3 +271,12 @@ class JointTrajectories(RobotInput):
 
     def _command(self, motion: JointMotion, positions, velocities) -> None:
         self._robot.command(names=motion.names, positions=positions, velocities=velocities)
+
+
+def _given_in_all(field: str, points: Sequence[Any]) -> list[Sequence[float]] | None:
+    """Return a field of all points, None if no point has it; WorldError if only some have."""
+    rows = [getattr(point, field) for point in points]
+    lacking = [k for k, row in enumerate(rows) if not len(row)]
+    if lacking and len(lacking) < len(rows):
+        raise WorldError(f"point {lacking[0]} has no {field}, others have; give all or none")
+    return None if lacking else rows

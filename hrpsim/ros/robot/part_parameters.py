@@ -96,7 +96,6 @@ class JointGains(PartParameters):
         from rcl_interfaces.msg import ParameterDescriptor
 
         self._robot = robot
-        self._gains: dict[str, tuple[float, float]] = {}
         descriptor = ParameterDescriptor(
             description="Gains of the joint's servo: kp [Nm/rad or N/m], kd [Nms/rad or Ns/m]",
             additional_constraints="[kp, kd]: two finite numbers, kp > 0 and kd >= 0",
@@ -116,26 +115,7 @@ class JointGains(PartParameters):
 
     def change(self, name: str, value) -> None:
         """Set the gains of a joint; its present command uses them."""
-        joint = self._parts[name]
-        self._gains[joint] = (float(value[0]), float(value[1]))
-        self._robot.set_gains(*self._gains[joint], names=[joint])
-        follow_gains(self._robot, joint, *self._gains[joint])
-
-    def apply(self) -> None:
-        """Apply the gains that were set to the present commands, after a reset."""
-        for joint in self._gains:
-            follow_gains(self._robot, joint, *self._gains[joint])
-
-
-def follow_gains(robot, joint: str, kp: float, kd: float) -> None:
-    """Change the active gains: kp under position control, kd where the servo damps."""
-    control = robot.world.scene.control
-    at = robot.first_v + robot.model.joint(joint).v_index
-    holds = control["kp"][at] > 0.0
-    if holds or control["kd"][at] > 0.0:
-        control["kd"][at] = kd
-    if holds:
-        control["kp"][at] = kp
+        self._robot.set_gains(float(value[0]), float(value[1]), names=self._parts[name])
 
 
 class JointModes(PartParameters):

@@ -15,6 +15,7 @@ from hrpsim.ros.base.geometry_values import pose_of
 from hrpsim.ros.base.stamps import MessageQueue
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
+from hrpsim.world.objects.plausibility import listed
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import PoseStamped
@@ -105,14 +106,8 @@ class PlacedJoints(RobotInput):
             raise WorldError(f"the message has neither position nor velocity for {names}")
         positions = self._numbers("position", message.position, names, np.nan)
         velocities = self._numbers("velocity", message.velocity, names, 0.0)
-        for k, name in enumerate(names):
-            at = self._joints[name].v_index
-            lower, upper = robot.system.lower[at], robot.system.upper[at]
-            if not (np.isnan(positions[k]) or lower <= positions[k] <= upper):
-                raise WorldError(
-                    f"position {positions[k]:.6g} of {name!r} is not within "
-                    f"{lower:.6g} to {upper:.6g}"
-                )
+        if beyond := robot.limits.beyond(names, {"positions": positions}):
+            raise WorldError(listed(beyond))
         return Placing(names, positions, velocities)
 
     def accept(self, placing: Placing) -> None:
@@ -139,11 +134,6 @@ class PlacedJoints(RobotInput):
         q[indices[moved]] = placing.positions[moved]
         v[[joint.v_index for joint in joints]] = placing.velocities
         robot.q, robot.v = q, v
-        control = robot.world.scene.control
-        held = np.array([control["kp"][robot.first_v + joint.v_index] > 0.0 for joint in joints])
-        if (moved & held).any():
-            names = [name for name, k in zip(placing.names, moved & held) if k]
-            robot.command(names=names, positions=placing.positions[moved & held])
 
     def _numbers(self, field: str, values, names: list[str], missing: float) -> np.ndarray:
         if not len(values):

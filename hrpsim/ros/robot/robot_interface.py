@@ -183,7 +183,6 @@ class RobotInterface:
         """Drop arrived, active and held messages after a reset; keep gains and modes."""
         for one in self.inputs:
             one.reset()
-        self.gains.apply()
         self.modes.apply()
 
     def transforms(self, *, odometry: bool, links: bool) -> RobotTransforms:

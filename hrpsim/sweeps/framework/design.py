@@ -39,7 +39,7 @@ from hrpsim import limits
 from hrpsim.errors import require_name, shown_value
 from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.text_file import read_text
-from hrpsim.values import LARGEST, is_number
+from hrpsim.values import LARGEST, is_number, whole_count
 
 KINDS = ("values", "steps", "integers", "uniform", "log_uniform", "normal")
 _MOST_LEVELS = 1_000_000
@@ -189,8 +189,7 @@ class Design:
         for name, value in {"count": self.count, "repeat": self.repeat}.items():
             if value is None and name == "count":
                 continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise SweepError(f"{name} must be a whole number >= 1, got {shown_value(value)}")
+            whole_count(name, value, error=SweepError)
         samples = self.method in _SAMPLED
         if samples and self.count is None:
             raise SweepError(f"a design by {self.method} needs a count of cells")

@@ -223,7 +223,6 @@ def _change_robot(robot, factors: Mapping[str, float]) -> None:
     kp, kd = robot.gains
     if "gain_factor" in factors:
         robot.set_gains(factors["gain_factor"] * kp, factors["gain_factor"] * kd)
-        robot.use_gains()
     properties = robot.joint_properties()
     passive = (kp == 0.0) & (properties["stiffness"] > 0.0)
     spring = np.where(passive, factors.get("spring_factor", 1.0), 1.0)
@@ -268,7 +267,6 @@ def _change_joints(robot, values: Mapping[str, Mapping[str, float]]) -> None:
             set_to[key][k] = value
     if any(own.keys() & {"kp", "kd"} for own in values.values()):
         robot.set_gains(set_to["kp"], set_to["kd"])
-        robot.use_gains()
     del set_to["kp"], set_to["kd"]
     robot.set_joint_properties(**set_to)
 

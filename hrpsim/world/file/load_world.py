@@ -29,7 +29,6 @@ from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.stepping import expect_steps
-from hrpsim.world.start import warn_of_start
 from hrpsim.world.world import World
 from hrpsim.yaml_text import parse_yaml, read_yaml
 
@@ -233,7 +232,7 @@ def build_world(
         with reader.at("settle"):
             world.settle()
     else:
-        warn_of_start(world, stacklevel=4)
+        world.check_placed(stacklevel=5)
     return world
 
 
@@ -278,18 +277,18 @@ def _add_robot(
     model = _with_sensors(reader, model, where, entry.get("sensors", ()))
     with reader.at(where):
         q = model.neutral()
-        if model.base == "free":
-            q[:3] = entry.get("position", (0.0, 0.0, 0.0))
-            q[3:7] = entry.get("orientation", (0.0, 0.0, 0.0, 1.0))
-        elif "position" in entry or "orientation" in entry:
-            raise WorldError("a robot with base: fixed stands where its description says")
         for name, position in entry.get("joints", {}).items():
             joint = model.joint(name)
             if joint.joint_type == FREE:
                 raise WorldError(f"joint {name!r} is a free base: give position, orientation")
             q[joint.q_index] = position
         robot = world.add_robot(
-            model, q=q, name=entry.get("name"), self_collision=entry.get("self_collision", False)
+            model,
+            q=q,
+            name=entry.get("name"),
+            self_collision=entry.get("self_collision", False),
+            position=entry.get("position"),
+            orientation=entry.get("orientation"),
         )
         for name, gains in entry.get("gains", {}).items():
             with reader.at(f"{where}.gains.{name}"):
@@ -300,7 +299,7 @@ def _add_robot(
                 actuator = given if isinstance(given, str) else actuator_of(given)
                 robot.set_actuator(actuator, robot.joint_index.matching(name))
         constrain_joints(reader, robot, where, entry)
-        robot.command(positions=robot.joint_positions)
+        robot.warn_of_missing_gains()
         robot.keep_as_initial()
 
 

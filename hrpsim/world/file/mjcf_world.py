@@ -29,7 +29,6 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.shapes.terrain import HeightField
 from hrpsim.model.urdf.xacro_text import read_source
 from hrpsim.world.objects.robot import Robot
-from hrpsim.world.start import warn_of_start
 from hrpsim.world.world import World
 
 _INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
@@ -77,7 +76,7 @@ def load_mjcf_world(
     if lines:
         listed = "; ".join(lines)
         warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
-    warn_of_start(world)
+    world.check_placed(stacklevel=4)
     return world
 
 

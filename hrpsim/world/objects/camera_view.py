@@ -83,7 +83,7 @@ class CameraView(SampledView):
     @property
     def matrix(self) -> np.ndarray:
         """The camera matrix K (3, 3): pixel (u, v, 1) = K (x right, y down, z ahead) / z."""
-        return self._lens.matrix
+        return _frozen(self._lens.matrix)
 
     @property
     def points(self) -> np.ndarray:
@@ -94,7 +94,7 @@ class CameraView(SampledView):
         depth = self._image("depth")
         if depth is None:
             return None
-        return np.where(np.isfinite(depth), depth, np.nan)[:, :, None] * self._rays
+        return _frozen(np.where(np.isfinite(depth), depth, np.nan)[:, :, None] * self._rays)
 
     @property
     def _lens(self) -> Lens:
@@ -109,7 +109,9 @@ class CameraView(SampledView):
     def frame_pose(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Rotation (3, 3) and origin (3,) [m] of its frame in the world when it looked."""
         found = self.latest()
-        return None if found is None else (found.values.R.copy(), found.values.p.copy())
+        if found is None:
+            return None
+        return _frozen(found.values.R.copy()), _frozen(found.values.p.copy())
 
     def _image(self, name: str):
         if name not in self.pattern.wanted:

@@ -20,7 +20,8 @@ from hrpsim.model.described import AXES
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.entity import Entity, WorldState, part_of
+from hrpsim.world.objects.closed import Closed
+from hrpsim.world.objects.entity import Entity, WorldState, _frozen, part_of
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
 
@@ -123,7 +124,7 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
     """Return a property for six numbers of the record, none of them negative."""
 
     def read(connection: Connection) -> np.ndarray:
-        return connection._record()[field].copy()
+        return _frozen(connection._record()[field].copy())
 
     def change(connection: Connection, value) -> None:
         numbers = not_negative(field, value, 6, finite=finite)
@@ -137,7 +138,7 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
     return property(read, change, doc=f"{what}; assign one number for all axes, or six.")
 
 
-class Connection:
+class Connection(Closed):
     """Two frames of which some of the six relative motions are held or driven.
 
     Axes are those of frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections;
@@ -308,7 +309,7 @@ class Connection:
         joined, errors = np.zeros(1, dtype=PLACED_CONNECTION), np.empty(6)
         self._record()
         measure_errors(scene.forest, kinematics, scene.connections, self.index, joined, errors)
-        return errors
+        return _frozen(errors)
 
     @property
     def wrench(self) -> np.ndarray:
@@ -320,7 +321,7 @@ class Connection:
         self._record()
         reader, wrench = self.world.reader, np.empty(6)
         reader.read_wrench(reader.connections, self.index, wrench)
-        return wrench
+        return _frozen(wrench)
 
     force = part_of(
         "wrench", slice(3), "Force on b in the last step, along the world's axes (3,) [N]."

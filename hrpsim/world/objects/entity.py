@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.collision.body_bounds import bounding_radius, thickness
 from hrpsim.collision.mesh.collision_proxies import mesh_thickness
@@ -22,6 +23,7 @@ from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.system import FREE, System
 from hrpsim.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.values import finite_vector
+from hrpsim.world.objects.closed import Closed
 
 if TYPE_CHECKING:
     from hrpsim.step.arrays import Scene
@@ -86,6 +88,9 @@ class WorldState(Protocol):
     def contacts_of(self, entity: Entity, link: str | None = None) -> ContactArrays:
         """Return the contacts of an entity, or of a link."""
 
+    def note_placed(self, entity: Entity) -> None:
+        """Note that an entity was put somewhere, which the next step looks at."""
+
     def forget_contacts(self) -> None:
         """Start the next step without the impulses of the last."""
 
@@ -112,7 +117,7 @@ class WorldState(Protocol):
         """Find again which pairs of shapes connections keep apart."""
 
 
-class Entity:
+class Entity(Closed):
     """One articulation of the world. Its state lives in the world's arrays.
 
     `frames` are its links; `self_collision` says whether its bodies collide with each other.
@@ -186,6 +191,9 @@ class Entity:
     def _velocity(self) -> np.ndarray:
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
+    def _hold_moved(self, before: np.ndarray) -> None:
+        """Hold the joints where they are that were elsewhere before, at `before` (nq,)."""
+
     def _move_motors(self) -> None:
         """Give what moves with the joints a velocity that was set."""
 
@@ -197,16 +205,27 @@ class Entity:
 
     @property
     def q(self) -> np.ndarray:
-        """Configuration (nq,); a free base's x y z [m] and quaternion x y z w first."""
+        """Configuration (nq,); a free base's x y z [m] and quaternion x y z w first.
+
+        Assigning q acts at once. A joint that holds a position and is moved by it holds the new
+        position from then on, at rest and without a feed-forward; other commands stay.
+        """
         return _frozen(self._q().copy())
 
     @q.setter
     def q(self, values) -> None:
+        before = self._q().copy()
+        self.place(values)
+        self._hold_moved(before)
+
+    def place(self, values: ArrayLike) -> None:
+        """Set the configuration (nq,) at once, as assigning `q` does, but let all commands stay."""
         q = self._checked_q(values)
         self.world.wake(self)
         self._q()[:] = q
         self._forget_past()
         self.world.forget_contacts()
+        self.world.note_placed(self)
 
     @property
     def v(self) -> np.ndarray:
@@ -240,13 +259,13 @@ class Entity:
         return q
 
     @property
-    def inertias(self) -> tuple[np.ndarray, np.ndarray]:
+    def _inertias(self) -> tuple[np.ndarray, np.ndarray]:
         """Masses (n,) [kg] and inertias (n, 3, 3) [kg m^2] of its bodies; not to be written to."""
         return self.system.mass, self.system.inertia
 
     def forget_momentum_of(self, inertias: tuple[np.ndarray, np.ndarray]) -> None:
         """Drop the results of the last step if the inertias have changed since."""
-        if not same_inertias(inertias, self.inertias):
+        if not same_inertias(inertias, self._inertias):
             self._forget_past()
 
     def keep_as_initial(self) -> None:

@@ -13,12 +13,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.dynamics.joint_forces import CONTROL
+from hrpsim.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.errors import ModelWarning, NamedParts, StateError, WorldError
-from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import Model
 from hrpsim.model.sampled_sensors import SampledSensor
-from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.scene.status import LARGEST_SPEED
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.camera_view import CameraView
@@ -26,8 +24,10 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.robot_access import EFFORTS, NAN_HOLDS, POSITIONS, VELOCITIES, RobotAccess
+from hrpsim.world.objects.plausibility import JointLimits, listed
+from hrpsim.world.objects.robot_access import NAN_HOLDS, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
+from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import SampledView, SensorView
 
@@ -40,7 +40,7 @@ def _sampled_view(robot: Robot, sensor: SampledSensor) -> SampledView:
     return kinds.get(sensor.kind, ScanView)(robot, sensor)
 
 
-class Robot(JointConstraints, RobotActuators):
+class Robot(JointConstraints, RobotLinks, RobotActuators):
     """A model that lives in a world.
 
     Actuators follow PD control to position commands, velocity control or efforts, joint by joint
@@ -72,7 +72,10 @@ class Robot(JointConstraints, RobotActuators):
         self._initial_motors, self._initial_tendons, self._noises = {}, {}, {}
         self._check_actuators(self.fitted_actuators)
         self._ready: RobotAccess | None = None
+        self._initial_control: np.ndarray | None = None
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
+        self.limits = JointLimits(model.system, model.joints)
+        self._reported = np.zeros(len(self.joint_index), dtype=np.int64)
         self._without_gains = set(self.joint_index.position_controlled(model).tolist())
         for joint, (kp, kd) in model.gains.items():
             self.set_gains(kp, kd, joint)
@@ -81,7 +84,6 @@ class Robot(JointConstraints, RobotActuators):
         self.samplers = tuple(_sampled_view(self, s) for s in model.sampled_sensors)
         views += self.samplers
         self._sensors = NamedParts("sensor", {v.description.name: v for v in views})
-        self._initial_control: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {self.model!r}>"
@@ -153,7 +155,11 @@ class Robot(JointConstraints, RobotActuators):
     def set_gains(
         self, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
-        """Set PD gains.
+        """Set PD gains, which act at once, on the present commands too.
+
+        A joint that holds a position has both gains, one that follows a velocity kd alone, and one
+        that is commanded by effort has neither until its next command. Gains are a property of the
+        robot and no part of its state: `World.reset` and `World.restore` leave them.
 
         Args:
             kp: one number or (n,) [Nm/rad or N/m].
@@ -169,6 +175,22 @@ class Robot(JointConstraints, RobotActuators):
         kd = self.joint_index.gains("kd", kd, indices)
         self._kp[indices], self._kd[indices] = kp, kd
         self._without_gains.difference_update(indices.tolist())
+        if self._initial_control is not None:
+            self._give_gains(indices)
+
+    def restore_gains(self) -> None:
+        """Give the present commands the gains of `set_gains`, unless they have their own."""
+        given = self._control()["given"][self.joint_index.v]
+        self._give_gains(np.flatnonzero(given & OWN_GAINS == 0))
+
+    def _give_gains(self, indices: np.ndarray) -> None:
+        """Write the gains into the commands of joints, as far as these use gains."""
+        control, at = self._control(), self.joint_index.v[indices]
+        given = control["given"][at] & ~OWN_GAINS
+        control["given"][at] = given
+        control["kp"][at] = np.where(given & POSITIONS, self._kp[indices], 0.0)
+        damped = given & (POSITIONS | VELOCITIES)
+        control["kd"][at] = np.where(damped, self._kd[indices], 0.0)
 
     def warn_of_missing_gains(self) -> None:
         """Warn, once, of joints that were given no gains, though nothing else holds them."""
@@ -190,14 +212,13 @@ class Robot(JointConstraints, RobotActuators):
             )
 
     def use_gains(self) -> None:
-        """Apply the gains that `set_gains` set last to joints that are held now.
-
-        Otherwise they take effect with the next command.
-        """
-        control, at = self._control(), self.joint_index.v
-        for field, gains in (("kp", self._kp), ("kd", self._kd)):
-            held = control[field][at] != 0.0
-            control[field][at[held]] = gains[held]
+        """Do nothing: `set_gains` acts at once. The method goes with hrpsim 2.0."""
+        warnings.warn(
+            "Robot.use_gains is needless: set_gains acts at once; the old name goes with hrpsim"
+            " 2.0",
+            DeprecationWarning,
+            stacklevel=2,
+        )
 
     def command(
         self,
@@ -216,7 +237,7 @@ class Robot(JointConstraints, RobotActuators):
         A command lasts until the next one for the same joint. With positions, velocities and
         efforts are the feed-forward: the actuator delivers efforts + kp (positions - q) +
         kd (velocities - v), within its limits. Without positions kp does not act, and with efforts
-        alone neither gain does.
+        alone neither gain does. A ModelWarning names targets beyond limits, once each.
 
         Args:
             positions: targets (n,) [rad or m].
@@ -227,7 +248,7 @@ class Robot(JointConstraints, RobotActuators):
             over: time [s] over which position targets change evenly, for controllers whose period
                 is longer than the world's step.
             kp: gains of this command, one number or (n,) [Nm/rad or N/m]; by default those of
-                `set_gains`.
+                `set_gains`. They last until the next command or `set_gains` for the joint.
             kd: likewise [Nms/rad or Ns/m].
             nan_holds: NaN means that a value is not given: the joint is commanded by its others,
                 and keeps its command where positions, velocities and efforts are all NaN.
@@ -259,9 +280,30 @@ class Robot(JointConstraints, RobotActuators):
         access, named = self.access, names is not None
         actuators = access.actuators
         if kp is not None or kd is not None:
+            given |= OWN_GAINS
             actuators = access.actuators_with(kp, kd, indices, nan_holds)
-        if access.set_commands(actuators, indices, q, v, tau, given, named, steps):
+        wrong = access.set_commands(actuators, indices, q, v, tau, given, named, steps)
+        if wrong == 1:
             self._refuse_command(positions, velocities, efforts, indices, nan_holds, actuators)
+        elif wrong:
+            self._report_limits(indices, {"positions": q, "velocities": v, "efforts": tau})
+
+    def _report_limits(self, indices: np.ndarray, values: dict[str, np.ndarray]) -> None:
+        """Warn of targets beyond limits, once of each joint and kind of target."""
+        found, names = [], [self.joint_names[k] for k in indices]
+        for bit, (what, given) in zip((POSITIONS, VELOCITIES, EFFORTS), values.items()):
+            for k, name, value in zip(indices, names, given):
+                if not self._reported[k] & bit:
+                    text = self.limits.beyond([name], {what: np.array([value])})
+                    self._reported[k] |= bit if text else 0
+                    found += text
+        warnings.warn(
+            f"robot {self.name!r}: the limits hold: {listed(found)}", ModelWarning, stacklevel=3
+        )
+
+    def report_no_limits(self) -> None:
+        """Leave warnings of targets beyond limits to others, who look themselves."""
+        self._reported[:] = POSITIONS | VELOCITIES | EFFORTS
 
     def _refuse_command(
         self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool, actuators
@@ -289,9 +331,8 @@ class Robot(JointConstraints, RobotActuators):
         """The robot's arrays, prepared for kernels."""
         world, access = self.world, self._ready
         if access is None or not access.is_for(world.present_scene, self.forest):
-            access = self._ready = RobotAccess(
-                self, world.scene, self.joint_index, self._kp, self._kd
-            )
+            given = self.joint_index, self._kp, self._kd, self.limits.reach, self._reported
+            access = self._ready = RobotAccess(self, world.scene, *given)
         return access
 
     def __getstate__(self) -> dict:
@@ -311,17 +352,27 @@ class Robot(JointConstraints, RobotActuators):
         if self._initial_control is None:
             self._initial_control = self._holding_control()
         self._control()[:] = self._initial_control
+        self.restore_gains()
         self.initialise_actuators()
         self.restore_holds()
 
     def _holding_control(self) -> np.ndarray:
-        """Return the commands that hold every joint with gains at its initial position."""
-        control = np.zeros(self.nv, dtype=CONTROL)
-        held = (self._kp > 0.0) | (self._kd > 0.0)
-        at = self.joint_index.v[held]
-        control["kp"][at], control["kd"][at] = self._kp[held], self._kd[held]
-        control["target_position"][at] = self.initial_q[self.joint_index.q[held]]
+        """Return the commands that hold every joint at its initial position, with its gains."""
+        control, at = np.zeros(self.nv, dtype=CONTROL), self.joint_index.v
+        control["given"][at] = POSITIONS
+        control["target_position"][at] = self.initial_q[self.joint_index.q]
         return control
+
+    def _hold_moved(self, before: np.ndarray) -> None:
+        """Hold joints that hold a position where they are now, if they were elsewhere before."""
+        q, joints, control = self._q(), self.joint_index, self._control()
+        moved = (q[joints.q] != before[joints.q]) & (control["given"][joints.v] & POSITIONS != 0)
+        at = joints.v[moved]
+        if at.size:
+            control["target_position"][at] = q[joints.q[moved]]
+            for field in ("target_velocity", "effort", "ramp", "ramp_steps", "ahead"):
+                control[field][at] = 0
+            self.refill_commands(at)
 
     def apply_wrench(
         self,
@@ -343,47 +394,3 @@ class Robot(JointConstraints, RobotActuators):
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
         local = np.zeros(3) if point is None else finite_vector("point", point, 3)
         self._apply(frame.body, frame.p + frame.R @ local, force, torque)
-
-    def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world.
-
-        In the order of `model.link_names`; quaternions have w >= 0.
-        """
-        access, count = self.access, len(self.frames)
-        poses = np.empty((count, 3)), np.empty((count, 4))
-        access.read_poses(access.links, *poses)
-        return poses
-
-    def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
-
-        Of the links' origins, along the world's axes, in the order of `model.link_names`.
-        """
-        access, count = self.access, len(self.frames)
-        velocities = np.empty((count, 3)), np.empty((count, 3))
-        access.read_velocities(access.links, *velocities)
-        return velocities
-
-    def link_pose(self, link: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""
-        frame = self.model.frame(link)
-        return self.frame_pose(frame.body, frame.R, frame.p)
-
-    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return position (3,) [m] and quaternion x y z w (4,) in the world of a frame in a body.
-
-        Args:
-            body: its index in `system`; -1 for a frame that is fixed to the world.
-            R: rotation from the frame to the body (3, 3).
-            p: origin in the body's frame (3,) [m].
-        """
-        orientation = np.empty(4)
-        if body < 0:
-            quaternion_from_rotation(np.ascontiguousarray(R), orientation)
-            return p.copy(), orientation
-        poses = new_kinematics(self.model.body_count)
-        update_poses(self.forest, self._q().copy(), poses)
-        R_body = poses[body]["R"]
-        origin = poses[self.system.root[body]]["origin"]
-        quaternion_from_rotation(np.ascontiguousarray(R_body @ R), orientation)
-        return origin + (poses[body]["p"] + R_body @ p), orientation

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
@@ -21,8 +22,7 @@ from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 
-POSITIONS, VELOCITIES, EFFORTS = 1, 2, 4  # what a command gives, as bits
-NAN_HOLDS = 8  # NaN: the value is not given
+NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value is not given
 
 
 class Actuators(NamedTuple):
@@ -34,11 +34,15 @@ class Actuators(NamedTuple):
     joint_v: np.ndarray  # (n,) indices of the joints in control
     kp: np.ndarray  # (n,)
     kd: np.ndarray  # (n,)
+    reach: np.ndarray  # (n, 4) lower and upper position, largest velocity and effort
+    reported: np.ndarray  # (n,) kinds of targets beyond `reach` that were reported
 
 
 @kernel
 def set_commands(actuators, indices, positions, velocities, efforts, given, named, steps):
     """Command the joints at `indices` (k,); return 1, and change nothing, if that is invalid.
+
+    Return 2 after a command with a target beyond a limit that is not among `reported`, or else 0.
 
     `given` says which of positions, velocities and efforts (k,) there are; they must be finite, or
     NaN for a value that is not given: a joint that has none keeps its command.
@@ -56,6 +60,7 @@ def set_commands(actuators, indices, positions, velocities, efforts, given, name
         needs_gains = named and (has_q or has_v) and not has_effort
         if needs_gains and actuators.kp[at] == 0.0 and actuators.kd[at] == 0.0:
             return 1
+    beyond = False
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
         if not (has_q or has_v or has_effort):
@@ -70,7 +75,16 @@ def set_commands(actuators, indices, positions, velocities, efforts, given, name
         law.kd = actuators.kd[at] if has_q or has_v else 0.0
         law.target_velocity = velocities[k] if has_v else 0.0
         law.effort = efforts[k] if has_effort else 0.0
-    return 0
+        law.given = given & OWN_GAINS
+        law.given |= (has_q * POSITIONS) | (has_v * VELOCITIES) | (has_effort * EFFORTS)
+        reach, reported = actuators.reach[at], actuators.reported[at]
+        if has_q and not reach[0] <= positions[k] <= reach[1]:
+            beyond |= reported & POSITIONS == 0
+        if has_v and not abs(velocities[k]) <= reach[2]:
+            beyond |= reported & VELOCITIES == 0
+        if has_effort and not abs(efforts[k]) <= reach[3]:
+            beyond |= reported & EFFORTS == 0
+    return 2 if beyond else 0
 
 
 @inlined_kernel
@@ -99,11 +113,11 @@ class RobotAccess(LinkReaders):
     Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
     """
 
-    def __init__(self, robot: Entity, scene: Scene, joints: JointIndex, kp, kd):
+    def __init__(self, robot: Entity, scene: Scene, joints: JointIndex, *targets: np.ndarray):
         self.scene = scene
         self._robot, self._forest = robot, robot.forest
         self._joints = joints
-        self._gains = kp, kd
+        self._targets = targets  # gains, reach and what was reported
         self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
 
@@ -115,7 +129,7 @@ class RobotAccess(LinkReaders):
     def actuators(self) -> Reference:
         """The arrays that commands are written to."""
         control, joints = self.scene.control[self._dofs], self._joints
-        return Reference(Actuators(control, self._q, joints.q, joints.v, *self._gains))
+        return Reference(Actuators(control, self._q, joints.q, joints.v, *self._targets))
 
     @cached_property
     def _with_gains(self) -> Reference:

@@ -17,6 +17,7 @@ from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
+from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_properties import RobotProperties
@@ -25,7 +26,7 @@ from hrpsim.world.objects.transmissions import TendonView, TransmissionView
 TEMPERATURES = ("winding_temperature", "housing_temperature")
 
 
-class ActuatorView:
+class ActuatorView(Closed):
     """An actuator with a model, of one joint; quantities are at the joint, as in `Actuator`."""
 
     def __init__(self, robot: RobotActuators, joint: str, v_index: int, q_index: int):
@@ -294,6 +295,11 @@ class RobotActuators(RobotProperties, Entity):
         arrays.states["moved_inertia"][at] = moved["own_inertia"] - moved["rotor_inertia"]
         self._fill_commands(at)
         self._move_motors()
+
+    def refill_commands(self, dofs: np.ndarray) -> None:
+        """Store the present commands of degrees of freedom as those of all steps before."""
+        at, own = self._motors()
+        self._fill_commands(at[np.isin(own - self.first_v, dofs)])
 
     def _fill_commands(self, at: np.ndarray) -> None:
         """Store the present commands as those of all steps before."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import WorldError
 from hrpsim.jit.lazy_kernels import provide_used
-from hrpsim.kinematics.forest import forest_of
+from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.model.model import Model
 from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
@@ -29,6 +29,8 @@ class RobotProperties:
     """
 
     described: Model
+    system: System
+    forest: Forest
 
     def scale_inertias(self, factors: ArrayLike, links: str | Sequence[str] | None = None) -> None:
         """Set masses and inertias to those of `described` times a factor.
@@ -160,7 +162,7 @@ class RobotProperties:
     def _use_system(self, system: System) -> None:
         """Make these the robot's constants, in the world's arrays as well."""
         self.world.wake(self)
-        scene, before = self.world.scene, self.inertias
+        scene, before = self.world.scene, (self.system.mass, self.system.inertia)
         self.system, self.forest = system, forest_of(system)
         self.model = replace(self.model, system=system)
         at = slice(self.first_body, self.first_body + len(system.parent))

@@ -16,6 +16,8 @@ from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics, place_body, update_poses, update_velocities
 from hrpsim.kinematics.layout import velocity_from_kernel
+from hrpsim.model.model import Frame, Model
+from hrpsim.model.system import System
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.arrays import Scene
 
@@ -125,6 +127,61 @@ def _read_velocity(here, t, linear_out, angular_out):
     linear_out[2] = v[5] + (v[0] * y - v[1] * x)
     for r in range(3):
         angular_out[r] = v[r]
+
+
+class RobotLinks:
+    """The part of Robot that reads poses and velocities of its links."""
+
+    model: Model
+    system: System
+    forest: Forest
+    frames: tuple[Frame, ...]
+    access: Any  # RobotAccess
+    q: np.ndarray
+
+    def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world.
+
+        In the order of `model.link_names`; quaternions have w >= 0.
+        """
+        access, count = self.access, len(self.frames)
+        poses = np.empty((count, 3)), np.empty((count, 4))
+        access.read_poses(access.links, *poses)
+        return poses
+
+    def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
+
+        Of the links' origins, along the world's axes, in the order of `model.link_names`.
+        """
+        access, count = self.access, len(self.frames)
+        velocities = np.empty((count, 3)), np.empty((count, 3))
+        access.read_velocities(access.links, *velocities)
+        return velocities
+
+    def link_pose(self, link: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""
+        frame = self.model.frame(link)
+        return self.frame_pose(frame.body, frame.R, frame.p)
+
+    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (3,) [m] and quaternion x y z w (4,) in the world of a frame in a body.
+
+        Args:
+            body: its index in `system`; -1 for a frame that is fixed to the world.
+            R: rotation from the frame to the body (3, 3).
+            p: origin in the body's frame (3,) [m].
+        """
+        orientation = np.empty(4)
+        if body < 0:
+            quaternion_from_rotation(np.ascontiguousarray(R), orientation)
+            return p.copy(), orientation
+        poses = new_kinematics(self.model.body_count)
+        update_poses(self.forest, self.q.copy(), poses)
+        R_body = poses[body]["R"]
+        origin = poses[self.system.root[body]]["origin"]
+        quaternion_from_rotation(np.ascontiguousarray(R_body @ R), orientation)
+        return origin + (poses[body]["p"] + R_body @ p), orientation
 
 
 class ReadingSources(NamedTuple):

@@ -14,6 +14,7 @@ from hrpsim.errors import StateError, WorldError
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.sensors.noise import noise_generator
+from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 from hrpsim.world.objects.robot_access import RobotAccess
 
@@ -40,7 +41,7 @@ class SensorCarrier(Protocol):
         """Return the same of a frame with rotation R and origin p in a body's frame."""
 
 
-class SensorView:
+class SensorView(Closed):
     """One sensor of a robot.
 
     Wrenches are means over the last step. An IMU reads at the middle of the last step with the
@@ -89,7 +90,7 @@ class SensorView:
     def orientation(self) -> np.ndarray:
         """Orientation of the sensor frame in the world, quaternion x y z w (4,)."""
         at = self.description
-        return self.robot.frame_pose(at.body, at.R, at.p)[1]
+        return _frozen(self.robot.frame_pose(at.body, at.R, at.p)[1])
 
     def _of_kind(self, kind: str) -> np.ndarray:
         if self.description.kind != kind:
@@ -127,7 +128,7 @@ class Sample(NamedTuple):
     values: Any  # as the kind of sensor has them; never changed
 
 
-class SampledView:
+class SampledView(Closed):
     """A sensor that measures at multiples of 1 / rate, whenever they come during `World.step`.
 
     A sample that takes time is made of parts, each in the step it belongs to. It can be read

@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike
 from hrpsim.errors import StateError
 from hrpsim.model.transmission import Tendon
 from hrpsim.values import NOT_NEGATIVE, finite_vector, is_number, number
+from hrpsim.world.objects.closed import Closed
+from hrpsim.world.objects.entity import _frozen
 
 
-class TransmissionView:
+class TransmissionView(Closed):
     """A transmission of a robot, between k joints and k actuators.
 
     Positions of actuators are ratios (q - offsets), efforts follow by virtual work.
@@ -42,22 +44,24 @@ class TransmissionView:
     @property
     def ratios(self) -> np.ndarray:
         """Changes of the actuators' positions with those of the joints (k, k)."""
-        return self._map.ratios.copy()
+        return _frozen(self._map.ratios.copy())
 
     @property
     def positions(self) -> np.ndarray:
         """Positions of the actuators (k,) [rad or m]."""
-        return self._map.ratios @ (self._of_joints(self.robot.joint_positions) - self._map.offsets)
+        q = self._of_joints(self.robot.joint_positions)
+        return _frozen(self._map.ratios @ (q - self._map.offsets))
 
     @property
     def velocities(self) -> np.ndarray:
         """Velocities of the actuators (k,) [rad/s or m/s]."""
-        return self._map.ratios @ self._of_joints(self.robot.joint_velocities)
+        return _frozen(self._map.ratios @ self._of_joints(self.robot.joint_velocities))
 
     @property
     def efforts(self) -> np.ndarray:
         """Efforts of the actuators in the last step (k,) [Nm or N]."""
-        return np.linalg.solve(self._map.ratios.T, self._of_joints(self.robot.joint_efforts))
+        efforts = self._of_joints(self.robot.joint_efforts)
+        return _frozen(np.linalg.solve(self._map.ratios.T, efforts))
 
     def _of_joints(self, values: np.ndarray) -> np.ndarray:
         return values[self.robot.joint_index.indices(self.joints)]
@@ -112,7 +116,7 @@ class TransmissionView:
             raise StateError(f"{self!r}: {cause}") from None
 
 
-class TendonView:
+class TendonView(Closed):
     """A driven fixed tendon of a robot, of the length c_a q_a + c_b q_b.
 
     It starts by holding its length, if it has gains. Its actuator and those of its joints add up.

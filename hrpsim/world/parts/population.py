@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from hrpsim.errors import ModelWarning, WorldError, require_name
 from hrpsim.model.formats.robot_data import free_name
 from hrpsim.model.model import Model
+from hrpsim.model.placed import put_at
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.step.arrays import Scene
@@ -33,6 +34,9 @@ class Population(Connections):
         name: str | None = None,
         v: ArrayLike | None = None,
         self_collision: bool = False,
+        *,
+        position: ArrayLike | None = None,
+        orientation: ArrayLike | None = None,
     ) -> Robot:
         """Add a robot and return it.
 
@@ -47,7 +51,11 @@ class Population(Connections):
             self_collision: its links collide with each other, except links that are fixed to each
                 other, those that a joint (or joints, where the links between them have no shape)
                 connects, and pairs that the model's SRDF or `disable_collisions` exclude.
+            position: of the base link in the world (3,) [m]; by default that in q, or for a fixed
+                base that of the description.
+            orientation: of the base link, quaternion x y z w (4,), likewise.
         """
+        model, q = put_at(model, q, position, orientation)
         name = self._free_name(name or model.name, name is not None)
         if model.actuators and self._contents.integrator != "semi_implicit":
             joint = next(iter(model.actuators))
@@ -120,6 +128,8 @@ class Population(Connections):
         contents.entities_ever += 1
         entity.number = contents.entities_ever
         contents.entities.append(entity)
+        contents.placed.add(entity)
+        contents.reported -= {one for one in contents.reported if one[0] == entity.name}
         if isinstance(entity, Robot):
             contents.find_samplers()
         self._scenes.rebuild()
@@ -143,6 +153,7 @@ class Population(Connections):
         first_shape = len(contents.fixed) + sum(len(other.shapes) for other in before)
         indices = indices_without(entity, first_shape, contents.first_sensor(entity), old)
         contents.entities.remove(entity)
+        contents.placed.discard(entity)
         contents.find_samplers()
         for last, other in zip((None, *contents.entities), contents.entities):
             other.stand_after(last)

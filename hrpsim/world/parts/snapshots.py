@@ -108,7 +108,7 @@ class Snapshots(Exclusions):
             "parts": self._parts(),
             "convergence": self._convergence.copy(),
             "sleep": self._sleep.state(),
-            "inertias": [entity.inertias for entity in self._contents.entities],
+            "inertias": [entity._inertias for entity in self._contents.entities],
             "samples": [sampler.state() for sampler in self._contents.samplers],
             "arrays": self._scenes.lasting_arrays(),
         }
@@ -116,6 +116,7 @@ class Snapshots(Exclusions):
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of this world, or of one that it is a copy of.
 
+        Properties that are no part of the state stay as they are: gains, inertias, friction.
         WorldError for another world's, for that of another version of hrpsim, and if anything came
         or went since.
         """
@@ -135,6 +136,8 @@ class Snapshots(Exclusions):
         self._sleep.resume()
         for entity, inertias in zip(self._contents.entities, snapshot["inertias"], strict=True):
             entity.forget_momentum_of(inertias)
+        for robot in self._contents.robots.values():
+            robot.restore_gains()
         for sampler, state in zip(self._contents.samplers, snapshot["samples"], strict=True):
             sampler.restore(state)
         self.refresh_exclusions()

@@ -20,6 +20,7 @@ from hrpsim.jit.reference import Reference
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
 from hrpsim.step.step import advance
+from hrpsim.values import whole_count
 from hrpsim.world.arrays.change import grow
 from hrpsim.world.parts.energy import warn_of_gains
 from hrpsim.world.parts.failure import why_step_failed
@@ -66,7 +67,7 @@ class Stepping(Part):
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps; see `World.step`."""
         if not (type(n) is int and n >= 0):
-            n = whole_number(n)
+            n = whole_count("the number of steps", n, 0)
         announced = announce_steps() if self._run is None else None
         self.begin_call()
         try:
@@ -241,13 +242,3 @@ class Stepping(Part):
             self._sleep.wake_shape(int(scene.failure["needed"][0]))
         else:
             self._scenes.present = grow(scene, status)
-
-
-def whole_number(n) -> int:
-    """Return a number of steps; WorldError if it is not one."""
-    try:
-        if np.isfinite(n) and n >= 0 and n == int(n):
-            return int(n)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise WorldError(f"the number of steps must be a whole number >= 0, got {n!r}")

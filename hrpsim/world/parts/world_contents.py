@@ -119,6 +119,8 @@ class Contents:
         model = int(settings["friction_model"][0])
         self.solver_rules = SolverRules(solver, integrator, model)
         self.is_stepping = False
+        self.placed: set[Entity] = set()  # by hand since the last step
+        self.reported: set[tuple[str, str]] = set()  # of warnings of placed entities: name, kind
         self.audited = bool(settings["audit"][0])
 
     @property

@@ -1,0 +1,71 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What looks wrong in a recording: other units, velocities of other motions, no commands."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from hrpsim.fitting.unknowns import FitError, FitWarning
+from hrpsim.world.objects.plausibility import (
+    DEGREES,
+    SLOWEST_SAMPLES,
+    STATE_SLACK,
+    contradiction,
+    listed,
+    long_period,
+)
+from hrpsim.world.objects.robot import Robot
+
+
+def check_recording(recording, robot: Robot | None) -> None:
+    """Refuse a recording in other units with FitError; warn of what may be right."""
+    name, time = recording.name, recording.time
+    interval = float(np.median(np.diff(time)))
+    if text := long_period("the interval of samples", interval, SLOWEST_SAMPLES):
+        raise FitError(f"{name}: {text}")
+    if recording.velocities is not None and recording.positions is not None:
+        columns = zip(recording.joints, recording.positions.T, recording.velocities.T)
+        for joint, positions, velocities in columns:
+            if text := contradiction(time, positions, velocities):
+                raise FitError(f"{name}: joint {joint!r}: {text}")
+    if robot is None:
+        return
+    commands = recording.command_joints, recording.command_positions
+    measured = recording.joints, recording.positions
+    for what, (joints, rows) in {"measured": measured, "commanded": commands}.items():
+        if rows is not None:
+            ends = (rows.min(axis=0), rows.max(axis=0))
+            found = [
+                text
+                for end in ends
+                for text in robot.limits.beyond(joints, {"positions": end}, STATE_SLACK)
+            ]
+            if DEGREES in (text := listed(found)):
+                raise FitError(f"{name}: {what} {text}")
+            if text:
+                warnings.warn(f"{name}: {what} {text}", FitWarning, stacklevel=4)
+    commanded = () if recording.command_time is None else recording.command_joints
+    servos = [n for n, kp in zip(robot.joint_names, robot.gains[0]) if kp > 0.0]
+    left = [joint for joint in servos if joint in recording.joints and joint not in commanded]
+    if left:
+        shown = ", ".join(left[:4]) + ", ..." * (len(left) > 4)
+        warnings.warn(
+            f"{name}: no commands are recorded of {shown}: these servos hold the positions of the"
+            " world file",
+            FitWarning,
+            stacklevel=4,
+        )
+
+
+def check_window(window: float, recordings) -> None:
+    """Refuse a window that is longer than all recordings and so ends none."""
+    longest = max(float(one.time[-1] - one.time[0]) for one in recordings)
+    if window > longest + SLOWEST_SAMPLES and window >= 10.0:
+        raise FitError(
+            f"window is {window:g} s, longer than the recordings ({longest:.4g} s): if {window:g} "
+            f"ms are meant, write {window / 1000.0:g}"
+        )

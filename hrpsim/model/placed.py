@@ -1,0 +1,98 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Put a robot with a fixed base elsewhere in the world."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.errors import StateError
+from hrpsim.model.model import CollisionShape, Frame, Model, Sensor
+from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_matrix
+from hrpsim.model.system import FREE
+from hrpsim.values import finite_vector
+
+_Part = TypeVar("_Part", Frame, CollisionShape, Sensor, SampledSensor)
+
+
+def put_at(
+    model: Model, q: ArrayLike | None, position: ArrayLike | None, orientation: ArrayLike | None
+) -> tuple[Model, ArrayLike | None]:
+    """Return the model and q (nq,) with the base link at a place in the world.
+
+    Args:
+        model: of the robot. A free base moves by q, a fixed base by the model.
+        q: configuration; neutral by default.
+        position: (3,) [m]; None keeps the present one.
+        orientation: quaternion x y z w (4,); None keeps the present one.
+
+    Raises:
+        StateError: for values that are not finite, and a quaternion of length 0.
+    """
+    if position is None and orientation is None:
+        return model, q
+    if model.base == "free":
+        posture = np.array(model.neutral() if q is None else q, dtype=np.float64)
+        if position is not None:
+            posture[:3] = finite_vector("position", position, 3)
+        if orientation is not None:
+            posture[3:7] = finite_vector("orientation", orientation, 4)
+        return model, posture
+    base = model.frames[model.base_link]
+    p = base.p if position is None else finite_vector("position", position, 3)
+    R = base.R
+    if orientation is not None:
+        quaternion = finite_vector("orientation", orientation, 4)
+        length = float(np.linalg.norm(quaternion))
+        if length < 1e-6:
+            raise StateError(f"the quaternion of a base has length {length:g}; it should be 1")
+        R = rotation_matrix(quaternion / length)
+    return placed(model, Placement(R, p)), q
+
+
+def placed(model: Model, at: Placement) -> Model:
+    """Return a model on a fixed base whose base link stands at `at` in the world.
+
+    All that is fixed to the world moves, and the first joint of each tree with it. Floating links
+    start from there as well: their places in keyframes move too.
+    """
+    moved = Placement(model.frames[model.base_link].R, model.frames[model.base_link].p)
+    at = at.then(moved.inverse())
+    system = model.system
+    placement_R, placement_p = system.placement_R.copy(), system.placement_p.copy()
+    for body in np.flatnonzero(system.parent < 0):
+        inner = Placement(placement_R[body], placement_p[body])
+        placement_R[body], placement_p[body] = at.then(inner)
+    return replace(
+        model,
+        system=system._replace(placement_R=placement_R, placement_p=placement_p),
+        frames={name: _moved(frame, at) for name, frame in model.frames.items()},
+        shapes=tuple(_moved(shape, at) for shape in model.shapes),
+        sensors=tuple(_moved(sensor, at) for sensor in model.sensors),
+        sampled_sensors=tuple(_moved(sensor, at) for sensor in model.sampled_sensors),
+        keyframes={name: _moved_posture(model, q, at) for name, q in model.keyframes.items()},
+    )
+
+
+def _moved(part: _Part, at: Placement) -> _Part:
+    """Return a part in its new place, if it is fixed to the world."""
+    if part.body >= 0:
+        return part
+    R, p = at.then(Placement(part.R, part.p))
+    return replace(part, R=R, p=p)
+
+
+def _moved_posture(model: Model, q: np.ndarray, at: Placement) -> np.ndarray:
+    q = q.copy()
+    for joint in model.joints:
+        if joint.joint_type == FREE:
+            k = joint.q_index
+            pose = at.then(Placement(rotation_matrix(q[k + 3 : k + 7]), q[k : k + 3]))
+            q[k : k + 3], q[k + 3 : k + 7] = pose.p, quaternion_of(pose.R)
+    return q

@@ -1,0 +1,49 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Objects without attributes but their own: a misspelt one is refused, not made."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from hrpsim.errors import UnknownAttributeError, suggestion
+
+_Object = TypeVar("_Object")
+
+
+class _Closing(type):
+    """Closes an object as soon as its `__init__` is done."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        return closed(super().__call__(*arguments, **named))
+
+
+def closed(made: _Object) -> _Object:
+    """Return an object of a Closed class, closed, that was made without `__init__`."""
+    made.__dict__["_is_closed_to_names"] = True
+    return made
+
+
+class Closed(metaclass=_Closing):
+    """Base of public objects.
+
+    After `__init__` UnknownAttributeError, which names similar ones, refuses public names that the
+    object does not have.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
+        if not known and "_is_closed_to_names" in self.__dict__:
+            raise UnknownAttributeError(unknown_attribute(self, name))
+        object.__setattr__(self, name, value)
+
+
+def unknown_attribute(owner: object, name: str) -> str:
+    """Return the text of an error that refuses an attribute: similar ones, and its properties."""
+    kind = type(owner)
+    known = [*owner.__dict__, *dir(kind)]
+    properties = [k for k in dir(kind) if getattr(getattr(kind, k), "fset", None) is not None]
+    similar = suggestion(name, [key for key in known if not key.startswith("_")])
+    assignable = ", ".join(properties) or "none"
+    return f"{kind.__name__} has no attribute {name!r}{similar}; to be assigned are: {assignable}"
