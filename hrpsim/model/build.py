@@ -60,6 +60,7 @@ def build_model(
         gains=dict(extension.gains),
         actuators=dict(extension.actuators),
         command_interfaces=dict(extension.command_interfaces),
+        start=dict(extension.start),
         transmissions=dict(extension.transmissions),
         tendons=dict(extension.tendons),
         connections=tuple(_connections(tree)),
@@ -192,6 +193,7 @@ def _sensors(tree: LinkTree):
             *(sensor.noise, sensor.bias, sensor.topic, sensor.frame),
             latency=sensor.latency,
             bias_mean=sensor.bias_mean,
+            reversed=sensor.reversed,
         )
 
 

@@ -32,6 +32,7 @@ from hrpsim.model.described import (
 from hrpsim.model.formats.robot_data import LONGEST_DELAY
 from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
+from hrpsim.model.ros2_control import read_ros2_control
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import Tendon, read_transmissions
@@ -76,7 +77,7 @@ def read_extension(description: Description) -> Extension:
             kind, reader = _READERS[tag.tag]
             reader(description, extension, _referent(description, tag, reference, kind), tag)
     for element in document.children(document.root, "ros2_control"):
-        _read_ros2_control(description, extension, element)
+        read_ros2_control(description, extension, element)
     transmissions, rotors, notes = read_transmissions(description, extension.actuator_rotors)
     extension.transmissions, extension.unread_transmissions = transmissions, notes
     for joint, inertia in rotors.items():
@@ -344,20 +345,6 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "no_collision": ("link", _read_no_collision),
     "keyframe": ("link", _read_keyframe),
 }
-
-
-def _read_ros2_control(description: Description, extension: Extension, element) -> None:
-    """Record the command interfaces; their <param> bounds are the hardware's, not the joint's."""
-    document = description.document
-    for joint in document.children(element, "joint"):
-        name = document.text(joint, "name")
-        document.require_name(joint, "joint", name, description.joints)
-        interfaces = [
-            document.text(interface, "name")
-            for interface in document.children(joint, "command_interface")
-        ]
-        known = extension.command_interfaces.get(name, ())
-        extension.command_interfaces[name] = tuple(dict.fromkeys((*known, *interfaces)))
 
 
 def _check_content(

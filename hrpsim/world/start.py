@@ -26,14 +26,13 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses, update_veloc
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.shapes.geometry import Plane
-from hrpsim.model.system import FREE, JOINT_NV
+from hrpsim.model.system import FREE
 from hrpsim.world.objects.entity import Entity, WorldState
 from hrpsim.world.objects.fall import FallWatch, clearance
+from hrpsim.world.objects.joint_index import beyond_limits
 from hrpsim.world.objects.robot import Robot
 
 _DEEP = 5e-3  # inside the ground [m]
-_BEYOND = 1e-3  # a limit [rad or m]
-_NAMED = 3  # joints of a robot
 
 
 class Started(WorldState, Protocol):
@@ -93,20 +92,12 @@ def _depth(
 
 def _beyond_limits(entity: Entity) -> str:
     """Return which joints of a robot are beyond their limits, "" if none is."""
-    if not isinstance(entity, Robot):
-        return ""
-    joints = [joint for joint in entity.model.joints if JOINT_NV[joint.joint_type] == 1]
-    q, system, found = entity.q, entity.system, []
-    for joint in joints:
-        at, low, high = q[joint.q_index], system.lower[joint.v_index], system.upper[joint.v_index]
-        if max(low - at, at - high) > _BEYOND:
-            found.append(f"{joint.name!r} at {at:.3f}, outside of {low:.3f} to {high:.3f}")
+    found = beyond_limits(entity.model, entity.q) if isinstance(entity, Robot) else ""
     if not found:
         return ""
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     return (
-        f"beyond the limits of its joints: {'; '.join(found[:_NAMED])}{more} [rad or m]: set them "
-        "within, as by `joints` in a world file"
+        f"beyond the limits of its joints: {found} [rad or m]: set them within, as by `joints` in a"
+        " world file"
     )
 
 

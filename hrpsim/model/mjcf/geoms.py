@@ -11,6 +11,8 @@ from hrpsim.errors import ModelError
 from hrpsim.model.formats.robot_data import MeshData, Notes, RobotData, ShapeData
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, rotation_of
+from hrpsim.model.shapes.convex_hull import is_flat as no_solid
+from hrpsim.model.shapes.convex_hull import own_extents
 from hrpsim.model.shapes.placement import Placement
 
 _LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
@@ -29,6 +31,7 @@ def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> N
             continue
         link = robot.links[tree.links[body]]
         is_solid = collides(m, geom)
+        is_solid = is_solid and not is_flat(m, geom, shape, notes)
         if not is_solid or m.geom_group[geom] <= _LAST_DRAWN_GROUP:
             link.visuals.append(shape)
         if is_solid:
@@ -112,6 +115,14 @@ def _mesh(m: MjcfModel, mesh: int) -> MeshData:
     faces = slice(int(m.mesh_faceadr[mesh]), int(m.mesh_faceadr[mesh] + m.mesh_facenum[mesh]))
     name = m.names["mesh"][mesh] or f"mesh{mesh}"
     return MeshData(name, np.array(m.mesh_vert[vertices]), np.array(m.mesh_face[faces]))
+
+
+def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
+    """Return whether a geom is a mesh in a plane, which bounds no solid; with a note if it is."""
+    if not isinstance(shape.mesh, MeshData) or not no_solid(own_extents(shape.mesh.vertices)):
+        return False
+    notes.add("geom mesh, flat", "does not collide", m.names["geom"][geom])
+    return True
 
 
 def _ellipsoid(name: str, axes: np.ndarray) -> MeshData:

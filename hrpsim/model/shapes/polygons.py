@@ -119,7 +119,7 @@ def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
     kept = [corner for corner in range(start, end) if corner in used]
     if len(kept) == end - start:
         return
-    holders = {}
+    holders: dict[tuple, int] = {}
     for k, (a, b, c) in enumerate(triangles):
         holders[a, b] = holders[b, c] = holders[c, a] = k
     for a, b in zip(kept, [*kept[1:], *kept[:1]], strict=True):

@@ -266,7 +266,7 @@ class Entities:
                 f"{model.name!r} has {len(model.link_names)} links; "
                 f"spawn_link_limit is {self.limits.links}",
             )
-        q = model.neutral()
+        q = model.starting()
         if model.base == "free":
             q[:3], q[3:7] = pose.p, quaternion_of(pose.R)
         elif not (np.allclose(pose.p, 0.0) and np.allclose(pose.R, np.eye(3))):

@@ -277,7 +277,7 @@ def _add_robot(
         )
     model = _with_sensors(reader, model, where, entry.get("sensors", ()))
     with reader.at(where):
-        q = model.neutral()
+        q = model.starting()
         if model.base == "free":
             q[:3] = entry.get("position", (0.0, 0.0, 0.0))
             q[3:7] = entry.get("orientation", (0.0, 0.0, 0.0, 1.0))

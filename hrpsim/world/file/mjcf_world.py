@@ -9,6 +9,7 @@ import itertools
 import re
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,14 @@ from hrpsim.model.described import DescribedKeyframe
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, Notes, ShapeData
 from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data
-from hrpsim.model.mjcf.geoms import collides, friction_of, material_name, may_collide, shape_of
+from hrpsim.model.mjcf.geoms import (
+    collides,
+    friction_of,
+    is_flat,
+    material_name,
+    may_collide,
+    shape_of,
+)
 from hrpsim.model.mjcf.read import MjcfModel, read_mjcf
 from hrpsim.model.mjcf.robot import MjcfRobot, note_the_rest, robot_of, tied_trees
 from hrpsim.model.mjcf.sensors import posture
@@ -46,9 +54,10 @@ def load_mjcf_world(
 ) -> World:
     """Return the world of an MJCF; trees that equalities tie to each other are one robot.
 
-    Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning lists what is not
-    simulated. assets: files that it names, by their names. for_mujoco: do not list sensors and
-    keyframes, which the bridge to MuJoCo has. ModelError or WorldError for anything invalid.
+    Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning, and the model of
+    each robot, list what is not simulated. assets: files that it names, by their names. for_mujoco:
+    do not warn of sensors and keyframes, which the bridge to MuJoCo has. ModelError or WorldError
+    for anything invalid.
     """
     text, _ = read_source(path)
     m = read_mjcf(text, path, assets)
@@ -63,19 +72,19 @@ def load_mjcf_world(
     notes = Notes()
     robots = _described_robots(m, notes)
     owners = _add_scenery(m, world, robots, notes)
+    note_the_rest(m, notes)
+    lines = tuple(notes.lines())
     for name, described in robots.items():
-        robot = _add_robot(m, world, name, described, path)
+        robot = _add_robot(m, world, name, described, path, lines)
         owners |= {
             (robot.name, described.tree.links[body]): geoms
             for body, geoms in _geoms_of(m, described).items()
         }
     _set_frictions(m, world)
     _keep_apart(m, world, owners)
-    note_the_rest(m, notes)
     known = ("sensor ", "keyframe ") if for_mujoco else ()
-    lines = [line for line in notes.lines() if not line.startswith(known)]
-    if lines:
-        listed = "; ".join(lines)
+    listed = "; ".join(line for line in lines if not line.startswith(known))
+    if listed:
         warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
     warn_of_start(world)
     return world
@@ -92,8 +101,10 @@ def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:
     return found
 
 
-def _add_robot(m: MjcfModel, world: World, name: str, described: MjcfRobot, path: Path) -> Robot:
-    model = load_robot_data(described.data, path)
+def _add_robot(
+    m: MjcfModel, world: World, name: str, described: MjcfRobot, path: Path, lines: tuple[str, ...]
+) -> Robot:
+    model = replace(load_robot_data(described.data, path), not_simulated=lines)
     start = posture(m, described.tree, "qpos0", m.qpos0)
     joints = {joint: list(values) for joint, values in start.joints.items()}
     keyframe = DescribedKeyframe("qpos0", start.base, joints)
@@ -161,7 +172,9 @@ def _fixed_shape(m: MjcfModel, geom: int, notes: Notes) -> tuple[Geometry, Place
     if kind == "HFIELD":
         return _height_field(m, int(m.geom_dataid[geom])), placement
     shape = shape_of(m, geom, notes)
-    return None if shape is None else (_geometry(shape), shape.placement)
+    if shape is None or is_flat(m, geom, shape, notes):
+        return None
+    return _geometry(shape), shape.placement
 
 
 def _height_field(m: MjcfModel, field: int) -> HeightField:

@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import StateError, unknown_name
 from hrpsim.model.model import Model
-from hrpsim.model.system import FREE
+from hrpsim.model.system import FREE, JOINT_NV
 
+_BEYOND = 1e-3  # a limit [rad or m]
+_NAMED = 3  # joints beyond their limits
 _LISTS_KEPT = 64  # of joints' names
 
 
@@ -141,3 +143,18 @@ class JointIndex:
                 "gains must not be negative"
             )
         return vector
+
+
+def beyond_limits(model: Model, q: np.ndarray) -> str:
+    """Return which joints are beyond their limits at q (nq,), where, and by which limits.
+
+    The first three are named; "" if none is.
+    """
+    system, found = model.system, []
+    for joint in (joint for joint in model.joints if JOINT_NV[joint.joint_type] == 1):
+        at, dof = float(q[joint.q_index]), joint.v_index
+        low, high = system.lower[dof], system.upper[dof]
+        if max(low - at, at - high) > _BEYOND:
+            found.append(f"{joint.name!r} at {at:.3f}, outside of {low:.3f} to {high:.3f}")
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return "; ".join(found[:_NAMED]) + more

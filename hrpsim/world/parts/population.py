@@ -18,6 +18,7 @@ from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.change import indices_without, renumbered
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.joint_index import beyond_limits
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.failure import too_stiff_for_rk4
@@ -37,11 +38,12 @@ class Population(Connections):
         """Add a robot and return it.
 
         Connections of its description become the world's, called "robot name/connection name". A
-        ModelWarning names a joint whose springs are too stiff for steps of rk4 this long.
+        ModelWarning names a joint whose springs are too stiff for steps of rk4 this long, and,
+        without a `q`, joints that start beyond their limits.
 
         Args:
             model: of the robot.
-            q: configuration (nq,); neutral by default.
+            q: configuration (nq,); by default that of `Model.starting`.
             name: unique in the world; the model's by default.
             v: velocity (nv,); zero by default.
             self_collision: its links collide with each other, except links that are fixed to each
@@ -67,6 +69,9 @@ class Population(Connections):
             if note:
                 warnings.warn(note, ModelWarning, stacklevel=2)
         self._connect_described(robot)
+        if q is None and (beyond := beyond_limits(model, robot.initial_q)):
+            where = f"{robot.name!r} starts beyond the limits of its joints: {beyond} [rad or m]"
+            warnings.warn(f"{where}: give a q", ModelWarning, stacklevel=2)
         return robot
 
     def add_body(  # many parameters: keyword arguments
