@@ -28,7 +28,7 @@ from hrpsim.model.mjcf.geoms import (
     shape_of,
 )
 from hrpsim.model.mjcf.read import MjcfModel, read_mjcf
-from hrpsim.model.mjcf.robot import MjcfRobot, note_the_rest, robot_of, tied_trees
+from hrpsim.model.mjcf.robot import MjcfRobot, mocap_name, note_the_rest, robot_of, tied_trees
 from hrpsim.model.mjcf.sensors import posture
 from hrpsim.model.mjcf.tree import rotation_of
 from hrpsim.model.shapes.convex_hull import ConvexHull
@@ -72,6 +72,7 @@ def load_mjcf_world(
     notes = Notes()
     robots = _described_robots(m, notes)
     owners = _add_scenery(m, world, robots, notes)
+    _add_frames(m, world, notes)
     note_the_rest(m, notes)
     lines = tuple(notes.lines())
     for name, described in robots.items():
@@ -110,14 +111,25 @@ def _add_robot(
     keyframe = DescribedKeyframe("qpos0", start.base, joints)
     q = keyframe_configurations(model, [keyframe])["qpos0"]
     robot = world.add_robot(model, q=q, name=name, self_collision=True)
-    for loop in described.to_world:
-        a, b = ("world" if link == WORLD_LINK else f"{name}/{link}" for link in loop.links)
+    for loop, mocap in described.to_world:
+        there = mocap or "world"
+        a, b = (there if link == WORLD_LINK else f"{name}/{link}" for link in loop.links)
         frame_a, frame_b = ((frame.p, quaternion_of(frame.R)) for frame in loop.frames)
         label = f"{name}/{loop.name}"
         connection = world.connect(a, b, loop.kind, frame_a=frame_a, frame_b=frame_b, name=label)
         connection.keep_as_initial()
     robot.keep_as_initial()
     return robot
+
+
+def _add_frames(m: MjcfModel, world: World, notes: Notes) -> None:
+    """Add a frame for each mocap body; what collides of one stands still."""
+    for body in np.flatnonzero(m.body_mocapid >= 0).tolist():
+        name = mocap_name(m, body)
+        world.add_frame(name, m.body_pos[body], quaternion_of(rotation_of(m.body_quat[body])))
+        geoms = np.flatnonzero(m.body_weldid[m.geom_bodyid] == body).tolist()
+        if any(collides(m, geom) for geom in geoms):
+            notes.add("geom of a mocap body", "stands still", name)
 
 
 def _geoms_of(m: MjcfModel, described: MjcfRobot) -> dict[int, list[int]]:

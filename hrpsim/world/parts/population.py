@@ -111,7 +111,7 @@ class Population(Connections):
         return self._add(Body(self._world, name, geometry, mass, *state, material, inertia))
 
     def _free_name(self, name: str, insist: bool) -> str:
-        taken = self._contents.by_name
+        taken = {**self._contents.by_name, **self._contents.frames}
         if insist and name in taken:
             raise WorldError(f"the world already has an entity called {name!r}")
         return free_name(name, taken)
