@@ -127,6 +127,7 @@ class Extension:
     unread_transmissions: tuple[str, ...] = ()  # notes
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
     actuators: dict[str, Actuator] = field(default_factory=dict)
+    gravity_compensation: dict[str, float] = field(default_factory=dict)  # by link
     materials: dict[str, str] = field(default_factory=dict)
     capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
     meshes: dict[str, str] = field(default_factory=dict)  # link -> one of MESH_USES

@@ -194,6 +194,16 @@ def _read_material(description: Description, extension: Extension, link: str, ta
     extension.materials[link] = description.document.text(tag, "name")
 
 
+def _read_gravity(description: Description, extension: Extension, link: str, tag) -> None:
+    _check_content(description, tag, ("compensation",))
+    _refuse_second(description, extension.gravity_compensation, link, tag)
+    inertial = description.links[link].inertial
+    if inertial is None or inertial.mass == 0.0:
+        description.document.fail(tag, f"link {link!r} has no weight: give it a mass")
+    part = description.document.number(tag, "compensation")
+    extension.gravity_compensation[link] = part
+
+
 def _read_capsule(description: Description, extension: Extension, link: str, tag) -> None:
     document = description.document
     _check_content(description, tag, ("collision",))
@@ -338,6 +348,7 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "actuator": ("joint", _read_actuator),
     "tendon": ("joint", _read_tendon),
     "material": ("link", _read_material),
+    "gravity": ("link", _read_gravity),
     "capsule": ("link", _read_capsule),
     "mesh": ("link", _read_mesh),
     "sensor": ("joint or link", _read_sensor),

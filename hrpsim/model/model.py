@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -114,6 +115,14 @@ class Sensor:
         return self.noise, self.bias, self.bias_mean
 
 
+class Lift(NamedTuple):
+    """A force that bears a part of a link's weight, at its centre of mass."""
+
+    body: int
+    point: tuple[float, float, float]  # in the body [m]
+    mass: float  # whose weight it bears [kg]
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """A robot: a tree of bodies on a free base or fixed to the world.
@@ -139,6 +148,7 @@ class Model:
     start: dict[str, float] = field(default_factory=dict)  # joint -> position where it starts
     transmissions: dict[str, Transmission] = field(default_factory=dict)  # by name
     tendons: dict[str, Tendon] = field(default_factory=dict)  # driven ones, by name
+    lifts: tuple[Lift, ...] = ()  # of links whose gravity is compensated
     connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops
     meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted

@@ -46,8 +46,9 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
             notes.add(f"keyframe qpos of {count} numbers", why, name)
     _note_options(m, notes)
     _note_softness(m, notes)
-    for body in np.flatnonzero(m.body_gravcomp):
-        notes.add("body gravcomp", "gravity pulls all bodies alike", m.names["body"][body])
+    for joint in np.flatnonzero(m.jnt_actgravcomp):
+        why = "no actuator bears the compensation of gravity"
+        notes.add("joint actuatorgravcomp", why, m.names["jnt"][joint])
     for array, element, why in (
         ("geom_margin", "geom margin", "contacts act when surfaces touch"),
         ("geom_gap", "geom gap", "contacts act when surfaces touch"),

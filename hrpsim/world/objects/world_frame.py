@@ -20,6 +20,11 @@ class WorldFrame:
     Nothing moves it but its properties. Connections follow it from the next step on: what they
     hold is drawn to the frame's new pose as fast as connections correct their errors. Turn a frame
     by less than 90 degrees at a time: beyond that a connection may find another turn that fits.
+
+    Args:
+        world: that it is in.
+        name: unique in the world.
+        placement: in the world.
     """
 
     def __init__(self, world: WorldState, name: str, placement: Placement):
