@@ -4,13 +4,12 @@
 """Nothing that a URDF says is lost in silence: each word of it changes the model, or is named."""
 
 import copy
-import dataclasses
 import functools
 import warnings
 
-import numpy as np
 import pytest
 from lxml import etree
+from model.prints import print_of
 
 from hrpsim import ModelError, ModelWarning, load_model
 from hrpsim.model.visuals import visuals_of_model
@@ -150,23 +149,6 @@ def mutants(root):
             changed, it = fresh()
             it.set(attribute, other(attribute, it.get(attribute)))
             yield f"{where} {attribute} = {it.get(attribute)}", changed
-
-
-def print_of(value):
-    """Return what tells two models apart, as text."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        left_out = ("urdf", "source", "element")
-        fields = [f.name for f in dataclasses.fields(value) if f.name not in left_out]
-        return repr([(name, print_of(getattr(value, name))) for name in fields])
-    if isinstance(value, np.ndarray):
-        return repr(value.tolist())
-    if isinstance(value, dict):
-        return repr([(name, print_of(one)) for name, one in value.items()])
-    if isinstance(value, (list, tuple)):
-        return repr([print_of(one) for one in value])
-    if isinstance(value, (set, frozenset)):
-        return repr(sorted(value))
-    return repr(value)
 
 
 def seen(text):

@@ -59,6 +59,7 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
         ("jnt_stiffnesspoly", "joint stiffness, polynomial", "its linear part is simulated"),
         ("jnt_springyield", "joint springyield", "springs never yield"),
         ("sensor_noise", "sensor noise", "sensors are exact"),
+        ("sensor_cutoff", "sensor cutoff", "readings are not cut off"),
     ):
         values = getattr(m, array)
         if values is not None and len(values):
@@ -91,10 +92,12 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
     geoms = _collides(m)
     limited = m.jnt_limited.astype(bool)
     friction = m.dof_frictionloss > 0
+    active = m.eq_active0.astype(bool)
     for element, chosen, solref, solimp in (
         ("geom solref, solimp", geoms, m.geom_solref, m.geom_solimp),
         ("joint solreflimit, solimplimit", limited, m.jnt_solref, m.jnt_solimp),
         ("joint solreffriction, solimpfriction", friction, m.dof_solref, m.dof_solimp),
+        ("equality solref, solimp", active, m.eq_solref, m.eq_solimp),
     ):
         odd = np.any(solref != _SOLREF, axis=1) | np.any(solimp != _SOLIMP, axis=1)
         for _ in range(int((odd & chosen).sum())):
@@ -245,7 +248,8 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
     fixed = [body for body in pair if body not in tree.links]
     ends, anchors = m.body_weldid[list(pair)], m.body_weldid[fixed]
     of_another_robot = (anchors != 0) & (m.body_mocapid[anchors] < 0)
-    if len(fixed) == 2 or ends[0] == ends[1] or of_another_robot.any():
+    still = (ends == 0) | (m.body_mocapid[ends] >= 0)
+    if len(fixed) == 2 or ends[0] == ends[1] or still.all() or of_another_robot.any():
         return None
     if m.kind("mjtObj", m.eq_objtype[k]) == "SITE":
         sites = (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
