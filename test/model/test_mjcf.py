@@ -501,3 +501,21 @@ def test_a_flat_mesh_does_not_collide_and_is_named():
     model = load_model(text)
     assert len(model.shapes) == 1
     assert "geom mesh, flat (1: flat): does not collide" in model.not_simulated
+
+
+@pytest.mark.parametrize("priority, friction", [(1, 0.4), (0, 1.0), (-1, 1.0)])
+def test_the_friction_of_the_higher_priority_holds(tmp_path, priority, friction):
+    """Law: a box that slides at v comes to rest after v^2 / (2 mu g), as in MuJoCo."""
+    path = tmp_path / "slide.xml"
+    path.write_text(
+        '<mujoco><option timestep="0.001"/><worldbody><geom type="plane" size="9 9 1"/>'
+        '<body name="b" pos="0 0 .05"><freejoint name="f"/><geom type="box" size=".2 .2 .05"'
+        f' mass="1" friction="0.4" priority="{priority}"/></body></worldbody></mujoco>'
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        world = load_world(path)
+    (robot,) = world.robots.values()
+    robot.v = [1, 0, 0, 0, 0, 0]
+    world.step(600)
+    assert robot.q[0] == pytest.approx(1 / (2 * friction * 9.81), rel=5e-3)

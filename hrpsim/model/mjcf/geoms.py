@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hrpsim.errors import ModelError
@@ -17,6 +19,13 @@ from hrpsim.model.shapes.placement import Placement
 
 _LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
 _RINGS, _MERIDIANS = 19, 32  # of an ellipsoid's mesh, and its two poles
+
+
+class Surface(NamedTuple):
+    """What decides the friction of two geoms: that of the higher priority, else the larger one."""
+
+    priority: int
+    friction: float
 
 
 def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
@@ -38,10 +47,11 @@ def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> N
             link.collisions.append(shape)
             colliding.setdefault(link.name, []).append(geom)
     for link_name, geoms in colliding.items():
-        frictions = [friction_of(m, geom) for geom in geoms]
-        robot.links[link_name].material = material_name(max(frictions))
-        if len(set(frictions)) > 1:
-            notes.add("geom friction, several on a body", "the largest holds for all", link_name)
+        surfaces = {surface_of(m, geom) for geom in geoms}
+        robot.links[link_name].material = material_name(max(surfaces))
+        if len(surfaces) > 1:
+            why = "the largest, of the highest priority, holds for all"
+            notes.add("geom friction, several on a body", why, link_name)
         for geom in geoms:
             if m.geom_condim[geom] > 3:
                 why = "contacts do not resist spin or rolling"
@@ -80,9 +90,15 @@ def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
     return np.flatnonzero((m.pair_geom1 == geom) | (m.pair_geom2 == geom))
 
 
-def material_name(friction: float) -> str:
-    """Return the name of the material of a coefficient of friction."""
-    return f"friction_{friction:g}"
+def surface_of(m: MjcfModel, geom: int) -> Surface:
+    """Return priority and friction of a geom."""
+    return Surface(int(m.geom_priority[geom]), friction_of(m, geom))
+
+
+def material_name(surface: Surface) -> str:
+    """Return the name of the material of a surface."""
+    priority = f"_priority_{surface.priority}" if surface.priority else ""
+    return f"friction_{surface.friction:g}{priority}"
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:

@@ -67,7 +67,7 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
             for _ in range(int(rows.sum())):
                 notes.add(element, why)
     if len(set(m.geom_priority[_collides(m)])) > 1:
-        notes.add("geom priority", "of two frictions the larger holds")
+        notes.add("geom priority", "decides friction alone, in load_world")
     if m.geom_fluid is not None and np.any(m.geom_fluid):
         notes.add("geom fluidshape", "fluids are not simulated")
 

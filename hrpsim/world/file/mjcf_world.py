@@ -21,11 +21,11 @@ from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.mjcf.geoms import (
     collides,
-    friction_of,
     is_flat,
     material_name,
     may_collide,
     shape_of,
+    surface_of,
 )
 from hrpsim.model.mjcf.read import MjcfModel, read_mjcf
 from hrpsim.model.mjcf.robot import MjcfRobot, mocap_name, note_the_rest, robot_of, tied_trees
@@ -162,7 +162,7 @@ def _add_scenery(
         geometry, placement = placed
         name = re.sub(r"[^\w.-]", "_", m.names["geom"][geom]) or f"geom{geom}"
         placement = _body_placement(m, body).then(placement)
-        material = material_name(friction_of(m, geom))
+        material = material_name(surface_of(m, geom))
         world.add_static(geometry, placement.p, quaternion_of(placement.R), material, name)
         owners.setdefault(("world", name), []).append(geom)
     return owners
@@ -211,10 +211,11 @@ def _geometry(shape: ShapeData) -> Geometry:
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:
-    """Set the friction of two geoms to the larger coefficient, as MuJoCo does."""
-    values = sorted({friction_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
+    """Set the friction of two geoms to that of the higher priority, else the larger, as MuJoCo."""
+    values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
-        world.set_friction(material_name(a), material_name(b), max(a, b))
+        friction = max(a, b).friction  # of the higher priority, or else the larger
+        world.set_friction(material_name(a), material_name(b), friction)
 
 
 def _keep_apart(m: MjcfModel, world: World, owners: dict[Owner, list[int]]) -> None:
