@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from hrpsim.world.objects.robot import Robot as Robot
     from hrpsim.world.objects.scan_view import ScanView as ScanView
     from hrpsim.world.objects.sensor_view import SensorView as SensorView
+    from hrpsim.world.objects.world_frame import WorldFrame as WorldFrame
     from hrpsim.world.parts.energy import EnergyBalance as EnergyBalance
     from hrpsim.world.parts.energy import EnergyFlow as EnergyFlow
     from hrpsim.world.parts.rays import RayHits as RayHits

@@ -34,7 +34,7 @@ STATE, POSES, VELOCITIES, DYNAMICS = 0, 1, 2, 3
 _BY_NEED = {
     STATE: (
         *("time", "qpos", "qvel", "qacc", "ctrl", "qfrc_applied", "xfrc_applied", "userdata"),
-        *("actuator_force", "qfrc_actuator"),
+        *("actuator_force", "qfrc_actuator", "mocap_pos", "mocap_quat"),
     ),
     POSES: (
         *("xpos", "xquat", "xmat", "xipos", "ximat", "xanchor", "xaxis", "geom_xpos", "geom_xmat"),

@@ -27,6 +27,7 @@ from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
 from hrpsim.model.mjcf.sensors import FreeMotion
 from hrpsim.model.mjcf.tree import rotation_of
+from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.system import FREE
 from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.robot import Robot
@@ -174,6 +175,11 @@ class Mapping:
         self._kernels: list[_Kernels] = []
         self._gravity = m.opt.gravity
         self.known = np.full(m.nq, np.nan), np.full(m.nv, np.nan)  # the world's state
+        self._frames = {
+            int(m.body_mocapid[body]): world.frames[m.body(body).name or f"body{body}"]
+            for body in np.flatnonzero(m.body_mocapid >= 0)
+        }
+        self._placed = np.full((m.nmocap, 7), np.nan)  # where they were put last
         self._unread = _unread(m, robots)
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
@@ -195,6 +201,7 @@ class Mapping:
 
     def step(self) -> None:
         """Do a step of the world: read the controls before, write the results after it."""
+        self._move_frames()
         self._refer()
         for k, (read, _) in enumerate(self._kernels):
             if found := read():
@@ -207,6 +214,17 @@ class Mapping:
             write()
         for one in self._robots:
             one.read_tendons()
+
+    def _move_frames(self) -> None:
+        """Put the frames of mocap bodies where mocap_pos and mocap_quat say."""
+        for k, frame in self._frames.items():
+            pose = np.concatenate([self._data.mocap_pos[k], self._data.mocap_quat[k]])
+            if np.array_equal(pose, self._placed[k]):
+                continue
+            if not np.isfinite(pose).all() or not pose[3:].any():
+                raise StateError(f"mocap_pos[{k}], mocap_quat[{k}] are {pose}: no pose")
+            frame.put(Placement(rotation_of(pose[3:]), pose[:3]))
+            self._placed[k] = pose
 
     def _refer(self) -> None:
         if self._scene is None or self._scene is not self._world.present_scene:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+import numpy as np
+
 from hrpsim.errors import ModelError
 from hrpsim.model import body_inertia
 from hrpsim.model.described import Extension
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
-from hrpsim.model.model import Model, Sensor
+from hrpsim.model.model import Lift, Model, Sensor
 from hrpsim.model.sampled_sensors import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FIXED, FREE, System, integer_array, real_array
@@ -60,8 +62,10 @@ def build_model(
         gains=dict(extension.gains),
         actuators=dict(extension.actuators),
         command_interfaces=dict(extension.command_interfaces),
+        start=dict(extension.start),
         transmissions=dict(extension.transmissions),
         tendons=dict(extension.tendons),
+        lifts=tuple(_lifts(tree)),
         connections=tuple(_connections(tree)),
     )
     return model, notes
@@ -192,6 +196,7 @@ def _sensors(tree: LinkTree):
             *(sensor.noise, sensor.bias, sensor.topic, sensor.frame),
             latency=sensor.latency,
             bias_mean=sensor.bias_mean,
+            reversed=sensor.reversed,
         )
 
 
@@ -205,6 +210,16 @@ def _sampled_sensors(tree: LinkTree):
             yield replace(made, topic=sensor.topic, frame=sensor.frame)
         except ModelError as error:
             tree.description.document.fail(sensor.element, str(error))
+
+
+def _lifts(tree: LinkTree):
+    for link, part in tree.extension.gravity_compensation.items():
+        frame, inertial = tree.frames[link], tree.description.links[link].inertial
+        if frame.body < 0 or part == 0.0:
+            continue
+        centre = np.zeros(3) if inertial.origin is None else np.array(inertial.origin.xyz)
+        x, y, z = (frame.p + frame.R @ centre).tolist()
+        yield Lift(frame.body, (x, y, z), part * float(inertial.mass))
 
 
 def _connections(tree: LinkTree):

@@ -89,6 +89,7 @@ class DescribedSensor:
     topic: str = ""
     frame: str = ""
     bias_mean: tuple[float, ...] = ()
+    reversed: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ class Extension:
     unread_transmissions: tuple[str, ...] = ()  # notes
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
     actuators: dict[str, Actuator] = field(default_factory=dict)
+    gravity_compensation: dict[str, float] = field(default_factory=dict)  # by link
     materials: dict[str, str] = field(default_factory=dict)
     capsules: dict[str, set[str]] = field(default_factory=dict)  # link -> collision names
     meshes: dict[str, str] = field(default_factory=dict)  # link -> one of MESH_USES
@@ -133,6 +135,7 @@ class Extension:
     sampled: dict[str, DescribedSampled] = field(default_factory=dict)
     connections: dict[str, DescribedConnection] = field(default_factory=dict)
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    start: dict[str, float] = field(default_factory=dict)  # joint -> position [rad or m]
     apart: set[tuple[str, str]] = field(default_factory=set)  # links, "*" for all others
     keyframes: dict[str, DescribedKeyframe] = field(default_factory=dict)
 

@@ -32,6 +32,7 @@ from hrpsim.model.described import (
 from hrpsim.model.formats.robot_data import LONGEST_DELAY
 from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
+from hrpsim.model.ros2_control import read_ros2_control
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import Tendon, read_transmissions
@@ -76,7 +77,7 @@ def read_extension(description: Description) -> Extension:
             kind, reader = _READERS[tag.tag]
             reader(description, extension, _referent(description, tag, reference, kind), tag)
     for element in document.children(document.root, "ros2_control"):
-        _read_ros2_control(description, extension, element)
+        read_ros2_control(description, extension, element)
     transmissions, rotors, notes = read_transmissions(description, extension.actuator_rotors)
     extension.transmissions, extension.unread_transmissions = transmissions, notes
     for joint, inertia in rotors.items():
@@ -191,6 +192,16 @@ def _read_material(description: Description, extension: Extension, link: str, ta
     _check_content(description, tag, ("name",))
     _refuse_second(description, extension.materials, link, tag)
     extension.materials[link] = description.document.text(tag, "name")
+
+
+def _read_gravity(description: Description, extension: Extension, link: str, tag) -> None:
+    _check_content(description, tag, ("compensation",))
+    _refuse_second(description, extension.gravity_compensation, link, tag)
+    inertial = description.links[link].inertial
+    if inertial is None or inertial.mass == 0.0:
+        description.document.fail(tag, f"link {link!r} has no weight: give it a mass")
+    part = description.document.number(tag, "compensation")
+    extension.gravity_compensation[link] = part
 
 
 def _read_capsule(description: Description, extension: Extension, link: str, tag) -> None:
@@ -337,6 +348,7 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "actuator": ("joint", _read_actuator),
     "tendon": ("joint", _read_tendon),
     "material": ("link", _read_material),
+    "gravity": ("link", _read_gravity),
     "capsule": ("link", _read_capsule),
     "mesh": ("link", _read_mesh),
     "sensor": ("joint or link", _read_sensor),
@@ -344,20 +356,6 @@ _READERS: dict[str, tuple[str, Callable]] = {
     "no_collision": ("link", _read_no_collision),
     "keyframe": ("link", _read_keyframe),
 }
-
-
-def _read_ros2_control(description: Description, extension: Extension, element) -> None:
-    """Record the command interfaces; their <param> bounds are the hardware's, not the joint's."""
-    document = description.document
-    for joint in document.children(element, "joint"):
-        name = document.text(joint, "name")
-        document.require_name(joint, "joint", name, description.joints)
-        interfaces = [
-            document.text(interface, "name")
-            for interface in document.children(joint, "command_interface")
-        ]
-        known = extension.command_interfaces.get(name, ())
-        extension.command_interfaces[name] = tuple(dict.fromkeys((*known, *interfaces)))
 
 
 def _check_content(

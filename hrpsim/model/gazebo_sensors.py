@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
+import numpy as np
+
+from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_matrix
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.document import Document
 
@@ -26,6 +28,8 @@ CAMERA_TYPES = {
 _LINK_TYPES = ("imu", "contact", *RAY_TYPES, *CAMERA_TYPES)
 FRAME_TAGS = ("optical_frame_id", "gz_frame_id", "ignition_frame_id")
 TOPIC = re.compile(r"(?!.*__)/?[A-Za-z]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # what ROS allows
+NOISE_TYPES = ("gaussian", "none")
+_DIRECTIONS = ("child_to_parent", "parent_to_child")
 _AXES = ("x", "y", "z")
 # The names of the first and the last three values in <imu> and <force_torque>, and of SDF 1.4.
 _QUANTITIES = {
@@ -40,13 +44,11 @@ _CAMERA = {
     "height": ("image/height", "240"),
     "near": ("clip/near", "0.1"),
     "far": ("clip/far", "100"),
-    "noise": ("noise/stddev", "0"),
 }
 _LIDAR = {
     "columns": ("scan/horizontal/samples", "640"),
     "min_range": ("range/min", "0"),
     "max_range": ("range/max", "10"),
-    "noise": ("noise/stddev", "0"),
 }
 
 
@@ -66,18 +68,21 @@ class GazeboSensor(NamedTuple):
 def is_read(sensor) -> bool:
     """Return whether a <sensor> of <gazebo> is simulated.
 
-    That of a force_torque sensor is the wrench of the child on the parent, along the child's axes
-    or the sensor's.
+    That of a force_torque sensor is the wrench of the child on the parent, or the opposite, along
+    the child's axes or the sensor's.
     """
     kind = sensor.get("type")
     if kind == "force_torque":
         frame = _text(sensor, "force_torque/frame", "child")
-        direction = _text(sensor, "force_torque/measure_direction", "child_to_parent")
-        if frame not in ("child", "sensor") or direction != "child_to_parent":
+        if frame not in ("child", "sensor") or _direction(sensor) not in _DIRECTIONS:
             return False
     elif kind not in _LINK_TYPES:
         return False
     return bool(_link_of(sensor))
+
+
+def _direction(sensor) -> str:
+    return _text(sensor, "force_torque/measure_direction", _DIRECTIONS[0])
 
 
 def _link_of(sensor) -> str:
@@ -116,6 +121,12 @@ def _frame_of(sensor) -> str:
     return next((name for name in names if is_link(root, name)), "")
 
 
+def is_its_frame(tag) -> bool:
+    """Return whether a tag of a sensor, or of its camera, names the frame of its messages."""
+    frame = _frame_of(next(tag.iterancestors("sensor")))
+    return bool(frame) and frame == (tag.text or "").strip()
+
+
 def gazebo_sensors(description: Description) -> Iterator[GazeboSensor]:
     """Yield each sensor that is simulated; ModelError for a bad one."""
     document = description.document
@@ -125,11 +136,81 @@ def gazebo_sensors(description: Description) -> Iterator[GazeboSensor]:
                 yield _sensor(document, sensor, _link_of(sensor))
 
 
+def _placement(document: Document, sensor) -> Placement:
+    """Return the placement of a sensor in its link, all joints at zero, as SDF has <pose>."""
+    pose = sensor.find("pose")
+    text = "" if pose is None else (pose.text or "").strip()
+    placement = IDENTITY
+    if text and pose.get("rotation_format") == "quat_xyzw":
+        given = np.array(_floats(document, sensor, text, 7))
+        length = float(np.linalg.norm(given[3:]))
+        if length == 0.0:
+            document.fail(sensor, f"<pose> {text!r}: the quaternion is zero")
+        placement = Placement(rotation_matrix(given[3:] / length), given[:3])
+    elif text:
+        numbers = _floats(document, sensor, text, 6)
+        turn = [math.radians(a) for a in numbers[3:]] if in_degrees(pose) else numbers[3:]
+        placement = from_origin(numbers[:3], turn)
+    frame = "" if pose is None else frame_of_pose(pose)
+    if frame:
+        root = sensor.getroottree().getroot()
+        from_link, from_frame = (_from_root(root, link) for link in (_link_of(sensor), frame))
+        placement = from_link.inverse().then(from_frame).then(placement)
+    return placement
+
+
+def in_degrees(pose) -> bool:
+    """Return whether the angles of a <pose> are degrees."""
+    return pose.get("degrees", "false").strip().lower() in ("true", "1")
+
+
+def frame_of_pose(pose) -> str:
+    """Return the link to which a <pose> is relative, "" for the sensor's own or an unknown one.
+
+    Its attribute names a link, a joint, whose frame is that of its child, or the model itself.
+    """
+    root, name = pose.getroottree().getroot(), pose.get("relative_to", "").strip()
+    if is_link(root, name):
+        return name
+    for joint in root.iterchildren("joint"):
+        if joint.get("name") == name:
+            return joint.find("child").get("link")
+    if name == "__model__":
+        children = {joint.find("child").get("link") for joint in root.iterchildren("joint")}
+        links = (link.get("name") for link in root.iterchildren("link"))
+        return next(link for link in links if link not in children)
+    return ""
+
+
+def _from_root(root, link: str) -> Placement:
+    """Return the placement of a link in the root link, all joints at zero."""
+    above = {joint.find("child").get("link"): joint for joint in root.iterchildren("joint")}
+    placement = IDENTITY
+    while link in above:
+        origin = above[link].find("origin")
+        given = (None, None) if origin is None else (origin.get("xyz"), origin.get("rpy"))
+        numbers = ([float(word) for word in text.split()] if text else None for text in given)
+        placement = from_origin(*numbers).then(placement)
+        link = above[link].find("parent").get("link")
+    return placement
+
+
+def names_the_collisions(collision) -> bool:
+    """Return whether the <collision> of a contact sensor is the only one of its link."""
+    sensor = collision.getparent().getparent()
+    root, link = sensor.getroottree().getroot(), _link_of(sensor)
+    element = next(e for e in root.iterchildren("link") if e.get("name") == link)
+    shapes = element.findall("collision")
+    if len(shapes) != 1:
+        return False
+    # Gazebo's names of collisions: NAME, NAME_collision, and those of links that it lumps together.
+    name = re.escape(shapes[0].get("name") or link or "")
+    text = (collision.text or "").strip()
+    return re.fullmatch(rf"(.*__)?{name}(_collision)?(_\d+)?", text) is not None
+
+
 def _sensor(document: Document, sensor, link: str) -> GazeboSensor:
-    kind, placement, pose = sensor.get("type"), IDENTITY, _text(sensor, "pose", "")
-    if pose:
-        numbers = _floats(document, sensor, pose, 6)
-        placement = from_origin(numbers[:3], numbers[3:])
+    kind, placement = sensor.get("type"), _placement(document, sensor)
     if kind == "force_torque":  # at the joint; the pose turns it where <frame> says so
         turned = _text(sensor, "force_torque/frame", "child") == "sensor"
         placement = Placement(placement.R, IDENTITY.p) if turned else IDENTITY
@@ -137,6 +218,8 @@ def _sensor(document: Document, sensor, link: str) -> GazeboSensor:
     if kind in _QUANTITIES:
         settings["rate"] = max(_floats(document, sensor, settings["rate"], 1)[0], 0.0)
         settings |= _noise(document, sensor, kind)
+        if kind == "force_torque":
+            settings["reversed"] = _direction(sensor) == _DIRECTIONS[1]
     else:
         settings["enabled"] = False  # it costs nothing where nobody reads it
     if kind in RAY_TYPES:
@@ -164,6 +247,8 @@ def _noise(document: Document, sensor, kind: str) -> dict[str, tuple[float, ...]
                 _floats(document, sensor, _text(sensor, f"{at}/{tag}", "0"), 1)[0]
                 for tag in ("stddev", "bias_mean", "bias_stddev")
             ]
+            if _is_silent(sensor.find(at)) or _is_silent(sensor.find(f"{kind}/noise")):
+                values = [0.0, 0.0, 0.0]
             noise.append(abs(values[0]))
             bias_mean.append(values[1])
             bias.append(abs(values[2]))
@@ -174,6 +259,7 @@ def _camera(sensor) -> dict[str, Any]:
     settings: dict[str, Any] = {"images": CAMERA_TYPES[sensor.get("type")], "see_own": True}
     for key, (path, default) in _CAMERA.items():
         settings[key] = _text(sensor, f"camera/{path}", default)
+    settings["noise"] = _deviation(sensor.find("camera/noise"))
     return settings
 
 
@@ -182,6 +268,7 @@ def _lidar(document: Document, sensor) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for key, (path, default) in _LIDAR.items():
         settings[key] = _text(sensor, f"{scan}/{path}", default)
+    settings["noise"] = _deviation(sensor.find(f"{scan}/noise"))
     for key, side in (("azimuth", "horizontal"), ("elevation", "vertical")):
         angles = [_text(sensor, f"{scan}/scan/{side}/{end}_angle", "0") for end in ("min", "max")]
         settings[key] = " ".join(angles)
@@ -191,6 +278,20 @@ def _lidar(document: Document, sensor) -> dict[str, Any]:
     else:
         settings["elevation"] = settings["elevation"].split()[0]
     return settings
+
+
+def _deviation(noise) -> str:
+    return "0" if noise is None or _is_silent(noise) else _text(noise, "stddev", "0")
+
+
+def _is_silent(noise) -> bool:
+    """Return whether a <noise> says that there is none, or a kind that is not simulated."""
+    return noise is not None and noise_type(noise) != NOISE_TYPES[0]
+
+
+def noise_type(noise) -> str:
+    """Return the type of a <noise>, an attribute or an element; gaussian where it has none."""
+    return (noise.get("type") or _text(noise, "type", NOISE_TYPES[0])).strip()
 
 
 def _text(element, path: str, default: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -106,11 +107,20 @@ class Sensor:
     frame: str = ""
     latency: float = 0.0
     bias_mean: tuple[float, ...] = ()
+    reversed: bool = False  # a force sensor: the wrench of the parent on the child
 
     @property
     def own_noise(self) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
         """Deviations of its noise, deviations and means of its bias, each (6,) or empty."""
         return self.noise, self.bias, self.bias_mean
+
+
+class Lift(NamedTuple):
+    """A force that bears a part of a link's weight, at its centre of mass."""
+
+    body: int
+    point: tuple[float, float, float]  # in the body [m]
+    mass: float  # whose weight it bears [kg]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +145,10 @@ class Model:
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
     actuators: dict[str, Actuator] = field(default_factory=dict)  # joint -> its actuator
     command_interfaces: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by joint
+    start: dict[str, float] = field(default_factory=dict)  # joint -> position where it starts
     transmissions: dict[str, Transmission] = field(default_factory=dict)  # by name
     tendons: dict[str, Tendon] = field(default_factory=dict)  # driven ones, by name
+    lifts: tuple[Lift, ...] = ()  # of links whose gravity is compensated
     connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops
     meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted
@@ -195,6 +207,26 @@ class Model:
                 at = joint.q_index
                 q[at : at + 3] = self.system.placement_p[joint.body]
                 q[at + 3 : at + 7] = quaternion_of(self.system.placement_R[joint.body])
+        return q
+
+    def starting(self) -> np.ndarray:
+        """Return q as robots start: `neutral`, with the joints of `start` where these say.
+
+        Joints that follow one of them (<mimic>) are where it puts them.
+        """
+        q, system = self.neutral(), self.system
+        for name, position in self.start.items():
+            q[self.joint(name).q_index] = position
+        if self.start:
+            at = {joint.v_index: joint.q_index for joint in self.joints}
+            for joint in self.joints:
+                leader = int(system.mimic_dof[joint.v_index])
+                if leader >= 0 and joint.name not in self.start:
+                    ratio, offset = (
+                        values[joint.v_index]
+                        for values in (system.mimic_ratio, system.mimic_offset)
+                    )
+                    q[joint.q_index] = ratio * q[at[leader]] + offset
         return q
 
     def joint(self, name: str) -> Joint:

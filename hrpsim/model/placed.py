@@ -28,7 +28,7 @@ def put_at(
 
     Args:
         model: of the robot. A free base moves by q, a fixed base by the model.
-        q: configuration; neutral by default.
+        q: configuration; by default the one that the description starts in.
         position: (3,) [m]; None keeps the present one.
         orientation: quaternion x y z w (4,); None keeps the present one.
 
@@ -38,7 +38,7 @@ def put_at(
     if position is None and orientation is None:
         return model, q
     if model.base == "free":
-        posture = np.array(model.neutral() if q is None else q, dtype=np.float64)
+        posture = np.array(model.starting() if q is None else q, dtype=np.float64)
         if position is not None:
             posture[:3] = finite_vector("position", position, 3)
         if orientation is not None:

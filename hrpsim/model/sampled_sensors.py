@@ -26,7 +26,7 @@ IMAGES = ("color", "depth", "segmentation")
 DEPTH_ENCODINGS = ("32FC1", "16UC1")  # metres, millimetres (REP 118)
 
 _FULL_TURN = 2.0 * math.pi + 1e-6
-_WIDEST_LENS = math.radians(175.0)
+_WIDEST_LENS = math.radians(179.0)
 _UPRIGHT = 0.5 * math.pi + 1e-6
 # A rosette: its points turn by an angle each, and its petals by a ratio that is no fraction.
 _ROSETTE_TURN = 2.0 * math.pi / 181.0
@@ -99,7 +99,7 @@ class Lidar:
     rings: int = 0  # 0: one for each elevation
     elevation: tuple[float, ...] = (0.0,)  # each, or with `rings` the least and greatest
     min_range: float = 0.1  # [m]
-    max_range: float = 30.0  # [m]
+    max_range: float = 30.0  # [m], may be infinite
     sweep: bool = False
     pattern: str = "grid"
     alignment = "base"
@@ -338,7 +338,9 @@ def _value(key: str, kind: str, given: Any) -> Any:
         numbers = tuple(float(word) for word in words)
     except (TypeError, ValueError):
         raise ModelError(f"{key}={shown_value(given)}: numbers are needed") from None
-    _require(all(map(math.isfinite, numbers)), f"{key}={shown_value(given)} is not finite")
+    is_endless = key == "max_range" and numbers == (math.inf,)
+    is_number = is_endless or all(map(math.isfinite, numbers))
+    _require(is_number, f"{key}={shown_value(given)} is not finite")
     if kind.startswith("tuple"):
         return numbers
     _require(len(numbers) == 1, f"{key}={shown_value(given)}: one number is needed")

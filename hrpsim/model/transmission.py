@@ -83,8 +83,7 @@ def read_transmissions(
     document, notes = description.document, Notes()
     found: dict[str, Transmission] = {}
     for parent, element in _elements(description):
-        kind = element.findtext("plugin") or element.findtext("type") or element.get("type") or ""
-        kind = kind.strip().rpartition("/")[2]
+        kind = kind_of(element)
         cause = "" if kind in KINDS else unknown_name("type", kind, KINDS)
         try:
             if not cause:
@@ -99,6 +98,12 @@ def read_transmissions(
             what, name = f"<transmission> of <{parent}>", element.get("name", "")
             notes.add(what, f"not simulated: {cause}", name)
     return found, _reflected(description, found, rotors), tuple(notes.lines())
+
+
+def kind_of(element) -> str:
+    """Return the name of the class that a <transmission> names, without its package."""
+    kind = element.findtext("plugin") or element.findtext("type") or element.get("type") or ""
+    return kind.strip().rpartition("/")[2]
 
 
 class _IllFormed(Exception):

@@ -21,7 +21,7 @@ from hrpsim.model.shapes.compound import centered_shape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.shapes.mesh_files import paint_plain_parts, read_mesh, read_scene
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
-from hrpsim.model.urdf.description import Description, is_void
+from hrpsim.model.urdf.description import Description, is_void, shape_of
 from hrpsim.model.urdf.resolve_uris import Resources
 
 GREY = (190, 195, 205)
@@ -54,10 +54,10 @@ def read_shapes(
             placement = Placement(frame.R, frame.p)
             if origin is not None:
                 placement = placement.then(from_origin(origin.xyz, origin.rpy))
-            mesh, box = element.find("geometry/mesh"), element.find("geometry/box")
-            if box is not None and is_void(box):
+            mesh = shape_of(element)
+            if is_void(mesh):
                 continue
-            if mesh is None:
+            if mesh.tag != "mesh":
                 is_inside = collision.name in extension.capsules.get(link_name, ())
                 geometry = _primitive(collision.geometry, element, is_inside)
             else:
@@ -161,7 +161,7 @@ def visuals_of_model(model: Model) -> list[Visual]:
             if origin is not None:
                 xyz, rpy = (_numbers(origin.get(key, "0 0 0")) for key in ("xyz", "rpy"))
                 placement = from_origin(xyz, rpy)
-            shape = element.find("geometry")[0]
+            shape = shape_of(element)
             if not all(_numbers(" ".join(shape.get(key, "1") for key in _SIZES))):
                 continue  # a size of 0: nothing is visible
             geometry = _geometry(shape)

@@ -123,6 +123,10 @@ class Linearizing(Part):
             given = "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any())
             if given and len(late):
                 raise WorldError("linearize: kd of actuators with a delay is not differentiated")
+        lifted = [robot.name for robot in self._contents.robots.values() if robot.model.lifts]
+        if lifted:
+            what = f"compensation of gravity is not ({lifted[0]!r})"
+            raise WorldError(f"linearize: {what} differentiated")
         if (refused := _find_refused_world(self._stepping.reference())) >= 0:
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
         tolerance = _TOLERANCE * STANDARD_GRAVITY * contents.time_step

@@ -62,6 +62,7 @@ class Shard:
                     stepping.begin_call()
                     begun.append(stepping)
                     stepping.get_ready()
+                    stepping.lift()
                     if stepping.has_samplers:
                         rest[index] = n
                     else:

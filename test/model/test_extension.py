@@ -6,8 +6,10 @@
 import numpy as np
 import pytest
 
+import hrpsim
 from hrpsim import Box, Capsule, Cylinder, ModelError, Sphere, load_model
 from hrpsim.model.extension import robot_name, with_robot_name
+from hrpsim.model.visuals import visuals_of_model
 
 INERTIAL = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -201,6 +203,53 @@ def test_a_sensor_cannot_stand_on_a_name_of_two_things():
     )
     with pytest.raises(ModelError, match="is a link and a joint above another link"):
         load_model(text)
+
+
+START = """<ros2_control name="r" type="system"><joint name="{}"><state_interface name="position">
+<param name="initial_value">{}</param></state_interface></joint></ros2_control>"""
+MASSES = "".join(f'<link name="l{k}">{INERTIAL}</link>' for k in range(2))
+JOINT = """<joint name="{}" type="revolute"><parent link="world"/><child link="{}"/>
+<axis xyz="0 1 0"/><limit lower="{}" upper="1" effort="9" velocity="9"/>{}</joint>"""
+MIMICKED = (
+    f'<robot name="r"><link name="world"/>{MASSES}{JOINT.format("a", "l0", 0.2, "")}'
+    + JOINT.format("b", "l1", -9, '<mimic joint="a" multiplier="-2" offset="0.5"/>')
+    + "{}</robot>"
+)
+
+
+def test_a_joint_starts_at_its_initial_value():
+    """Law: so does what follows it; a q has priority; a start beyond the limits is told."""
+    model = load_model(MIMICKED.format(START.format("a", 0.7)))
+    assert model.start == {"a": 0.7} and model.not_simulated == ()
+    robot = hrpsim.World().add_robot(model)
+    assert robot.q == pytest.approx([0.7, -0.9])
+    assert hrpsim.World().add_robot(model, q=[0.3, -0.1]).q == pytest.approx([0.3, -0.1])
+    with pytest.raises(ModelError, match="'fast' is not a finite number"):
+        load_model(MIMICKED.format(START.format("a", "fast")))
+    with pytest.warns(
+        hrpsim.ModelWarning,
+        match=r"position 0 of 'a' is not within 0\.2 to 1: give|position 0 of 'a' is not within 0\.2 to 1 ",
+    ):
+        hrpsim.World().add_robot(load_model(MIMICKED.format("")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<?xml version="0.0"?><robot name="r">{}</robot>',
+        '<robot name="r"><!-- a -- b -->{}<!----></robot>',
+        '<robot name="r" xmlns:drake="http://drake.mit.edu">{}</robot>',
+        '<robot name="r">{}</robot>',
+    ],
+)
+def test_what_loses_nothing_is_passed_over(text):
+    """Law: the shape is there, whatever other tools' elements stand beside it."""
+    shape = '<geometry><drake:declare_convex/><box size="1 2 3"/><drake:properties/></geometry>'
+    link = f'<link name="a">{INERTIAL}<{{0}}>{shape}</{{0}}></link>'
+    for tag in ("collision", "visual"):
+        model = load_model(text.format(link.format(tag)))
+        (visual,) = visuals_of_model(model)
+        assert tuple(visual.geometry.lengths) == (1.0, 2.0, 3.0)
 
 
 def test_other_tools_elements_are_left_alone(capfd):

@@ -89,6 +89,73 @@ def test_a_force_sensor_measures_at_its_joint(frame):
     np.testing.assert_array_equal(ours.sensors[0].p, model.sensors[0].p)
 
 
+def test_a_force_sensor_may_measure_the_opposite():
+    """Law: parent_to_child is the opposite of child_to_parent, force and torque, noise or none."""
+    readings = []
+    for direction in ("child_to_parent", "parent_to_child"):
+        content = f"<measure_direction>{direction}</measure_direction>"
+        content = f"<force_torque>{content}</force_torque>"
+        model, warned = load(gazebo("ankle", "force_torque", content))
+        assert not warned
+        world = hrpsim.World()
+        robot = world.add_robot(hrpsim.load_model(model.urdf, base="fixed"), q=[0.3])
+        robot.lock("ankle", 0.3)
+        world.step(1)
+        readings.append(robot.sensors["s"].wrench)
+    np.testing.assert_array_equal(readings[0], -readings[1])
+    assert np.linalg.norm(readings[0]) > 10.0
+
+
+WALL = f"""<robot name="r">{LINK.format("a")}{LINK.format("b")}<link name="o"/>
+<joint name="h" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 0 1"
+rpy="0 0 1.5707963267948966"/><axis xyz="0 0 1"/></joint>
+<joint name="f" type="fixed"><parent link="b"/><child link="o"/><origin xyz="0 -1 0"/></joint>
+{{}}</robot>"""
+
+
+@pytest.mark.parametrize(
+    "pose, position, heading",
+    [
+        ("<pose>1 2 3 0 0 0.5</pose>", (1, 2, 3), 0.5),
+        ('<pose degrees="true">0 0 0 0 0 90</pose>', (0, 0, 0), math.pi / 2),
+        ('<pose degrees="false">0 0 0 0 0 1</pose>', (0, 0, 0), 1.0),
+        ('<pose relative_to="o">1 0 0 0 0 0.1</pose>', (1, -1, 0), 0.1),
+        ('<pose relative_to="f">0 0 0 0 0 0</pose>', (0, -1, 0), 0.0),
+        ('<pose relative_to="a">0 0 0 0 0 0</pose>', (0, 0, -1), -math.pi / 2),
+        ('<pose relative_to="__model__">1 0 1 0 0 0</pose>', (0, -1, 0), -math.pi / 2),
+        ('<pose rotation_format="quat_xyzw">1 0 0  0 0 2 2</pose>', (1, 0, 0), math.pi / 2),
+    ],
+)
+def test_poses_are_those_of_sdf(pose, position, heading):
+    """Law: placement and heading in the sensor's link, with all joints at zero."""
+    text = WALL.format(gazebo("b", "gpu_lidar", pose))
+    (sensor,) = hrpsim.load_model(text).sampled_sensors
+    assert sensor.p == pytest.approx(position, abs=1e-12)
+    assert sensor.R[:, 0] == pytest.approx([math.cos(heading), math.sin(heading), 0], abs=1e-12)
+
+
+@pytest.mark.parametrize("form", ['<noise type="none">', "<noise><type>none</type>"])
+@pytest.mark.parametrize("kind, tag", [("gpu_lidar", "lidar"), ("camera", "camera")])
+def test_noise_of_type_none_is_none(kind, tag, form):
+    """Law: what is there besides its type has no effect."""
+    content = f"<{tag}>{form}<stddev>0.2</stddev></noise></{tag}>"
+    model, warned = load(gazebo("body", kind, content))
+    assert model.sampled_sensors[0].noise == 0.0 and not warned
+
+
+def test_a_lidar_may_see_without_end():
+    """Law: with an infinite range it meets a wall a thousand metres off, and reads inf at none."""
+    scan = "<lidar><scan><horizontal><samples>1</samples></horizontal></scan>"
+    content = f"{scan}<range><min>0.1</min><max>inf</max></range></lidar>"
+    world = hrpsim.World(gravity=(0, 0, 0))
+    robot = world.add_robot(hrpsim.load_model(WALL.format(gazebo("a", "gpu_lidar", content))))
+    lidar = robot.sensors["s"]
+    assert np.isinf(lidar.ranges).all()
+    world.add_static(hrpsim.Box((1, 9, 9)), (1000.5, 0, 0))
+    world.step(2)
+    assert lidar.ranges == pytest.approx(1000.0)
+
+
 def test_a_contact_sensor_of_gazebo_feels_the_contacts_of_its_link():
     """Law: what stands on the ground weighs m g; the topic may be in <contact>."""
     contact = "<contact><collision>foot_collision</collision><topic>/r_foot</topic></contact>"
@@ -118,7 +185,7 @@ def test_a_contact_sensor_of_gazebo_feels_the_contacts_of_its_link():
             gazebo(
                 "ankle",
                 "force_torque",
-                "<force_torque><measure_direction>parent_to_child</measure_direction>"
+                "<force_torque><measure_direction>parent_to_parent</measure_direction>"
                 "</force_torque>",
             ),
             "<sensor> of <gazebo> (1: s)",

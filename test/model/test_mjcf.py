@@ -476,3 +476,46 @@ def test_importing_hrpsim_loads_no_reader():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_robots_of_a_world_say_what_is_not_simulated(tmp_path):
+    """Law: `Model.not_simulated` of each robot has what the warning of its world says."""
+    body = '<body name="{}" pos="{} 0 1"><freejoint/><geom size="0.1" solref="0.1 1"/></body>'
+    path = tmp_path / "w.xml"
+    bodies = body.format("a", 0) + body.format("b", 1)
+    path.write_text(f"<mujoco><worldbody>{bodies}<light/></worldbody></mujoco>")
+    with pytest.warns(ModelWarning) as caught:
+        world = load_world(path)
+    (said,) = (str(one.message) for one in caught if "not simulated as" in str(one.message))
+    assert len(world.robots) == 2
+    for robot in world.robots.values():
+        assert len(robot.model.not_simulated) == 2
+        assert all(line in said for line in robot.model.not_simulated)
+
+
+def test_a_flat_mesh_does_not_collide_and_is_named():
+    """Law: one that is thinner than a hull can be, which MuJoCo takes, is drawn alone."""
+    text = """<mujoco><asset><mesh name="m" inertia="shell" vertex="0 0 0 1 0 0 0 1 0 1 1 1e-7"
+    face="0 1 2 1 3 2"/></asset><worldbody><body><freejoint/><geom size="0.1"/>
+    <geom name="flat" type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+    model = load_model(text)
+    assert len(model.shapes) == 1
+    assert "geom mesh, flat (1: flat): does not collide" in model.not_simulated
+
+
+@pytest.mark.parametrize("priority, friction", [(1, 0.4), (0, 1.0), (-1, 1.0)])
+def test_the_friction_of_the_higher_priority_holds(tmp_path, priority, friction):
+    """Law: a box that slides at v comes to rest after v^2 / (2 mu g), as in MuJoCo."""
+    path = tmp_path / "slide.xml"
+    path.write_text(
+        '<mujoco><option timestep="0.001"/><worldbody><geom type="plane" size="9 9 1"/>'
+        '<body name="b" pos="0 0 .05"><freejoint name="f"/><geom type="box" size=".2 .2 .05"'
+        f' mass="1" friction="0.4" priority="{priority}"/></body></worldbody></mujoco>'
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        world = load_world(path)
+    (robot,) = world.robots.values()
+    robot.v = [1, 0, 0, 0, 0, 0]
+    world.step(600)
+    assert robot.q[0] == pytest.approx(1 / (2 * friction * 9.81), rel=5e-3)

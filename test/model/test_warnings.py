@@ -47,7 +47,10 @@ def test_what_is_only_seen_may_have_no_size():
     assert "'l0'" in note and ":1:" in note
     with pytest.raises(ModelError, match="must be positive"):
         load_model(chain(seen.format('sphere radius="-1"')))
-    for flat in ('cylinder radius="0" length="1"', 'box size="1 0 1"'):
+    void = seen.format('cylinder radius="0" length="1"').replace("visual", "collision")
+    model, notes = said(chain(void))
+    assert model.shapes == () and any("does not collide (1: 'l0')" in note for note in notes)
+    for flat in ('cylinder radius="1" length="0"', 'box size="1 0 1"'):
         with pytest.raises(ModelError, match="must be positive"):
             load_model(chain(seen.format(flat).replace("visual", "collision")))
 

@@ -147,7 +147,9 @@ def _ankle_turns(model: Model, last: int, sole_R) -> np.ndarray:
 
 
 def _force_sensor(model: Model, sole: str, bodies: list[int]) -> Sensor:
-    found = [s for s in model.sensors if s.kind == "force_torque" and s.body in bodies]
+    found = [
+        s for s in model.sensors if s.kind == "force_torque" and not s.reversed and s.body in bodies
+    ]
     if not found:
         raise ModelError(
             f"{model.source}: no force sensor between ankle and {sole!r}; a stabiliser needs one"

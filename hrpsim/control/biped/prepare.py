@@ -283,7 +283,9 @@ def _add_sensors(root, model: Model, biped: Biped, base: str, findings) -> None:
     """Add tared force sensors in the soles and an IMU in the base, where there are none."""
     taken = {sensor.name for sensor in model.sensors}
     feet = [model.frame(leg.foot).body for leg in biped.legs]
-    own = [s for s in model.sensors if s.kind == "force_torque" and s.body in feet]
+    own = [
+        s for s in model.sensors if s.kind == "force_torque" and not s.reversed and s.body in feet
+    ]
     names = []
     for leg, body in zip(biped.legs, feet):
         if any(sensor.tare and sensor.body == body for sensor in own):

@@ -163,7 +163,7 @@ class BaseEstimator:
 
 def _feet(model: Model, names: Sequence[str]) -> list[Sensor]:
     """Return the force sensors of the feet; ModelError where there are none, or other names."""
-    forces = {s.name: s for s in model.sensors if s.kind == "force_torque"}
+    forces = {s.name: s for s in model.sensors if s.kind == "force_torque" and not s.reversed}
     for name in names:
         if name not in forces:
             raise ModelError(f"{model.source}: {unknown_name('force sensor', name, forces)}")

@@ -73,6 +73,7 @@ class LinkData:
     collisions: list[ShapeData] = field(default_factory=list)
     visuals: list[ShapeData] = field(default_factory=list)
     material: str | None = None
+    gravity_compensation: float = 0.0  # the part of its weight that is borne
 
 
 @dataclass

@@ -199,6 +199,9 @@ def _tendon(root, tendon: robot_data.TendonData) -> None:
 def _link_extension(root, link: robot_data.LinkData) -> None:
     if link.material is not None:
         _extension(root, link.name, "material", name=link.material)
+    if link.gravity_compensation:
+        compensation = exact_text([link.gravity_compensation])
+        _extension(root, link.name, "gravity", compensation=compensation)
     for index, shape in enumerate(link.collisions):
         if shape.kind == "capsule":
             _extension(root, link.name, "capsule", collision=_collision_name(link, index))

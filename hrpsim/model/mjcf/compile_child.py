@@ -43,6 +43,7 @@ ARRAYS = (
     *("mesh_facenum", "hfield_size", "hfield_nrow", "hfield_ncol", "hfield_adr", "hfield_data"),
     *("site_bodyid", "site_pos", "site_quat"),
     *("eq_type", "eq_obj1id", "eq_obj2id", "eq_objtype", "eq_active0", "eq_data"),
+    *("eq_solref", "eq_solimp", "key_mpos", "key_mquat"),
     *("pair_geom1", "pair_geom2", "pair_friction", "pair_dim"),
     *("exclude_signature", "sensor_type", "sensor_objtype", "sensor_objid", "sensor_noise"),
     *("sensor_cutoff", "sensor_delay"),

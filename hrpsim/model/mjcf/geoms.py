@@ -5,16 +5,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hrpsim.errors import ModelError
 from hrpsim.model.formats.robot_data import MeshData, Notes, RobotData, ShapeData
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, rotation_of
+from hrpsim.model.shapes.convex_hull import is_flat as no_solid
+from hrpsim.model.shapes.convex_hull import own_extents
 from hrpsim.model.shapes.placement import Placement
 
 _LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
 _RINGS, _MERIDIANS = 19, 32  # of an ellipsoid's mesh, and its two poles
+
+
+class Surface(NamedTuple):
+    """What decides the friction of two geoms: that of the higher priority, else the larger one."""
+
+    priority: int
+    friction: float
 
 
 def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
@@ -29,16 +40,18 @@ def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> N
             continue
         link = robot.links[tree.links[body]]
         is_solid = collides(m, geom)
+        is_solid = is_solid and not is_flat(m, geom, shape, notes)
         if not is_solid or m.geom_group[geom] <= _LAST_DRAWN_GROUP:
             link.visuals.append(shape)
         if is_solid:
             link.collisions.append(shape)
             colliding.setdefault(link.name, []).append(geom)
     for link_name, geoms in colliding.items():
-        frictions = [friction_of(m, geom) for geom in geoms]
-        robot.links[link_name].material = material_name(max(frictions))
-        if len(set(frictions)) > 1:
-            notes.add("geom friction, several on a body", "the largest holds for all", link_name)
+        surfaces = {surface_of(m, geom) for geom in geoms}
+        robot.links[link_name].material = material_name(max(surfaces))
+        if len(surfaces) > 1:
+            why = "the largest, of the highest priority, holds for all"
+            notes.add("geom friction, several on a body", why, link_name)
         for geom in geoms:
             if m.geom_condim[geom] > 3:
                 why = "contacts do not resist spin or rolling"
@@ -77,9 +90,15 @@ def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
     return np.flatnonzero((m.pair_geom1 == geom) | (m.pair_geom2 == geom))
 
 
-def material_name(friction: float) -> str:
-    """Return the name of the material of a coefficient of friction."""
-    return f"friction_{friction:g}"
+def surface_of(m: MjcfModel, geom: int) -> Surface:
+    """Return priority and friction of a geom."""
+    return Surface(int(m.geom_priority[geom]), friction_of(m, geom))
+
+
+def material_name(surface: Surface) -> str:
+    """Return the name of the material of a surface."""
+    priority = f"_priority_{surface.priority}" if surface.priority else ""
+    return f"friction_{surface.friction:g}{priority}"
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
@@ -112,6 +131,14 @@ def _mesh(m: MjcfModel, mesh: int) -> MeshData:
     faces = slice(int(m.mesh_faceadr[mesh]), int(m.mesh_faceadr[mesh] + m.mesh_facenum[mesh]))
     name = m.names["mesh"][mesh] or f"mesh{mesh}"
     return MeshData(name, np.array(m.mesh_vert[vertices]), np.array(m.mesh_face[faces]))
+
+
+def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
+    """Return whether a geom is a mesh in a plane, which bounds no solid; with a note if it is."""
+    if not isinstance(shape.mesh, MeshData) or not no_solid(own_extents(shape.mesh.vertices)):
+        return False
+    notes.add("geom mesh, flat", "does not collide", m.names["geom"][geom])
+    return True
 
 
 def _ellipsoid(name: str, axes: np.ndarray) -> MeshData:

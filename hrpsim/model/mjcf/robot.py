@@ -29,7 +29,6 @@ _COUNTED = {
     "npair": ("contact pair", "contacts are rigid, with the larger friction of its geoms"),
     "nplugin": ("plugin", "not run"),
     "ncam": ("camera", "not simulated"),
-    "nmocap": ("mocap body", "stands still"),
     **{size: (what, "not drawn") for size, what in _NOT_DRAWN.items()},
     **{size: (what, "not read") for size, what in _NOT_READ.items()},
 }
@@ -47,8 +46,9 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
             notes.add(f"keyframe qpos of {count} numbers", why, name)
     _note_options(m, notes)
     _note_softness(m, notes)
-    for body in np.flatnonzero(m.body_gravcomp):
-        notes.add("body gravcomp", "gravity pulls all bodies alike", m.names["body"][body])
+    for joint in np.flatnonzero(m.jnt_actgravcomp):
+        why = "no actuator bears the compensation of gravity"
+        notes.add("joint actuatorgravcomp", why, m.names["jnt"][joint])
     for array, element, why in (
         ("geom_margin", "geom margin", "contacts act when surfaces touch"),
         ("geom_gap", "geom gap", "contacts act when surfaces touch"),
@@ -59,6 +59,7 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
         ("jnt_stiffnesspoly", "joint stiffness, polynomial", "its linear part is simulated"),
         ("jnt_springyield", "joint springyield", "springs never yield"),
         ("sensor_noise", "sensor noise", "sensors are exact"),
+        ("sensor_cutoff", "sensor cutoff", "readings are not cut off"),
     ):
         values = getattr(m, array)
         if values is not None and len(values):
@@ -66,7 +67,7 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
             for _ in range(int(rows.sum())):
                 notes.add(element, why)
     if len(set(m.geom_priority[_collides(m)])) > 1:
-        notes.add("geom priority", "of two frictions the larger holds")
+        notes.add("geom priority", "decides friction alone, in load_world")
     if m.geom_fluid is not None and np.any(m.geom_fluid):
         notes.add("geom fluidshape", "fluids are not simulated")
 
@@ -91,14 +92,23 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
     geoms = _collides(m)
     limited = m.jnt_limited.astype(bool)
     friction = m.dof_frictionloss > 0
+    active = m.eq_active0.astype(bool)
     for element, chosen, solref, solimp in (
         ("geom solref, solimp", geoms, m.geom_solref, m.geom_solimp),
         ("joint solreflimit, solimplimit", limited, m.jnt_solref, m.jnt_solimp),
         ("joint solreffriction, solimpfriction", friction, m.dof_solref, m.dof_solimp),
+        ("equality solref, solimp", active, m.eq_solref, m.eq_solimp),
     ):
         odd = np.any(solref != _SOLREF, axis=1) | np.any(solimp != _SOLIMP, axis=1)
         for _ in range(int((odd & chosen).sum())):
             notes.add(element, "constraints are rigid; set_contact makes contacts yield")
+
+
+class WorldLoop(NamedTuple):
+    """A connection to the world, or to a mocap body: its name, or ""."""
+
+    loop: LoopData
+    mocap: str
 
 
 class MjcfRobot(NamedTuple):
@@ -106,7 +116,7 @@ class MjcfRobot(NamedTuple):
 
     data: RobotData
     tree: BodyTree
-    to_world: list[LoopData]
+    to_world: list[WorldLoop]
 
 
 def whole_robot(m: MjcfModel) -> RobotData:
@@ -123,6 +133,8 @@ def whole_robot(m: MjcfModel) -> RobotData:
     robot = robot_of(m, roots, m.name or "robot", notes)
     for _ in robot.to_world:
         notes.add("equality with the world", "load_world has it")
+    for body in np.flatnonzero(m.body_mocapid >= 0):
+        notes.add("mocap body", "load_world has it", m.names["body"][body])
     scenery = [
         geom
         for geom in range(m.ngeom)
@@ -184,7 +196,12 @@ def tied_trees(m: MjcfModel) -> list[list[int]]:
     return groups
 
 
-def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> list[LoopData]:
+def mocap_name(m: MjcfModel, body: int) -> str:
+    """Return the name of a mocap body's frame, "" for another body."""
+    return m.names["body"][body] or f"body{body}" if m.body_mocapid[body] >= 0 else ""
+
+
+def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> list[WorldLoop]:
     """Add connections and mimics; return the connections to the world if it is not a link."""
     to_world = []
     for k in range(m.neq):
@@ -193,13 +210,13 @@ def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes)
         if not m.eq_active0[k]:
             notes.add(f"equality {kind.lower()}, inactive", "left out", label)
         elif kind in _LOOPS:
-            loop = _loop(m, tree, k, kind, name)
-            if loop is None:
+            found = _loop(m, tree, k, kind, name)
+            if found is None:
                 continue
-            if WORLD_LINK in loop.links and robot.root != WORLD_LINK:
-                to_world.append(loop)
+            if found.mocap or (WORLD_LINK in found.loop.links and robot.root != WORLD_LINK):
+                to_world.append(found)
             else:
-                robot.loops.append(loop)
+                robot.loops.append(found.loop)
         elif kind in ("JOINT", "TENDON"):
             why = (_mimic if kind == "JOINT" else _constant_tendon)(m, tree, robot, k)
             if why:
@@ -224,12 +241,15 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
     return None
 
 
-def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> LoopData | None:
+def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLoop | None:
     """Return the connection of a connect or weld; None if its ends cannot move apart."""
     pair = welded_together(m, k)
     assert pair is not None
-    others = [body for body in pair if body not in tree.links and m.body_weldid[body] != 0]
-    if others or m.body_weldid[pair[0]] == m.body_weldid[pair[1]]:
+    fixed = [body for body in pair if body not in tree.links]
+    ends, anchors = m.body_weldid[list(pair)], m.body_weldid[fixed]
+    of_another_robot = (anchors != 0) & (m.body_mocapid[anchors] < 0)
+    still = (ends == 0) | (m.body_mocapid[ends] >= 0)
+    if len(fixed) == 2 or ends[0] == ends[1] or still.all() or of_another_robot.any():
         return None
     if m.kind("mjtObj", m.eq_objtype[k]) == "SITE":
         sites = (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
@@ -243,15 +263,17 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> LoopDat
                 Placement(rotation_of(data[6:10]), data[3:6]),
                 Placement(np.eye(3), data[0:3]),
             )
-    links, placed = [], []
+    links, placed, mocap = [], [], ""
     for body, frame in zip(pair, frames, strict=True):
-        while body not in tree.links and body != 0:  # scenery, which stands still
+        while body not in tree.links and body != 0 and not mocap_name(m, body):  # scenery
             above = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
             frame, body = above.then(frame), int(m.body_parentid[body])
-        links.append(WORLD_LINK if body == 0 else tree.links[body])
+        mocap = mocap or mocap_name(m, body)
+        links.append(tree.links.get(body, WORLD_LINK))
         placed.append(frame)
     label = name or f"{links[0]}-{links[1]}-{k}"
-    return LoopData(label, _LOOPS[kind], (links[0], links[1]), (placed[0], placed[1]))
+    loop = LoopData(label, _LOOPS[kind], (links[0], links[1]), (placed[0], placed[1]))
+    return WorldLoop(loop, mocap)
 
 
 def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:

@@ -118,6 +118,11 @@ def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
             notes.add("keyframe qvel", "only postures are kept", name)
         if m.key_ctrl is not None and np.size(m.key_ctrl) and np.any(m.key_ctrl[k]):
             notes.add("keyframe ctrl", "only postures are kept", name)
+        for body in np.flatnonzero(m.body_mocapid >= 0):
+            place = m.key_mpos[k].reshape(-1, 3)[m.body_mocapid[body]]
+            turn = m.key_mquat[k].reshape(-1, 4)[m.body_mocapid[body]]
+            if np.any(place != m.body_pos[body]) or np.any(turn != m.body_quat[body]):
+                notes.add("keyframe mpos, mquat", "only postures are kept", name)
 
 
 def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> KeyframeData:

@@ -75,6 +75,7 @@ class BodyTree:
         else:
             self._add_joints(body, steps)
         link = robot.add_link(name)
+        link.gravity_compensation = float(m.body_gravcomp[body])
         mass, inertia = float(m.body_mass[body]), m.body_inertia[body]
         if mass or inertia.any():
             R = rotation_of(m.body_iquat[body])

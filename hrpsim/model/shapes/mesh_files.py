@@ -1,15 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load meshes from STL, OBJ, DAE and PLY files, in metres, welded, facing outwards.
+"""Load meshes from STL, OBJ, DAE, PLY and glTF files, in metres, welded, facing outwards.
 
 A file's own transforms are applied: scene graphs are flattened. As the tools of ROS do it, the
-unit of a DAE counts and its up_axis does not; all other formats have no unit and are read as
-metres. glTF, for visuals only, is turned from y up to z up, as in RViz and Drake.
+unit of a DAE counts and its up_axis does not; all other formats are read as metres. glTF is turned
+from y up to z up, as in RViz and Drake. Polygons are cut in `polygons.py`.
 """
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import re
@@ -25,10 +26,14 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, unknown_name
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Capsule, Mesh
+from hrpsim.model.shapes.mesh_gltf import check_gltf
+from hrpsim.model.shapes.mesh_ply import plain_ply
 from hrpsim.model.shapes.mesh_repair import repaired
+from hrpsim.model.shapes.mesh_text import plain_dae, plain_obj, plain_stl
 from hrpsim.text_file import refuse_pointer
 
-FORMATS = ("stl", "obj", "dae", "ply")
+FORMATS = ("stl", "obj", "dae", "ply", "gltf", "glb")
+_PLAIN = {"obj": plain_obj, "dae": plain_dae, "ply": plain_ply}
 # Repair takes 4 to 6 microseconds a triangle, and contact searches visit all of them.
 TRIANGLE_LIMIT = 200_000
 LARGEST, SMALLEST = 1e3, 1e-6  # extents beyond which a mesh is in another unit [m]
@@ -51,7 +56,7 @@ class ReadMesh(NamedTuple):
 def load_mesh(
     path: str | os.PathLike, scale: ArrayLike = (1.0, 1.0, 1.0), hull: bool = False
 ) -> Mesh:
-    """Return the mesh of an STL, OBJ, DAE or PLY file.
+    """Return the mesh of an STL, OBJ, DAE, PLY or glTF file.
 
     Vertices at one position are one; triangles without area are removed; closed parts face
     outwards, also with a negative (mirroring) scale: a ModelWarning lists the parts that were
@@ -93,7 +98,7 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
 
     if not (np.isfinite(scale).all() and all(scale)):
         raise fail(f"scale {scale} must be finite and not zero")
-    vertices, triangles = _triangles(Path(path))
+    vertices, triangles, notes = _triangles(Path(path))
     if len(triangles) == 0:
         raise fail("it is empty: it holds no triangles")
     if max(len(vertices), len(triangles)) > limits.MESH_ELEMENTS:
@@ -120,7 +125,7 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
                     f"it has {count} different vertices, and {limits.HULL_POINTS} are the limit "
                     "for a hull (HULL_POINTS): simplify it"
                 )
-        return ReadMesh(ConvexHull(points, path), ())
+        return ReadMesh(ConvexHull(points, path), notes)
     if len(triangles) > TRIANGLE_LIMIT:
         raise fail(
             f"it has {len(triangles)} triangles, and {TRIANGLE_LIMIT} are the limit: take its"
@@ -132,11 +137,11 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
         raise fail(str(cause)) from None
     if len(mended.triangles) == 0:
         raise fail(f"none of its {len(triangles)} triangles has an area")
-    return ReadMesh(Mesh(mended.vertices, mended.triangles, path), mended.notes)
+    return ReadMesh(Mesh(mended.vertices, mended.triangles, path), notes + mended.notes)
 
 
-def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return all vertices (n, 3) [m] and triangles (m, 3) of a file, transforms applied."""
+def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Return all vertices (n, 3) [m], triangles (m, 3) and notes of a file, transforms applied."""
     kind = path.suffix[1:].lower()
     if kind not in FORMATS:
         raise ModelError(f"mesh {path}: {unknown_name('format', kind, FORMATS)}")
@@ -173,8 +178,8 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
         reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
         raise ModelError(f"mesh {path}: cannot be read as {kind.upper()}: {reason}") from cause
     if not triangles:
-        return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
-    return np.concatenate(vertices), np.concatenate(triangles)
+        return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64), ()
+    return np.concatenate(vertices), np.concatenate(triangles), scene.metadata["notes"]
 
 
 def _check_size(path: Path, kind: str) -> None:
@@ -211,7 +216,8 @@ def capsule_mesh(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
 def read_scene(path: Path, materials: bool = False):
     """Return a file as trimesh.Scene in metres; materials: whether to read its colours.
 
-    Raises trimesh's errors, and ModelError where trimesh or a package that it needs is missing.
+    The scene's metadata has `notes`: what was passed over. Raises trimesh's errors, and ModelError
+    where trimesh or a package that it needs is missing.
     """
     kind = path.suffix[1:].lower()
     try:
@@ -227,7 +233,12 @@ def read_scene(path: Path, materials: bool = False):
             f" {'pycollada' if cause.name == 'collada' else cause.name}"
         ) from cause
     options: dict[str, Any] = {"skip_materials": not materials} if kind == "obj" else {}
-    scene = trimesh.load_scene(path, file_type=kind, process=False, **options)
+    data, notes = _plain(path, kind)
+    if data is not None:
+        options["resolver"] = trimesh.resolvers.FilePathResolver(str(path))
+    source = path if data is None else io.BytesIO(data)
+    scene = trimesh.load_scene(source, file_type=kind, process=False, **options)
+    scene.metadata["notes"] = notes
     if kind == "dae":
         with path.open("rb") as file:
             unit = _UNIT.search(file.read(1 << 16))
@@ -236,6 +247,21 @@ def read_scene(path: Path, materials: bool = False):
     elif kind in ("gltf", "glb"):
         scene.apply_transform(_Z_UP)
     return scene
+
+
+def _plain(path: Path, kind: str) -> tuple[bytes | None, tuple[str, ...]]:
+    """Return the file as trimesh reads it right, or None for as it is, and what is passed over."""
+    if kind not in FORMATS:
+        return None, ()
+    data, note = path.read_bytes(), ""
+    plain = data
+    if kind in _PLAIN:
+        plain = _PLAIN[kind](data)
+    elif kind == "stl":
+        plain, note = plain_stl(data)
+    else:
+        check_gltf(data)
+    return (None if plain is data else plain), (note,) if note else ()
 
 
 def paint_plain_parts(scene, color: tuple[int, int, int]) -> None:

@@ -16,7 +16,7 @@ from lxml import etree
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
-from hrpsim.model.urdf.document import Document, described
+from hrpsim.model.urdf.document import Document, described, is_foreign
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOVING_TYPES = ("revolute", "continuous", "prismatic")  # the joints with one coordinate
@@ -142,9 +142,9 @@ def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
     """Refuse an invalid shape; one that is only visual may have a size of 0.
 
     A collision shape may be a point (a sphere of no radius, as Drake's feet have) or empty (a box
-    of size 0, as Kinova's roots have).
+    of size 0, as Kinova's roots have, or a cylinder or capsule of radius 0).
     """
-    shapes = list(document.children(geometry))
+    shapes = [shape for shape in document.children(geometry) if not is_foreign(shape)]
     if len(shapes) != 1:
         document.fail(geometry, f"one shape is needed, {len(shapes)} given")
     shape = shapes[0]
@@ -161,16 +161,23 @@ def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
             document.numbers(shape, "scale", 3)
     else:
         document.fail(shape, unknown_name("geometry", str(shape.tag), GEOMETRIES))
-    may_be_flat = is_seen or shape.tag == "sphere" or (shape.tag == "box" and is_void(shape))
+    may_be_flat = is_seen or shape.tag == "sphere" or is_void(shape)
     for key, values in sizes.items():
         if min(values) < 0.0 or (min(values) == 0.0 and not may_be_flat):
             cure = "" if is_seen else "; where nothing is to touch it, leave out the <collision>"
             document.fail(shape, f"{key}={shape.get(key)!r} must be positive{cure}")
 
 
-def is_void(box) -> bool:
-    """Return whether all three sizes of a <box> are 0."""
-    return not any(float(size) for size in box.get("size").split())
+def is_void(shape) -> bool:
+    """Return whether a shape is nowhere: a box without any size, a cylinder without a radius."""
+    if shape.tag in ("cylinder", "capsule"):
+        return float(shape.get("radius")) == 0.0
+    return shape.tag == "box" and not any(float(size) for size in shape.get("size").split())
+
+
+def shape_of(element):
+    """Return the shape of a <visual> or <collision>: the one child of its <geometry>."""
+    return next(shape for shape in element.find("geometry") if not is_foreign(shape))
 
 
 def _check_joint(document: Document, joint, links: dict) -> None:
@@ -289,6 +296,8 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
         unread = ["visual", *(["axis"] if copy.get("type") in ("fixed", "floating") else [])]
         for part in [part for tag in unread for part in copy.findall(tag)]:
             copy.remove(part)
+        for foreign in [part for part in copy.iter() if is_foreign(part)]:
+            foreign.getparent().remove(foreign)
         for capsule in copy.iterfind("collision/geometry/capsule"):
             capsule.tag = "cylinder"  # which has the same attributes
         standard.append(copy)

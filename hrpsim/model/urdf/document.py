@@ -15,6 +15,9 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value, unknown_name
 from hrpsim.values import LARGEST
 
+# What public files have and loses nothing: prefixes without a namespace, as of old Gazebo elements,
+# "--" in comments, versions of XML that do not exist.
+_HARMLESS = {"NS_ERR_UNDEFINED_NAMESPACE", "ERR_HYPHEN_IN_COMMENT", "ERR_UNKNOWN_VERSION"}
 _NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around them mean nothing
 
 
@@ -115,7 +118,7 @@ class Document:
 
 
 def _parsed(text: bytes, recover: bool = False):
-    """Return the root element; undeclared prefixes, as of old Gazebo elements, are accepted."""
+    """Return the root element; syntax errors of `_HARMLESS` kinds are passed over."""
     # Nothing outside the text is ever read: no entities, no DTD, no network.
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -128,9 +131,14 @@ def _parsed(text: bytes, recover: bool = False):
         return etree.fromstring(text, parser)
     except etree.XMLSyntaxError:
         # The parser's own log: that of the exception has errors of earlier texts, too.
-        if {entry.type_name for entry in parser.error_log} == {"NS_ERR_UNDEFINED_NAMESPACE"}:
+        if not recover and {entry.type_name for entry in parser.error_log} <= _HARMLESS:
             return _parsed(text, recover=True)
         raise
+
+
+def is_foreign(element) -> bool:
+    """Return whether an element has a prefix: it is of another tool's namespace."""
+    return not isinstance(element.tag, str) or "}" in element.tag or ":" in element.tag
 
 
 def described(element) -> str:

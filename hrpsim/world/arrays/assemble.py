@@ -122,7 +122,8 @@ def joined_sensors(entities: list[Entity], system: System, time_step: float) -> 
         body = sensor.body + entity.first_body if sensor.body >= 0 else -1
         record["is_imu"] = sensor.kind == "imu"
         record["body"] = body
-        record["R"], record["p"] = sensor.R, sensor.p
+        # Three axes turned round measure the opposite wrench.
+        record["R"], record["p"] = -sensor.R if sensor.reversed else sensor.R, sensor.p
         record["tare"] = sensor.tare
         record["subtree_size"] = _subtree_size(system, body)
         fill_delay(record, sensor.latency, time_step)

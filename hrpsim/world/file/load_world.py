@@ -276,7 +276,7 @@ def _add_robot(
         )
     model = _with_sensors(reader, model, where, entry.get("sensors", ()))
     with reader.at(where):
-        q = model.neutral()
+        q = model.starting()
         for name, position in entry.get("joints", {}).items():
             joint = model.joint(name)
             if joint.joint_type == FREE:

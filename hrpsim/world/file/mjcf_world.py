@@ -9,6 +9,7 @@ import itertools
 import re
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,16 @@ from hrpsim.model.described import DescribedKeyframe
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, Notes, ShapeData
 from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data
-from hrpsim.model.mjcf.geoms import collides, friction_of, material_name, may_collide, shape_of
+from hrpsim.model.mjcf.geoms import (
+    collides,
+    is_flat,
+    material_name,
+    may_collide,
+    shape_of,
+    surface_of,
+)
 from hrpsim.model.mjcf.read import MjcfModel, read_mjcf
-from hrpsim.model.mjcf.robot import MjcfRobot, note_the_rest, robot_of, tied_trees
+from hrpsim.model.mjcf.robot import MjcfRobot, mocap_name, note_the_rest, robot_of, tied_trees
 from hrpsim.model.mjcf.sensors import posture
 from hrpsim.model.mjcf.tree import rotation_of
 from hrpsim.model.shapes.convex_hull import ConvexHull
@@ -45,9 +53,10 @@ def load_mjcf_world(
 ) -> World:
     """Return the world of an MJCF; trees that equalities tie to each other are one robot.
 
-    Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning lists what is not
-    simulated. assets: files that it names, by their names. for_mujoco: do not list sensors and
-    keyframes, which the bridge to MuJoCo has. ModelError or WorldError for anything invalid.
+    Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning, and the model of
+    each robot, list what is not simulated. assets: files that it names, by their names. for_mujoco:
+    do not warn of sensors and keyframes, which the bridge to MuJoCo has. ModelError or WorldError
+    for anything invalid.
     """
     text, _ = read_source(path)
     m = read_mjcf(text, path, assets)
@@ -62,19 +71,20 @@ def load_mjcf_world(
     notes = Notes()
     robots = _described_robots(m, notes)
     owners = _add_scenery(m, world, robots, notes)
+    _add_frames(m, world, notes)
+    note_the_rest(m, notes)
+    lines = tuple(notes.lines())
     for name, described in robots.items():
-        robot = _add_robot(m, world, name, described, path)
+        robot = _add_robot(m, world, name, described, path, lines)
         owners |= {
             (robot.name, described.tree.links[body]): geoms
             for body, geoms in _geoms_of(m, described).items()
         }
     _set_frictions(m, world)
     _keep_apart(m, world, owners)
-    note_the_rest(m, notes)
     known = ("sensor ", "keyframe ") if for_mujoco else ()
-    lines = [line for line in notes.lines() if not line.startswith(known)]
-    if lines:
-        listed = "; ".join(lines)
+    listed = "; ".join(line for line in lines if not line.startswith(known))
+    if listed:
         warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
     world.check_placed(stacklevel=4)
     return world
@@ -91,21 +101,34 @@ def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:
     return found
 
 
-def _add_robot(m: MjcfModel, world: World, name: str, described: MjcfRobot, path: Path) -> Robot:
-    model = load_robot_data(described.data, path)
+def _add_robot(
+    m: MjcfModel, world: World, name: str, described: MjcfRobot, path: Path, lines: tuple[str, ...]
+) -> Robot:
+    model = replace(load_robot_data(described.data, path), not_simulated=lines)
     start = posture(m, described.tree, "qpos0", m.qpos0)
     joints = {joint: list(values) for joint, values in start.joints.items()}
     keyframe = DescribedKeyframe("qpos0", start.base, joints)
     q = keyframe_configurations(model, [keyframe])["qpos0"]
     robot = world.add_robot(model, q=q, name=name, self_collision=True)
-    for loop in described.to_world:
-        a, b = ("world" if link == WORLD_LINK else f"{name}/{link}" for link in loop.links)
+    for loop, mocap in described.to_world:
+        there = mocap or "world"
+        a, b = (there if link == WORLD_LINK else f"{name}/{link}" for link in loop.links)
         frame_a, frame_b = ((frame.p, quaternion_of(frame.R)) for frame in loop.frames)
         label = f"{name}/{loop.name}"
         connection = world.connect(a, b, loop.kind, frame_a=frame_a, frame_b=frame_b, name=label)
         connection.keep_as_initial()
     robot.keep_as_initial()
     return robot
+
+
+def _add_frames(m: MjcfModel, world: World, notes: Notes) -> None:
+    """Add a frame for each mocap body; what collides of one stands still."""
+    for body in np.flatnonzero(m.body_mocapid >= 0).tolist():
+        name = mocap_name(m, body)
+        world.add_frame(name, m.body_pos[body], quaternion_of(rotation_of(m.body_quat[body])))
+        geoms = np.flatnonzero(m.body_weldid[m.geom_bodyid] == body).tolist()
+        if any(collides(m, geom) for geom in geoms):
+            notes.add("geom of a mocap body", "stands still", name)
 
 
 def _geoms_of(m: MjcfModel, described: MjcfRobot) -> dict[int, list[int]]:
@@ -138,7 +161,7 @@ def _add_scenery(
         geometry, placement = placed
         name = re.sub(r"[^\w.-]", "_", m.names["geom"][geom]) or f"geom{geom}"
         placement = _body_placement(m, body).then(placement)
-        material = material_name(friction_of(m, geom))
+        material = material_name(surface_of(m, geom))
         world.add_static(geometry, placement.p, quaternion_of(placement.R), material, name)
         owners.setdefault(("world", name), []).append(geom)
     return owners
@@ -160,7 +183,9 @@ def _fixed_shape(m: MjcfModel, geom: int, notes: Notes) -> tuple[Geometry, Place
     if kind == "HFIELD":
         return _height_field(m, int(m.geom_dataid[geom])), placement
     shape = shape_of(m, geom, notes)
-    return None if shape is None else (_geometry(shape), shape.placement)
+    if shape is None or is_flat(m, geom, shape, notes):
+        return None
+    return _geometry(shape), shape.placement
 
 
 def _height_field(m: MjcfModel, field: int) -> HeightField:
@@ -185,10 +210,11 @@ def _geometry(shape: ShapeData) -> Geometry:
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:
-    """Set the friction of two geoms to the larger coefficient, as MuJoCo does."""
-    values = sorted({friction_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
+    """Set the friction of two geoms to that of the higher priority, else the larger, as MuJoCo."""
+    values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
-        world.set_friction(material_name(a), material_name(b), max(a, b))
+        friction = max(a, b).friction  # of the higher priority, or else the larger
+        world.set_friction(material_name(a), material_name(b), friction)
 
 
 def _keep_apart(m: MjcfModel, world: World, owners: dict[Owner, list[int]]) -> None:

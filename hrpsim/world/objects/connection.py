@@ -24,6 +24,7 @@ from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, part_of
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name
+from hrpsim.world.objects.world_frame import WorldFrame
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,12 @@ class End:
     link: str
     body: int  # of the entity; -1: fixed to the world
     frame: Placement  # the link's, in the body
+    anchor: WorldFrame | None = None  # that it is, in the world
 
     @property
     def owner(self) -> tuple[str, str]:
         """(entity name, link name), as contacts give them."""
-        return ("world", "world") if self.entity is None else (self.entity.name, self.link)
+        return ("world", self.link) if self.entity is None else (self.entity.name, self.link)
 
     @property
     def body_of_scene(self) -> int:
@@ -47,6 +49,8 @@ class End:
 
     def pose(self, world: WorldState) -> Placement:
         """Return the present placement of the link's frame."""
+        if self.anchor is not None:
+            return self.anchor.placement
         if self.body < 0:
             return self.frame
         entity = self.entity
@@ -56,18 +60,24 @@ class End:
         return Placement(here["R"].copy(), root["origin"] + here["p"]).then(self.frame)
 
 
-EndLike: TypeAlias = Entity | tuple[Entity | str, str] | str | None
+EndLike: TypeAlias = Entity | WorldFrame | tuple[Entity | str, str] | str | None
 _WORLD = End(None, "world", -1, IDENTITY)
 
 
 def find_end(world: WorldState, given: EndLike) -> End:
     """Return the end that is meant; WorldError names what exists.
 
-    A Body, a Robot with one moving link, (Robot, "link"), "entity", "entity/link", or None or
-    "world". Robots and bodies may be given by name wherever they may be given as objects.
+    A Body, a WorldFrame, a Robot with one moving link, (Robot, "link"), "entity", "entity/link", or
+    None or "world". Robots, bodies and frames may be given by name wherever they may be given as
+    objects.
     """
     if given is None or (isinstance(given, str) and given == "world"):
         return _WORLD
+    anchor = world.frames.get(given) if isinstance(given, str) else given
+    if isinstance(anchor, WorldFrame):
+        if anchor.world is not world:
+            raise WorldError(f"frame {anchor.name!r} is in another world")
+        return End(None, anchor.name, -1, anchor.placement, anchor)
     entity, link = given, None
     if isinstance(given, tuple) and len(given) == 2:
         entity, link = given
@@ -151,6 +161,7 @@ class Connection(Closed):
         name: str,
         kind: str,
         ends: tuple[End, End],
+        frames: tuple[Placement, Placement],
         collide: bool,
         number: int,
     ):
@@ -159,6 +170,7 @@ class Connection(Closed):
         self.kind = kind
         self.ends = ends
         self.collide = collide
+        self.frames = frames  # in the ends' links
         self.number = number  # of all that the world ever had
         self.index = -1  # in the world's arrays; -1: not in the world
         self._initial = np.zeros(1, dtype=CONNECTION_RECORD)
@@ -179,6 +191,13 @@ class Connection(Closed):
         for side in ("body_a", "body_b"):  # renumbered when others leave the world
             self._initial[side] = present[side]
         self.world.connection_records[self.index] = self._initial[0]
+
+    def follow(self, anchor: WorldFrame) -> None:
+        """Hold at the present pose of a frame of the world, if an end is at it."""
+        for side, end, frame in zip("ab", self.ends, self.frames, strict=True):
+            if end.anchor is anchor:
+                record = self._changing()
+                record[f"R_{side}"], record[f"p_{side}"] = anchor.placement.then(frame)
 
     def _changing(self) -> np.void:
         """Return the record for a change by the user; wake the bodies that it joins."""

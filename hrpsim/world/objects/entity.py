@@ -79,6 +79,14 @@ class WorldState(Protocol):
     def entities(self) -> Mapping[str, Entity]:
         """Robots and bodies by name."""
 
+    @property
+    def frames(self) -> Mapping[str, Any]:
+        """Frames that stand where they are put, by name."""
+
+    @property
+    def connections(self) -> Mapping[str, Any]:
+        """Connections by name."""
+
     def present_q(self, entity: Entity) -> np.ndarray:
         """Return the positions of an entity."""
 

@@ -57,7 +57,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         v: ArrayLike | None = None,
         self_collision: bool = False,
     ):
-        q = model.neutral() if q is None else q
+        q = model.starting() if q is None else q
         frames = tuple(model.frames.values())
         initial = np.zeros(model.nq), np.zeros(model.nv)
         Entity.__init__(self, world, name, model.system, model.shapes, frames, *initial)

@@ -22,6 +22,7 @@ from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.connection import Connection, End, EndLike, find_end
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
+from hrpsim.world.objects.world_frame import WorldFrame, rotation_of
 from hrpsim.world.parts.exclusions import Exclusions
 
 
@@ -32,6 +33,35 @@ class Connections(Exclusions):
     def connections(self) -> MappingProxyType:
         """Connections by name."""
         return MappingProxyType(self._contents.connections)
+
+    @property
+    def frames(self) -> MappingProxyType:
+        """Frames that `add_frame` made, by name."""
+        return MappingProxyType(self._contents.frames)
+
+    def add_frame(
+        self,
+        name: str,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (0.0, 0.0, 0.0, 1.0),
+    ) -> WorldFrame:
+        """Add a frame that stands where it is put, and return it.
+
+        `connect` takes it as an end; assigning its position leads what is connected to it.
+
+        Args:
+            name: unique among robots, bodies and frames.
+            position: in the world (3,) [m].
+            orientation: quaternion x y z w (4,).
+
+        Raises:
+            WorldError: for a name that is taken; StateError for other values.
+        """
+        if name in ("", "world") or name in self._contents.frames or name in self._contents.by_name:
+            raise WorldError(f"the world already has something called {name!r}")
+        placement = Placement(rotation_of(orientation), finite_vector("position", position, 3))
+        frame = self._contents.frames[name] = WorldFrame(self._world, name, placement)
+        return frame
 
     def connect(  # many parameters: keyword arguments
         self,
@@ -60,8 +90,9 @@ class Connections(Exclusions):
         is taken (of a's, if b is the world).
 
         Args:
-            a: a Body, a Robot with one moving link, (robot, "link"), "entity", "entity/link", or
-                None or "world". At least one of a and b must move.
+            a: a Body, a WorldFrame, a Robot with one moving link, (robot, "link"), "entity",
+                "entity/link", or None or "world". At least one of a and b must be a link that
+                moves.
             b: likewise.
             kind: "fixed" (the default), "ball", "hinge" (turns about z of the frames), "slider"
                 (moves along z), "cylindrical" (both), "universal" (turns about x of frame a and y
@@ -118,7 +149,7 @@ class Connections(Exclusions):
             solver_code(solver, "connection")
         name = self._free_connection_name(name, kind)
         connection = Connection(
-            self._world, name, kind, ends, bool(collide), self._contents.connections_ever
+            *(self._world, name, kind, ends, frames, bool(collide)), self._contents.connections_ever
         )
         self._add_connection(connection, record)
         connection.solver = solver

@@ -19,6 +19,7 @@ from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.change import indices_without, renumbered
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.plausibility import STATE_SLACK, listed
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.connections import Connections
 from hrpsim.world.parts.failure import too_stiff_for_rk4
@@ -41,11 +42,12 @@ class Population(Connections):
         """Add a robot and return it.
 
         Connections of its description become the world's, called "robot name/connection name". A
-        ModelWarning names a joint whose springs are too stiff for steps of rk4 this long.
+        ModelWarning names a joint whose springs are too stiff for steps of rk4 this long, and,
+        without a `q`, joints that start beyond their limits.
 
         Args:
             model: of the robot.
-            q: configuration (nq,); neutral by default.
+            q: configuration (nq,); by default that of `Model.starting`.
             name: unique in the world; the model's by default.
             v: velocity (nv,); zero by default.
             self_collision: its links collide with each other, except links that are fixed to each
@@ -75,6 +77,10 @@ class Population(Connections):
             if note:
                 warnings.warn(note, ModelWarning, stacklevel=2)
         self._connect_described(robot)
+        start = {"positions": robot.joint_positions}
+        if q is None and (found := robot.limits.beyond(robot.joint_names, start, STATE_SLACK)):
+            where = f"{robot.name!r} starts beyond the limits of its joints: {listed(found)}"
+            warnings.warn(f"{where} [rad or m]: give a q", ModelWarning, stacklevel=2)
         return robot
 
     def add_body(  # many parameters: keyword arguments
@@ -114,7 +120,7 @@ class Population(Connections):
         return self._add(Body(self._world, name, geometry, mass, *state, material, inertia))
 
     def _free_name(self, name: str, insist: bool) -> str:
-        taken = self._contents.by_name
+        taken = {**self._contents.by_name, **self._contents.frames}
         if insist and name in taken:
             raise WorldError(f"the world already has an entity called {name!r}")
         return free_name(name, taken)

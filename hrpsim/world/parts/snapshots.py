@@ -110,6 +110,7 @@ class Snapshots(Exclusions):
             "sleep": self._sleep.state(),
             "inertias": [entity._inertias for entity in self._contents.entities],
             "samples": [sampler.state() for sampler in self._contents.samplers],
+            "frames": [frame.placement for frame in self._contents.frames.values()],
             "arrays": self._scenes.lasting_arrays(),
         }
 
@@ -140,10 +141,15 @@ class Snapshots(Exclusions):
             robot.restore_gains()
         for sampler, state in zip(self._contents.samplers, snapshot["samples"], strict=True):
             sampler.restore(state)
+        for frame, placement in zip(
+            self._contents.frames.values(), snapshot["frames"], strict=True
+        ):
+            frame.put(placement)
         self.refresh_exclusions()
 
     def _parts(self) -> tuple:
         contents = self._contents
         held = contents.entities, contents.connections.values()
         numbers = tuple(tuple(part.number for part in parts) for parts in held)
-        return numbers, tuple(tuple(r.acting_actuators) for r in contents.robots.values())
+        actuators = tuple(tuple(r.acting_actuators) for r in contents.robots.values())
+        return numbers, actuators, tuple(contents.frames)

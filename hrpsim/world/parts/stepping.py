@@ -72,6 +72,7 @@ class Stepping(Part):
         self.begin_call()
         try:
             self.get_ready()
+            self.lift()
             self.advance(n)
         except (WorldError, KernelsAbsent):
             self.give_up_call()
@@ -162,6 +163,13 @@ class Stepping(Part):
             if scene.failure["due"][0] == FALLS_ASLEEP:
                 with uninterrupted():
                     self._serve(FALLS_ASLEEP)
+
+    def lift(self) -> None:
+        """Bear the weight that robots compensate, by pushes during this call."""
+        for robot in self._contents.robots.values():
+            for body, point, mass in robot.model.lifts:
+                force = -mass * self._contents.settings["gravity"][0]
+                self._scenes.add_wrench(robot.first_body + body, point, force, (0.0, 0.0, 0.0))
 
     def advance(self, left: int) -> None:
         """Do `left` steps, at the sensors' times with a pause for them."""

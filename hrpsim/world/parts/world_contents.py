@@ -21,6 +21,7 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.sensor_view import SampledView
 from hrpsim.world.objects.solver_rules import SolverRules
+from hrpsim.world.objects.world_frame import WorldFrame
 
 IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
 
@@ -113,6 +114,7 @@ class Contents:
         self.materials = MaterialTable(impact_law=impact_law)
         self.connections: dict[str, Connection] = NamedParts("connection", {})
         self.connections_ever = 0
+        self.frames: dict[str, WorldFrame] = NamedParts("frame", {})
         self.connection_records = np.zeros(
             0, dtype=CONNECTION_RECORD
         )  # the scene's own array, once there is a scene
@@ -148,7 +150,7 @@ class Contents:
     @property
     def with_initial_state(self) -> tuple:
         """Everything with a state that `reset` returns to."""
-        return (*self.entities, *self.connections.values())
+        return (*self.entities, *self.connections.values(), *self.frames.values())
 
     def first_sensor(self, entity: Entity) -> int:
         """Return the index in the scene of an entity's first sensor, if it has any."""

@@ -1,0 +1,62 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What <ros2_control> says of joints: their command interfaces, and where they start."""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.model.described import Extension
+from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.values import LARGEST
+
+COMMANDS = ("position", "velocity", "effort")
+STATES = ("position", "velocity", "effort")
+_TOPIC_SYSTEMS = ("joint_state_topic_hardware_interface/JointStateTopicSystem",)
+INITIAL = "initial_value"  # parameter of a state interface
+
+
+def read_ros2_control(description: Description, extension: Extension, element) -> None:
+    """Record command interfaces and starting positions; ModelError for what makes no sense.
+
+    The start of a joint is the <param name="initial_value"> of its position's <state_interface>,
+    as gz_ros2_control and the mock system of ros2_control read it.
+    """
+    document = description.document
+    for joint in document.children(element, "joint"):
+        name = document.text(joint, "name")
+        document.require_name(joint, "joint", name, description.joints)
+        interfaces = [
+            document.text(interface, "name")
+            for interface in document.children(joint, "command_interface")
+        ]
+        known = extension.command_interfaces.get(name, ())
+        extension.command_interfaces[name] = tuple(dict.fromkeys((*known, *interfaces)))
+        for parameter in joint.iterfind("state_interface/param"):
+            if is_initial_value(parameter):
+                if description.joints[name].type not in MOVING_TYPES:
+                    document.fail(parameter, f"joint {name!r} has no position to start at")
+                extension.start[name] = _number(description, parameter)
+
+
+def is_initial_value(parameter) -> bool:
+    """Return whether a <param> of a <state_interface> is the position that a joint starts at."""
+    interface = parameter.getparent().get("name")
+    return parameter.get("name") == INITIAL and interface == "position"
+
+
+def speaks_by_topics(hardware) -> bool:
+    """Return whether a <hardware> is the manager's side of topics, which hrpsim has too."""
+    return (hardware.findtext("plugin") or "").strip() in _TOPIC_SYSTEMS
+
+
+def _number(description: Description, parameter) -> float:
+    text = (parameter.text or "").strip()
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not abs(value) <= LARGEST:
+        description.document.fail(parameter, f"{text!r} is not a finite number")
+    return value

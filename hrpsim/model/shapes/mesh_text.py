@@ -1,0 +1,165 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rewrite a mesh file so that it has triangles only, with indices from the file's beginning.
+
+trimesh, which reads the result, cuts every polygon as a fan, counts all negative indices of an OBJ
+from its end, misreads faces whose corners have several forms, and takes STL files of the exact
+length alone. A file that has none of these is
+returned as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import numpy as np
+from lxml import etree
+
+from hrpsim.model.shapes.polygons import cut, cut_rings
+
+# Faces that are no triangles, count backwards, or have corners of several forms (1 2/2 3//3).
+_NOT_PLAIN = re.compile(
+    rb"^[ \t]*f(?:(?:[ \t]+[^\s#]+){4,}|[ \t][^\n#]*-|(?=[^\n]*/)(?=[^\n]*[ \t]\d+(?:\s|$))"
+    rb"|(?=[^\n]*//)(?=[^\n]*\d/\d))",
+    re.MULTILINE,
+)
+_COUNTED = {b"v": 0, b"vt": 1, b"vn": 2}
+_STL_HEAD, _STL_FACET = 84, 50  # bytes
+
+
+def plain_obj(data: bytes) -> bytes:
+    """Return an OBJ whose faces are triangles with positive indices.
+
+    Raises:
+        ValueError: a face names a vertex that does not exist, with its line.
+    """
+    text = data.replace(b"\r\n", b"\n").replace(b"\\\n", b" ")
+    if not _NOT_PLAIN.search(text):
+        return data
+    lines = text.split(b"\n")
+    vertices: list[list[bytes]] = []
+    faces: list[tuple[int, list[bytes]]] = []  # their lines and corners
+    counts = [0, 0, 0]
+    for at, line in enumerate(lines):
+        word, *rest = line.partition(b"#")[0].split() or [b""]
+        if word in _COUNTED:
+            counts[_COUNTED[word]] += 1
+            if word == b"v":
+                vertices.append(rest[:3])
+        elif word == b"f":
+            faces.append((at, _alike([_corner(corner, counts, at) for corner in rest])))
+    corners = [corner for _, face in faces for corner in face]
+    numbers = np.array([int(corner.partition(b"/")[0]) for corner in corners], dtype=np.int64) - 1
+    wrong = np.flatnonzero((numbers < 0) | (numbers >= len(vertices)))
+    if wrong.size:
+        raise ValueError(
+            f"a face names vertex {numbers[wrong[0]] + 1}, and there are {len(vertices)} of them"
+        )
+    triangles = cut(np.array(vertices, dtype=float)[numbers], [len(face) for _, face in faces])
+    for at, _ in faces:
+        lines[at] = b""
+    owner = np.repeat([at for at, _ in faces], [len(face) for _, face in faces])
+    for a, b, c in triangles:
+        lines[owner[a]] += b"f %b %b %b\n" % (corners[a], corners[b], corners[c])
+    return b"\n".join(lines)
+
+
+def _corner(corner: bytes, counts: list[int], at: int) -> bytes:
+    """Return a corner of a face, v/vt/vn, with indices from the file's beginning."""
+    numbers = []
+    for text, count in zip(corner.split(b"/"), counts, strict=False):
+        if text.startswith(b"-"):
+            if int(text) + count < 0:
+                raise ValueError(
+                    f"line {at + 1}: a face counts {-int(text)} back, and {count} precede it"
+                )
+            text = b"%d" % (count + 1 + int(text))
+        numbers.append(text)
+    return b"/".join(numbers)
+
+
+def _alike(corners: list[bytes]) -> list[bytes]:
+    """Return the corners of a face, by their vertices alone unless all have one form."""
+    forms = {tuple(map(bool, corner.split(b"/"))) for corner in corners}
+    return corners if len(forms) == 1 else [corner.partition(b"/")[0] for corner in corners]
+
+
+def plain_dae(data: bytes) -> bytes:
+    """Return a DAE whose <polylist> and <polygons> are <triangles>, holes left open."""
+    if b"<polylist" not in data and b"<polygons" not in data:
+        return data
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    root = etree.fromstring(data, parser)
+    for mesh in root.iter("{*}mesh"):
+        for kind in ("polylist", "polygons"):
+            for element in mesh.findall(f"{{*}}{kind}"):
+                _to_triangles(mesh, element)
+    return etree.tostring(root)
+
+
+def _to_triangles(mesh: etree._Element, element: etree._Element) -> None:
+    inputs = element.findall("{*}input")
+    width = 1 + max(int(source.get("offset", "0")) for source in inputs)
+    (vertex,) = (source for source in inputs if source.get("semantic") == "VERTEX")
+    column = int(vertex.get("offset", "0"))
+    points = _positions(mesh, vertex.get("source", "")[1:])
+    rows = []
+    if (counts := element.find("{*}vcount")) is not None:
+        flat = _integers(element.find("{*}p")).reshape(-1, width)
+        rows.append(flat[cut(points[flat[:, column]], _integers(counts))])
+    for outline in element.findall("{*}p") if counts is None else ():
+        ring = _integers(outline).reshape(-1, width)
+        rows.append(ring[cut(points[ring[:, column]], [len(ring)])])
+    for holed in element.findall("{*}ph"):
+        rings = [_integers(ring).reshape(-1, width) for ring in holed]
+        ring = np.concatenate(rings)
+        ends = np.cumsum([len(one) for one in rings]).tolist()
+        rows.append(ring[cut_rings(points[ring[:, column]], ends)])
+    for child in element.iterchildren("{*}vcount", "{*}p", "{*}ph"):
+        element.remove(child)
+    name = element.tag.removesuffix(etree.QName(element).localname)
+    made = np.concatenate([part.reshape(-1, width) for part in rows] or [np.empty((0, width), int)])
+    element.tag = name + "triangles"
+    element.set("count", str(len(made) // 3))
+    body = etree.Element(name + "p")
+    body.text = " ".join(map(str, made.ravel().tolist()))
+    element.insert(1 + element.index(inputs[-1]), body)
+
+
+def _positions(mesh: etree._Element, name: str) -> np.ndarray:
+    """Return the positions (n, 3) of a mesh's <vertices> of this id."""
+    by_id = {child.get("id"): child for child in mesh}
+    (position,) = (
+        source for source in by_id[name].findall("{*}input") if source.get("semantic") == "POSITION"
+    )
+    source = by_id[position.get("source", "")[1:]]
+    accessor = source.find(".//{*}accessor")
+    values = np.array((source.find("{*}float_array").text or "").split(), dtype=float)
+    stride, offset = int(accessor.get("stride", "1")), int(accessor.get("offset", "0"))
+    first = offset + stride * np.arange(int(accessor.get("count")))
+    return values[first[:, None] + np.arange(3)]
+
+
+def _integers(element: etree._Element) -> np.ndarray:
+    return np.array((element.text or "").split(), dtype=np.int64)
+
+
+def plain_stl(data: bytes) -> tuple[bytes, str]:
+    """Return a binary STL without what follows its triangles, and a note that says so, or "".
+
+    Raises:
+        ValueError: the file has fewer triangles than it says.
+    """
+    is_text = data[:_STL_HEAD].lstrip()[:5].lower() == b"solid" and b"facet" in data[:4096].lower()
+    if len(data) < _STL_HEAD or is_text:
+        return data, ""
+    (count,) = struct.unpack_from("<I", data, _STL_HEAD - 4)
+    end = _STL_HEAD + _STL_FACET * count
+    if end > len(data):
+        held = (len(data) - _STL_HEAD) // _STL_FACET
+        raise ValueError(f"it says that it has {count} triangles, and has bytes for {held}")
+    if end == len(data):
+        return data, ""
+    return data[:end], f"{len(data) - end} bytes after its {count} triangles are passed over"
