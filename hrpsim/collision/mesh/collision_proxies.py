@@ -20,6 +20,7 @@ PRISM_SIDES = 64
 PRISM_ERROR = 6.1e-4
 
 _made: weakref.WeakKeyDictionary[Mesh, Polyhedra] = weakref.WeakKeyDictionary()
+_thickness: weakref.WeakKeyDictionary[Mesh, float] = weakref.WeakKeyDictionary()
 
 
 def proxy(geometry: Geometry) -> Polyhedra:
@@ -49,12 +50,13 @@ def proxy(geometry: Geometry) -> Polyhedra:
 
 def mesh_thickness(mesh: Mesh) -> float:
     """Return the thickness that a mesh has beneath at least nine tenths of its surface [m]."""
-    solid = proxy(mesh)
-    area = areas(mesh.vertices, mesh.triangles)
-    depth = solid.triangles["depth"]
-    order = np.argsort(depth, kind="stable")
-    share = np.cumsum(area[order]) / area.sum()
-    return 2.0 * float(depth[order[np.searchsorted(share, 0.1)]])
+    if mesh not in _thickness:
+        area = areas(mesh.vertices, mesh.triangles)
+        depth = proxy(mesh).triangles["depth"]
+        order = np.argsort(depth, kind="stable")
+        share = np.cumsum(area[order]) / area.sum()
+        _thickness[mesh] = 2.0 * float(depth[order[np.searchsorted(share, 0.1)]])
+    return _thickness[mesh]
 
 
 def _prism(outline: np.ndarray, half: float) -> Polyhedra:
@@ -73,6 +75,13 @@ def _prism(outline: np.ndarray, half: float) -> Polyhedra:
     return polyhedron(np.concatenate([bottom, top]), np.concatenate(triangles))
 
 
+def solid_key(geometry: Geometry) -> object:
+    """Return what geometries with one solid have in common; None for one that needs none."""
+    if isinstance(geometry, Plane):
+        return None
+    return geometry if isinstance(geometry, Mesh) else (geometry.kind, tuple(geometry.size))
+
+
 def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:
     """Return the pool of a world's shapes, and each one's solid in it (-1: none is needed).
 
@@ -83,9 +92,9 @@ def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:
     known: dict[object, int] = {}
     if any(isinstance(geometry, Mesh) for geometry in geometries):
         for k, geometry in enumerate(geometries):
-            if isinstance(geometry, Plane):
+            key = solid_key(geometry)
+            if key is None:
                 continue
-            key = id(geometry) if isinstance(geometry, Mesh) else (geometry.kind, geometry.size)
             if key not in known:
                 known[key] = len(parts)
                 parts.append(proxy(geometry))

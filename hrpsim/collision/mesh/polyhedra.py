@@ -117,21 +117,26 @@ def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
     pools = {name: [np.zeros(0, dtype=kind)] for name, kind in POOLS.items()}
     first = dict.fromkeys(POOLS, 0)
     for part in parts:
-        moved = {name: array.copy() for name, array in part._asdict().items()}
-        moved["vertices"]["first_spoke"] += first["spokes"]
-        moved["vertices"]["last_spoke"] += first["spokes"]
-        to = moved["spokes"]["to"]
-        moved["spokes"]["to"] = np.where(to >= 0, to + first["vertices"], -1)
-        moved["triangles"]["vertices"] += first["vertices"]
-        moved["triangles"]["edges"] += first["edges"]
-        nodes, solids = moved["nodes"], moved["solids"]
-        nodes["child"] += np.where(nodes["child"] >= 0, first["nodes"], 0)
-        nodes["triangle"] += np.where(nodes["triangle"] >= 0, first["triangles"], 0)
-        solids["root"] += first["nodes"]
-        solids["first_vertex"] += first["vertices"]
-        solids["first_edge"] += first["edges"]
-        solids["first_triangle"] += first["triangles"]
-        for name, array in moved.items():
+        for name, array in shifted(part, first).items():
             pools[name].append(array)
             first[name] += len(array)
     return Polyhedra(**{name: np.concatenate(arrays) for name, arrays in pools.items()})
+
+
+def shifted(part: Polyhedra, first: dict[str, int]) -> dict[str, np.ndarray]:
+    """Return the arrays of a part by name, its indices for a place after so many entries."""
+    moved = {name: array.copy() for name, array in part._asdict().items()}
+    moved["vertices"]["first_spoke"] += first["spokes"]
+    moved["vertices"]["last_spoke"] += first["spokes"]
+    to = moved["spokes"]["to"]
+    moved["spokes"]["to"] = np.where(to >= 0, to + first["vertices"], -1)
+    moved["triangles"]["vertices"] += first["vertices"]
+    moved["triangles"]["edges"] += first["edges"]
+    nodes, solids = moved["nodes"], moved["solids"]
+    nodes["child"] += np.where(nodes["child"] >= 0, first["nodes"], 0)
+    nodes["triangle"] += np.where(nodes["triangle"] >= 0, first["triangles"], 0)
+    solids["root"] += first["nodes"]
+    solids["first_vertex"] += first["vertices"]
+    solids["first_edge"] += first["edges"]
+    solids["first_triangle"] += first["triangles"]
+    return moved
