@@ -251,11 +251,7 @@ class Robot(JointConstraints, RobotActuators):
         if names is None and not given & EFFORTS and self._without_gains:
             self.warn_of_missing_gains()
         given |= NAN_HOLDS if nan_holds else 0
-        steps = 0
-        if over != 0.0:
-            if not (math.isfinite(over) and over > 0.0):
-                raise StateError(f"over must be a time >= 0 s, got {over!r}")
-            steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
+        steps = ramp_steps(over, self.world.time_step) if over != 0.0 else 0
         access, named = self.access, names is not None
         actuators = access.actuators
         if kp is not None or kd is not None:
@@ -387,3 +383,10 @@ class Robot(JointConstraints, RobotActuators):
         origin = poses[self.system.root[body]]["origin"]
         quaternion_from_rotation(np.ascontiguousarray(R_body @ R), orientation)
         return origin + (poses[body]["p"] + R_body @ p), orientation
+
+
+def ramp_steps(over: float, time_step: float) -> int:
+    """Return the steps of a ramp of `over` [s]; StateError where that is negative or no time."""
+    if not (math.isfinite(over) and over >= 0.0):
+        raise StateError(f"over must be a time >= 0 s, got {over!r}")
+    return max(round(over / time_step), 1) if over > 0.0 else 0

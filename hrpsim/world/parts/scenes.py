@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,6 +45,8 @@ class Scenes:
     neither for a scene that was made anew.
     """
 
+    changes: ClassVar[int] = 0  # of the present scene, of all worlds of the process
+
     def __init__(self, contents: Contents, complete: Callable[..., None]):
         self._contents, self._complete = contents, complete
         self.present: Scene | None = None  # None: to be made again
@@ -54,6 +56,12 @@ class Scenes:
         self._is_outdated = True  # the scene to continue from lacks more than entities
         self._room, self._pool = SpareRoom(), None
         self._raw: tuple[Scene, list] | None = None  # a scene, its `raw_lasting`
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Count changes of the present scene: what refers to its arrays looks again after one."""
+        object.__setattr__(self, name, value)
+        if name == "present":
+            Scenes.changes += 1
 
     @property
     def scene(self) -> Scene:
