@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 
 from hrpsim.collision.mesh.features import core, polyhedron
+from hrpsim.collision.mesh.kept_polyhedra import kept_polyhedron
 from hrpsim.collision.mesh.polyhedra import Polyhedra, joined_polyhedra
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_integrals import areas
@@ -20,15 +21,17 @@ PRISM_SIDES = 64
 PRISM_ERROR = 6.1e-4
 
 _made: weakref.WeakKeyDictionary[Mesh, Polyhedra] = weakref.WeakKeyDictionary()
+_equal: weakref.WeakValueDictionary[str, Mesh] = weakref.WeakValueDictionary()
 _thickness: weakref.WeakKeyDictionary[Mesh, float] = weakref.WeakKeyDictionary()
 
 
 def proxy(geometry: Geometry) -> Polyhedra:
-    """Return one solid, in the shape's frame. That of a mesh is made only once."""
+    """Return one solid, in the shape's frame. That of equal meshes is made only once."""
     if isinstance(geometry, Mesh):
-        if geometry not in _made:
-            _made[geometry] = polyhedron(geometry.vertices, geometry.triangles)
-        return _made[geometry]
+        same = _equal.setdefault(geometry.digest, geometry)
+        if same not in _made:
+            _made[same] = kept_polyhedron(same)
+        return _made[same]
     if isinstance(geometry, Sphere):
         return core(np.zeros((1, 3)), geometry.radius)
     if isinstance(geometry, Capsule):
@@ -79,7 +82,9 @@ def solid_key(geometry: Geometry) -> object:
     """Return what geometries with one solid have in common; None for one that needs none."""
     if isinstance(geometry, Plane):
         return None
-    return geometry if isinstance(geometry, Mesh) else (geometry.kind, tuple(geometry.size))
+    if isinstance(geometry, Mesh):
+        return geometry.digest
+    return geometry.kind, tuple(geometry.size)
 
 
 def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from hrpsim.collision.mesh.collision_proxies import proxy, solid_key
-from hrpsim.collision.mesh.polyhedra import Polyhedra, shifted
+from hrpsim.collision.mesh.polyhedra import Polyhedra, shift
 from hrpsim.model.shapes.geometry import Geometry
 
 
@@ -44,15 +44,18 @@ class SolidPool:
             return -1
         if key not in self._numbers:
             self._numbers[key] = self.count
-            self._append(shifted(proxy(geometry), self._used))
+            self._append(proxy(geometry))
         return self._numbers[key]
 
-    def _append(self, part: dict[str, np.ndarray]) -> None:
-        for name, more in part.items():
-            pool, begin = getattr(self.polyhedra, name), self._used[name]
+    def _append(self, part: Polyhedra) -> None:
+        first, arrays = dict(self._used), {}
+        for name, more in part._asdict().items():
+            pool, begin = getattr(self.polyhedra, name), first[name]
             self._used[name] = end = begin + len(more)
             if end > len(pool):
                 larger = np.zeros(2 * end, dtype=pool.dtype)
                 larger[:begin] = pool[:begin]
                 self.polyhedra, pool = self.polyhedra._replace(**{name: larger}), larger
             pool[begin:end] = more
+            arrays[name] = pool[begin:end]
+        shift(Polyhedra(**arrays), first)
