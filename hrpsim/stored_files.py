@@ -50,15 +50,16 @@ def read_whole(path: Path) -> bytes | None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file with its length and checksum, as `write_at_once` does."""
-    write_at_once(path, _head_of(content) + content)
+    write_at_once(path, _head_of(content), content)
 
 
-def write_at_once(path: Path, data: bytes) -> None:
+def write_at_once(path: Path, *parts: bytes) -> None:
     """Write a file atomically: no process ever reads a part of it. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        unfinished.write_bytes(data)
+        with unfinished.open("wb") as file:
+            file.writelines(parts)
         unfinished.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -79,6 +80,16 @@ def remove_oldest(folder: Path, pattern: str, kept: int) -> None:
     files = sorted(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
     for path in files[:-kept]:
         path.unlink(missing_ok=True)
+
+
+def remove_beyond(folder: Path, pattern: str, most: int) -> None:
+    """Remove files of a pattern, those unused for longest, beyond `most` bytes. Raises OSError."""
+    used = [(path.stat(), path) for path in folder.glob(pattern)]
+    total = 0
+    for status, path in sorted(used, key=lambda one: one[0].st_mtime, reverse=True):
+        total += status.st_size
+        if total > most:
+            path.unlink(missing_ok=True)
 
 
 def _head_of(content: bytes) -> bytes:

@@ -36,6 +36,7 @@ import numpy as np
 
 from hrpsim.bridges import mujoco_contacts
 from hrpsim.bridges.mujoco_mapping import Mapping, map_world
+from hrpsim.bridges.mujoco_sensing import forward, sensing
 from hrpsim.errors import HrpsimError, ModelWarning
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.world import World
@@ -147,6 +148,7 @@ class MjData:
         self._native = native = _package().MjData(model.native)
         self._options = model.native.opt
         self._contact: mujoco_contacts.Contacts | None = mujoco_contacts.Contacts()
+        self._sensing = sensing(model.native)
         self._lent: list[tuple[int, np.ndarray]] = []  # fields that were read, what they need
         self._least = mujoco_contacts.STATE  # computed in each step in any case
         self._alone = _references([(mujoco_contacts.POSES, native.xpos)])[
@@ -232,16 +234,18 @@ class MjData:
 
     def _renew(self) -> None:
         """Compute the fields that the script has of the new state; others once they are read."""
-        now, need = self._now, self._least
+        now, need, sensors = self._now, self._least, mujoco_contacts.SENSORS
         now["_current"] = mujoco_contacts.STATE
         if self._lent:
-            counts = _references(self._lent)
-            now["_lent"] = [
-                one for one, count in zip(self._lent, counts, strict=True) if count > self._alone
-            ]
-            need = max([need, *(one[0] for one in self._lent)])
+            counts, alone = _references(self._lent), self._alone
+            kept = [one for one, count in zip(self._lent, counts) if count > alone]
+            now["_lent"] = kept
+            needs = [need, *[one[0] for one in kept]]
+            need = max(needs)
+            if need == mujoco_contacts.POSES and sensors in needs:
+                need = mujoco_contacts.VELOCITIES
         if need:
-            self._compute(need)
+            self._forward(need)
 
     def _lend(self, need: int, value: Any) -> Any:
         """Return a field of MuJoCo's, computed."""
@@ -252,17 +256,28 @@ class MjData:
 
     def _compute(self, need: int) -> None:
         """Compute fields of the world's state, whatever the script has written since."""
+        if need == mujoco_contacts.SENSORS and self._current == mujoco_contacts.POSES:
+            need = mujoco_contacts.VELOCITIES
         if need <= self._current:
             return
         written = None
         if self._mapping.is_changed():
             written = self.qpos.copy(), self.qvel.copy()
             self.qpos[:], self.qvel[:] = self._mapping.known
-        self._native.time = self.time
-        _forward(self.model.native, self._native, self._current, need)
-        self._current = need
+        self._forward(need)
         if written is not None:
             self.qpos[:], self.qvel[:] = written
+
+    def _forward(self, need: int) -> None:
+        """Compute fields of the world's state, which qpos and qvel have."""
+        native, model = self._native, self.model.native
+        native.time = self.time
+        if need == mujoco_contacts.SENSORS:
+            for compute in self._sensing:
+                compute(model, native)
+        else:
+            forward(model, native, self._current, need)
+        self._now["_current"] = need
 
     def _advance(self) -> None:
         if _control[0]:
@@ -367,24 +382,3 @@ def _restart(m: MjModel, d: MjData) -> None:
     d._mapping.mark_unread()
     d._contact = mujoco_contacts.Contacts()
     d._put()
-
-
-def _forward(model, data, current: int, need: int) -> None:
-    """Compute by MuJoCo what is needed beyond what is current; no contacts, no forces."""
-    mujoco = _package()
-    if current < mujoco_contacts.POSES <= need:
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_camlight(model, data)
-        mujoco.mj_tendon(model, data)
-        mujoco.mj_transmission(model, data)
-    if current < mujoco_contacts.VELOCITIES <= need:
-        mujoco.mj_sensorPos(model, data)
-        mujoco.mj_comVel(model, data)
-        mujoco.mj_subtreeVel(model, data)
-        mujoco.mj_sensorVel(model, data)
-    if current < mujoco_contacts.DYNAMICS <= need:
-        getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
-        mujoco.mj_factorM(model, data)
-        mujoco.mj_passive(model, data)
-        mujoco.mj_rne(model, data, 0, data.qfrc_bias)

@@ -29,8 +29,9 @@ FUNCTIONS = frozenset(
         *("mj_loadPluginLibrary", "mj_defaultOption", "mj_defaultVisual", "mj_defaultSolRefImp"),
     )
 )
-# What a field of MjData needs computed of qpos and qvel; what needs more includes what needs less.
-STATE, POSES, VELOCITIES, DYNAMICS = 0, 1, 2, 3
+# What a field of MjData needs computed of qpos and qvel; what needs more includes what needs less,
+# but for sensors, which poses alone do not include.
+STATE, SENSORS, POSES, VELOCITIES, DYNAMICS = range(5)
 _BY_NEED = {
     STATE: (
         *("time", "qpos", "qvel", "qacc", "ctrl", "qfrc_applied", "xfrc_applied", "userdata"),
@@ -43,7 +44,8 @@ _BY_NEED = {
         *("wrap_xpos", "actuator_length", "actuator_moment", "moment_colind", "moment_rowadr"),
         *("moment_rownnz", "cfrc_ext"),
     ),
-    VELOCITIES: ("subtree_linvel", "subtree_angmom", "cdof_dot", "cvel", "sensordata"),
+    SENSORS: ("sensordata",),
+    VELOCITIES: ("subtree_linvel", "subtree_angmom", "cdof_dot", "cvel"),
     DYNAMICS: (
         *("crb", "qM", "M", "qfrc_bias", "qfrc_passive", "qfrc_spring", "qfrc_damper"),
         "qfrc_gravcomp",
@@ -92,7 +94,7 @@ class NamedObject:
 
     def __getattr__(self, name: str) -> Any:
         """Return a field of the object; `data` is a sensor's."""
-        need = NEEDS.get(name, VELOCITIES if name == "data" else STATE)
+        need = NEEDS.get(name, SENSORS if name == "data" else STATE)
         return self._lend(need, getattr(self._view, name))
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -33,6 +33,8 @@ class Life(Enum):
 class Axis(Enum):
     """The objects that an array has entries for."""
 
+    __hash__ = object.__hash__  # members are compared by identity; that of Enum is slow
+
     BODY = "body"
     RK4_BODY = "body in a world with rk4"
     AUDITED_BODY = "body in a world whose energy is audited"

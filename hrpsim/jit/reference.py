@@ -54,7 +54,18 @@ class Reference(Generic[_Whole]):
         ]
         self._words = np.array([word for part in self._parts for word in part], dtype=np.uint64)
         self.address, self.nbytes = self._words.ctypes.data, self._words.nbytes
-        self.kind_for_kernels = _interned(kind_of(whole))
+        self.kind_for_kernels = (
+            previous.kind_for_kernels
+            if previous is not None and self._is_like(previous, same)
+            else _interned(kind_of(whole))
+        )
+
+    def _is_like(self, previous: Reference, same: list[bool]) -> bool:
+        """Return whether a tuple is of the kind of another, some of whose arrays are the `same`."""
+        pairs = zip(self._arrays, previous._arrays, same, strict=True)
+        return type(self.whole) is type(previous.whole) and all(
+            one or kind_of(new) == kind_of(old) for new, old, one in pairs
+        )
 
 
 _kinds: dict[tuple, ReferenceKind] = {}

@@ -36,18 +36,11 @@ def velocity_from_kernel(forest, q, velocity, v_out):
     """Write the public v for the kernels' `velocity` (both (nv,))."""
     for k in range(velocity.shape[0]):
         v_out[k] = velocity[k]
-    _make_public(forest, q, v_out)
-
-
-@kernel
-def velocities_from_kernel(forest, q, velocities):
-    """Make velocities (count, nv) of entities with equal forests public, for q (count, nq)."""
-    for n in range(q.shape[0]):
-        _make_public(forest, q[n], velocities[n])
+    make_public(forest, q, v_out)
 
 
 @inner_kernel
-def _make_public(forest, q, velocity):
+def make_public(forest, q, velocity):
     """Change one kernels' velocity (nv,) to the public layout, in its place."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]

@@ -129,13 +129,13 @@ def _model_of(
     key = ""
     if srdf is None:
         key = key_of(urdf.text, base, accept_nonphysical_inertia, meshes)
-    model = recall(key)
+    model = recall(key, urdf.resources)
     notes: list[str] = []
     if model is None:
         from hrpsim.model.from_urdf import read_model
 
         model, notes = read_model(urdf, base, accept_nonphysical_inertia, meshes, srdf)
-        if not notes and not model.meshes:
+        if not notes:
             model = keep(key, model)
     not_simulated = (*urdf.not_simulated, *model.not_simulated)
     if not_simulated:
@@ -184,10 +184,22 @@ def _urdf_text(
         raise ModelError(
             f"{label}: MJCF is not allowed here (allow_mjcf); convert it first (hrpsim convert)"
         )
+    if path is not None and format_of(text, path) == "mjcf":
+        from hrpsim.model.mjcf.kept import converted
+
+        urdf, notes = converted(text, path, lambda: _foreign_urdf(text, path, resources))
+        return UrdfText(urdf, path, False, resources, notes)
     robot = read_foreign(text, path, resources)
     if robot is None:
         return UrdfText(text, path, True, resources)
     return UrdfText(_urdf_of(robot), path, False, resources, tuple(robot.notes))
+
+
+def _foreign_urdf(text: str, path: Path, resources: Resources) -> tuple[str, tuple[str, ...]]:
+    """Return the URDF text of an MJCF, and what it does not say."""
+    robot = read_foreign(text, path, resources)
+    assert robot is not None
+    return _urdf_of(robot), tuple(robot.notes)
 
 
 def _urdf_of(robot: RobotData) -> str:
@@ -209,15 +221,26 @@ def key_of(text: str, *settings: object) -> str:
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
-def recall(key: str) -> Model | None:
-    """Return a stored model; None where there is none, or the key is ""."""
+def recall(key: str, resources: Resources | None = None) -> Model | None:
+    """Return a stored model; None where there is none, or the key is "".
+
+    The files of its meshes are those that `resources` find for it, and have the same contents.
+    """
     path = _FOLDER / f"{key}.pickle"
     content = read_whole(path) if key else None
     if content is None:
         return None
+    hashes, pickled = pickle.loads(content)
+    try:
+        for (uri, file), known in hashes.items():
+            there = Path(uri) if resources is None else resources.locate(uri)
+            if str(there) != file or _hash_of(there) != known:
+                return None
+    except OSError:
+        return None
     with contextlib.suppress(OSError):
         os.utime(path)
-    return pickle.loads(content)
+    return pickle.loads(pickled)
 
 
 def keep(key: str, model: Model) -> Model:
@@ -227,11 +250,17 @@ def keep(key: str, model: Model) -> Model:
     """
     if not key:
         return model
-    content = pickle.dumps(model)
+    pickled = pickle.dumps(model)
     with contextlib.suppress(OSError):
-        write_whole(_FOLDER / f"{key}.pickle", content)
+        files = {(use.uri, use.file) for use in model.meshes if use.file}
+        hashes = {(uri, file): _hash_of(Path(file)) for uri, file in files}
+        write_whole(_FOLDER / f"{key}.pickle", pickle.dumps((hashes, pickled)))
         remove_oldest(_FOLDER, "*.pickle", _KEPT)
-    return pickle.loads(content)
+    return pickle.loads(pickled)
+
+
+def _hash_of(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def refuse_unread(path: Path | None) -> None:

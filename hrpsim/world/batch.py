@@ -19,8 +19,7 @@ from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
 from hrpsim.jit.announcement import say_compiled
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.values import whole_count
-from hrpsim.world.batch_arguments import BatchArguments
-from hrpsim.world.batch_states import BatchStates
+from hrpsim.world.batch_motion import BatchMotion
 from hrpsim.world.objects.closed import Closed, closed
 from hrpsim.world.objects.scan_view import ScansSideBySide, ScanView
 from hrpsim.world.parts.stepping import announce_steps
@@ -30,7 +29,7 @@ from hrpsim.world.world import World
 _SHARES = 4  # of the worlds that each thread takes one after another: some steps take longer
 
 
-class Batch(BatchArguments, Closed):
+class Batch(BatchMotion, Closed):
     """`count` independent copies of a world, in its present state.
 
     The copies differ by changes to each of `worlds`: states, commands, friction, solvers. Noise of
@@ -76,7 +75,7 @@ class Batch(BatchArguments, Closed):
         self.worlds, self._start, count = worlds, starts, len(worlds)
         for number, world in enumerate(worlds):
             world.noise_world = number
-        self._states: dict[str, BatchStates] = {}
+        self._states, self._commands = {}, {}
         self._noise: dict[tuple[int, str, str], SensorNoise] = {}
         self._scans: dict[tuple[str, str], ScansSideBySide] = {}
         self._one_call = Lock()
@@ -158,60 +157,6 @@ class Batch(BatchArguments, Closed):
             return [function(self.worlds[k], k) for k in shard]
 
         return [result for shard in self._pool.map(apply, self._ranges) for result in shard]
-
-    def q(self, name: str, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the configurations (count, nq) of the robots or bodies called `name`.
-
-        The array is contiguous: torch and jax take it by `__dlpack__` without a copy.
-
-        Args:
-            name: of the robots or bodies.
-            out: array (count, nq) of float64 that is filled and returned; a new one by default.
-
-        Raises:
-            StateError: `out` does not fit, or the robots have different numbers of joints.
-        """
-        return self._states_of(name).q(out)
-
-    def v(self, name: str, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the velocities (count, nv) of the robots or bodies called `name`, as `q` does.
-
-        Args:
-            name: of the robots or bodies.
-            out: array (count, nv) of float64 that is filled and returned; a new one by default.
-        """
-        return self._states_of(name).v(out)
-
-    def _states_of(self, name: str) -> BatchStates:
-        """Return where the states of the robots or bodies called `name` are."""
-        found = self._states.get(name)
-        if found is None or not found.is_of(self.worlds, name):
-            found = BatchStates(self.worlds, self._called("entities", name))
-            self._states[name] = found
-        return found
-
-    def command(
-        self,
-        name: str,
-        names: str | Sequence[str] | None = None,
-        over: float = 0.0,
-        **values: ArrayLike | None,
-    ) -> None:
-        """Command the robots called `name`, as `Robot.command` does, each with its own row.
-
-        Args:
-            name: of the robots.
-            names: joints, in the order of the columns; all by default.
-            over: time [s] over which position targets change.
-            **values: positions, velocities, efforts, each (count, joints).
-
-        Raises:
-            StateError: for any other number of rows.
-        """
-        rows = {what: self._rows(what, v) for what, v in values.items() if v is not None}
-        for k, robot in enumerate(self._called("robots", name)):
-            one = {what: array[k] for what, array in rows.items()}
-            robot.command(names=names, over=over, **one)
 
     # -- what differs from world to world ---------------------------------------------------------
 

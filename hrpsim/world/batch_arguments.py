@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import StateError, WorldError, require_name, shown_value
+from hrpsim.world.followed_entities import KINDS
 from hrpsim.world.world import World
-
-_KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
 
 
 class BatchArguments:
@@ -51,7 +50,7 @@ class BatchArguments:
         return array
 
     def _rows(self, what: str, given: ArrayLike) -> np.ndarray:
-        array = np.asarray(given)
+        array = as_array(given)
         fits = array.ndim == 2 and len(array) == len(self)
         return self._checked(what, array, fits, f"have shape ({len(self)}, joints)")
 
@@ -74,6 +73,13 @@ class BatchArguments:
         found = []
         for world in self.worlds:
             there = getattr(world, kind)
-            require_name(_KINDS[kind], name, there)
+            require_name(KINDS[kind], name, there)
             found.append(there[name])
         return found
+
+
+def as_array(given: Any) -> np.ndarray:
+    """Return values as an array; memory that is offered by `__dlpack__` is not copied."""
+    if hasattr(given, "__dlpack__") and not isinstance(given, np.ndarray):
+        return np.from_dlpack(given)
+    return np.asarray(given)

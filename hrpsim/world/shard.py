@@ -18,6 +18,7 @@ from hrpsim.jit.reference import Reference
 from hrpsim.step.arrays import Scene
 from hrpsim.step.side_by_side import SPAN, TURN, advance_side_by_side
 from hrpsim.step.step import advance
+from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.stepping import Stepping
 
 _WORK = {path: field.fill for path, field in declared_fields(Scene) if field.life is Life.WORK}
@@ -45,6 +46,7 @@ class Shard:
         self._example: Reference | None = None  # which the machine code is for, and all like it
         self._address = 0
         self._run: Any = None
+        self._settled = -1  # changes of scenes when all worlds were last found ready
 
     def step(self, n: int, stop: Event) -> dict[int, WorldError]:
         """Advance all by `n` steps; return the errors of those that could not be, by number.
@@ -55,12 +57,15 @@ class Shard:
         failures: dict[int, WorldError] = {}
         begun: list[Stepping] = []
         left, rest = self._turns["left"], {}
+        is_ready = self._settled == Scenes.changes
         left[:] = 0
         try:
             for index, stepping in enumerate(self._steppings):
                 try:
                     stepping.begin_call()
                     begun.append(stepping)
+                    if is_ready:
+                        continue
                     stepping.get_ready()
                     stepping.lift()
                     if stepping.has_samplers:
@@ -69,6 +74,8 @@ class Shard:
                         left[index] = n
                 except WorldError as error:
                     failures[self._numbers[index]] = error
+            if is_ready:
+                left[:] = [0 if number in failures else n for number in self._numbers]
             while left.any() or self._next_chunk(rest, failures):
                 if stop.is_set():
                     raise Stopped
@@ -108,14 +115,8 @@ class Shard:
     def _advance(self, failures: dict[int, WorldError]) -> None:
         """Do the steps that are left, until one has a request."""
         turns, left = self._turns, self._turns["left"]
-        for index in np.flatnonzero(left).tolist():
-            stepping = self._steppings[index]
-            reference = stepping.reference()
-            if reference is None:
-                stepping.let_time_pass(int(left[index]))
-                left[index] = 0
-            elif reference is not self._seen[index]:
-                self._refer_to(index, reference)
+        if self._settled != Scenes.changes:
+            self._settle()
         turns["asks"] = 0
         if left.any():
             self._run(self._example, self._address, turns, self._memory)
@@ -128,6 +129,25 @@ class Shard:
                 left[index] = 0
                 stepping.give_up_call()
                 stepping.end_pushes()
+
+    def _settle(self) -> None:
+        """Refer to the present scenes of the worlds with steps left; let time pass in the others.
+
+        Once all have been looked at, calls need not look again before a scene changes.
+        """
+        changes, left = Scenes.changes, self._turns["left"]
+        ready = 0
+        for index in np.flatnonzero(left).tolist():
+            stepping = self._steppings[index]
+            reference = stepping.reference()
+            if reference is None:
+                stepping.let_time_pass(int(left[index]))
+                left[index] = 0
+                continue
+            ready += not stepping.has_samplers
+            if reference is not self._seen[index]:
+                self._refer_to(index, reference)
+        self._settled = changes if ready == len(self._steppings) else -1
 
     def _refer_to(self, index: int, seen: Reference) -> None:
         """Replace a world's scene."""

@@ -323,11 +323,16 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         """Return the CONTACT records of the last step, and of what sleeps as they were."""
         return self._sleep.contact_records()
 
-    def _complete_scene(self) -> None:
+    def _complete_scene(self, added: Sequence[Entity] = (), removed: range | None = None) -> None:
         """Complete a new scene with what depends on several parts."""
-        self._find_standing()
+        if added:
+            self._add_standing(added)
+        elif removed is not None:
+            self._drop_standing(removed)
+        else:
+            self._find_standing()
         self.refresh_exclusions()
-        self._choose_solvers()
+        self._choose_solvers(None if removed is None and not added else added)
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> dict[str, Settled]:
         """Bring everything to rest under its present commands; time does not pass.

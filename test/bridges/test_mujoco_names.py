@@ -353,3 +353,24 @@ def test_assets_in_memory_are_found_by_their_names(tmp_path):
         broken = {**ASSETS, "part.xml": ASSETS["robots/part.xml"].replace(b"0 0 3", b"0 0 nan")}
         del broken["robots/part.xml"]
         ours.MjData(ours.MjModel.from_xml_path(str(file), broken))
+
+
+@pytest.mark.parametrize("first", ["sensordata", "xpos", "cvel"])
+def test_sensors_are_current_whatever_else_is_read(path, first):
+    """Law: MuJoCo's sensors of the present state, before and after poses are read."""
+    model = ours.MjModel.from_xml_path(path)
+    data = ours.MjData(model)
+    ours.mj_resetDataKeyframe(model, data, 0)
+    kept = [getattr(data, first), data.sensordata]
+    for _ in range(5):
+        ours.mj_step(model, data)
+        expected = native.MjData(model.native)
+        expected.qpos[:], expected.qvel[:] = data.qpos, data.qvel
+        native.mj_forward(model.native, expected)
+        for name, at, size in (("gyro", 0, 3), ("jointpos", 12, 1), ("framequat", 13, 4)):
+            found = kept[1][at : at + size]
+            right = expected.sensordata[at : at + size]
+            np.testing.assert_allclose(found, right, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(data.xpos, expected.xpos, atol=1e-12)
+        if first == "sensordata":
+            kept = [kept[1], data.sensordata]

@@ -226,10 +226,7 @@ def test_a_joint_starts_at_its_initial_value():
     assert hrpsim.World().add_robot(model, q=[0.3, -0.1]).q == pytest.approx([0.3, -0.1])
     with pytest.raises(ModelError, match="'fast' is not a finite number"):
         load_model(MIMICKED.format(START.format("a", "fast")))
-    with pytest.warns(
-        hrpsim.ModelWarning,
-        match=r"position 0 of 'a' is not within 0\.2 to 1: give|position 0 of 'a' is not within 0\.2 to 1 ",
-    ):
+    with pytest.warns(hrpsim.ModelWarning, match=r"position 0 of 'a' is not within 0\.2 to 1 "):
         hrpsim.World().add_robot(load_model(MIMICKED.format("")))
 
 

@@ -3,6 +3,7 @@
 
 """A model that was kept is the one that reading the text again gives, and nothing else is kept."""
 
+import os
 import pickle
 import warnings
 from dataclasses import fields
@@ -10,7 +11,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from hrpsim import ModelWarning, load_model, share_path
+from hrpsim import ModelError, ModelWarning, load_model, share_path
 from hrpsim.model import from_urdf, load
 from hrpsim.model.load import expand_xacro
 
@@ -90,12 +91,32 @@ def test_limits_that_change_hold_for_what_was_kept(read, monkeypatch):
         load_model(robot())
 
 
-def test_what_other_files_say_is_read_again(folder, tmp_path, read):
-    """Law: models with meshes or an SRDF are not kept, for these may change."""
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+@pytest.mark.parametrize("use", ["hull", "exact"])
+def test_meshes_are_kept_as_long_as_their_files_say_the_same(tmp_path, read, use):
+    """Law: the same model to the last bit; another content, or no file, counts at once."""
     mesh = tmp_path / "tetrahedron.obj"
-    mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
-    shape = f'<collision><geometry><mesh filename="file://{mesh}"/></geometry></collision>'
-    assert load_model(robot(shape)).meshes
+    mesh.write_text(TETRAHEDRON)
+    text = robot(f'<collision><geometry><mesh filename="file://{mesh}"/></geometry></collision>')
+    first, again = load_model(text, meshes=use), load_model(text, meshes=use)
+    assert len(read) == 1 and plain(first) == plain(again)
+    geometry = again.shapes[0].geometry
+    assert type(geometry) is type(first.shapes[0].geometry)
+    assert not geometry.vertices.flags.writeable and not geometry.triangles.flags.writeable
+    status = mesh.stat()
+    mesh.write_text(TETRAHEDRON.replace("0 0 1", "0 0 2"))
+    os.utime(mesh, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    taller = load_model(text, meshes=use)
+    assert len(read) == 2
+    assert np.ptp(taller.shapes[0].geometry.vertices[:, 2]) == 2.0
+    mesh.unlink()
+    with pytest.raises(ModelError, match="missing mesh"):
+        load_model(text, meshes=use)
+
+
+def test_what_an_srdf_says_is_read_again(folder):
     load_model(robot(), srdf=SRDF)
     assert not list(folder.glob("*.pickle"))
 

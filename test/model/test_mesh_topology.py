@@ -7,6 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from meshes import box, joined
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from hrpsim.model.shapes.mesh_repair import repaired
 from hrpsim.model.shapes.mesh_topology import (
@@ -60,3 +62,15 @@ def test_a_face_between_two_closed_halves_is_named():
     wall = [(0, 2, 4), (2, 6, 4)]  # from edge to edge through the middle
     notes = repaired(vertices, np.concatenate([triangles, wall])).notes
     assert "edges of several triangles the surface does not continue" in notes[0]
+
+
+def test_few_things_are_joined_as_scipy_joins_them():
+    """Law: the same parts, numbered by their first thing."""
+    random = np.random.default_rng(5)
+    for count in (1, 2, 40, 900):
+        a, b = random.integers(count, size=(2, count // 2))
+        graph = coo_array((np.ones(len(a)), (a, b)), shape=(count, count))
+        expected = connected_components(graph, directed=False)
+        found = connected(a, b, count)
+        assert found[0] == expected[0]
+        np.testing.assert_array_equal(found[1], expected[1])

@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 
 from hrpsim.collision.mesh.features import core, polyhedron
+from hrpsim.collision.mesh.kept_polyhedra import kept_polyhedron
 from hrpsim.collision.mesh.polyhedra import Polyhedra, joined_polyhedra
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_integrals import areas
@@ -20,14 +21,17 @@ PRISM_SIDES = 64
 PRISM_ERROR = 6.1e-4
 
 _made: weakref.WeakKeyDictionary[Mesh, Polyhedra] = weakref.WeakKeyDictionary()
+_equal: weakref.WeakValueDictionary[str, Mesh] = weakref.WeakValueDictionary()
+_thickness: weakref.WeakKeyDictionary[Mesh, float] = weakref.WeakKeyDictionary()
 
 
 def proxy(geometry: Geometry) -> Polyhedra:
-    """Return one solid, in the shape's frame. That of a mesh is made only once."""
+    """Return one solid, in the shape's frame. That of equal meshes is made only once."""
     if isinstance(geometry, Mesh):
-        if geometry not in _made:
-            _made[geometry] = polyhedron(geometry.vertices, geometry.triangles)
-        return _made[geometry]
+        same = _equal.setdefault(geometry.digest, geometry)
+        if same not in _made:
+            _made[same] = kept_polyhedron(same)
+        return _made[same]
     if isinstance(geometry, Sphere):
         return core(np.zeros((1, 3)), geometry.radius)
     if isinstance(geometry, Capsule):
@@ -49,12 +53,13 @@ def proxy(geometry: Geometry) -> Polyhedra:
 
 def mesh_thickness(mesh: Mesh) -> float:
     """Return the thickness that a mesh has beneath at least nine tenths of its surface [m]."""
-    solid = proxy(mesh)
-    area = areas(mesh.vertices, mesh.triangles)
-    depth = solid.triangles["depth"]
-    order = np.argsort(depth, kind="stable")
-    share = np.cumsum(area[order]) / area.sum()
-    return 2.0 * float(depth[order[np.searchsorted(share, 0.1)]])
+    if mesh not in _thickness:
+        area = areas(mesh.vertices, mesh.triangles)
+        depth = proxy(mesh).triangles["depth"]
+        order = np.argsort(depth, kind="stable")
+        share = np.cumsum(area[order]) / area.sum()
+        _thickness[mesh] = 2.0 * float(depth[order[np.searchsorted(share, 0.1)]])
+    return _thickness[mesh]
 
 
 def _prism(outline: np.ndarray, half: float) -> Polyhedra:
@@ -73,6 +78,15 @@ def _prism(outline: np.ndarray, half: float) -> Polyhedra:
     return polyhedron(np.concatenate([bottom, top]), np.concatenate(triangles))
 
 
+def solid_key(geometry: Geometry) -> object:
+    """Return what geometries with one solid have in common; None for one that needs none."""
+    if isinstance(geometry, Plane):
+        return None
+    if isinstance(geometry, Mesh):
+        return geometry.digest
+    return geometry.kind, tuple(geometry.size)
+
+
 def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:
     """Return the pool of a world's shapes, and each one's solid in it (-1: none is needed).
 
@@ -83,9 +97,9 @@ def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:
     known: dict[object, int] = {}
     if any(isinstance(geometry, Mesh) for geometry in geometries):
         for k, geometry in enumerate(geometries):
-            if isinstance(geometry, Plane):
+            key = solid_key(geometry)
+            if key is None:
                 continue
-            key = id(geometry) if isinstance(geometry, Mesh) else (geometry.kind, geometry.size)
             if key not in known:
                 known[key] = len(parts)
                 parts.append(proxy(geometry))

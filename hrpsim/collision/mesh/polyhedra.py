@@ -114,24 +114,31 @@ class Polyhedra(NamedTuple):
 
 def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
     """Return one pool for all parts, indices shifted."""
-    pools = {name: [np.zeros(0, dtype=kind)] for name, kind in POOLS.items()}
+    joined = Polyhedra(
+        **{
+            name: np.concatenate([np.zeros(0, kind), *(getattr(part, name) for part in parts)])
+            for name, kind in POOLS.items()
+        }
+    )
     first = dict.fromkeys(POOLS, 0)
     for part in parts:
-        moved = {name: array.copy() for name, array in part._asdict().items()}
-        moved["vertices"]["first_spoke"] += first["spokes"]
-        moved["vertices"]["last_spoke"] += first["spokes"]
-        to = moved["spokes"]["to"]
-        moved["spokes"]["to"] = np.where(to >= 0, to + first["vertices"], -1)
-        moved["triangles"]["vertices"] += first["vertices"]
-        moved["triangles"]["edges"] += first["edges"]
-        nodes, solids = moved["nodes"], moved["solids"]
-        nodes["child"] += np.where(nodes["child"] >= 0, first["nodes"], 0)
-        nodes["triangle"] += np.where(nodes["triangle"] >= 0, first["triangles"], 0)
-        solids["root"] += first["nodes"]
-        solids["first_vertex"] += first["vertices"]
-        solids["first_edge"] += first["edges"]
-        solids["first_triangle"] += first["triangles"]
-        for name, array in moved.items():
-            pools[name].append(array)
-            first[name] += len(array)
-    return Polyhedra(**{name: np.concatenate(arrays) for name, arrays in pools.items()})
+        end = {name: at + len(getattr(part, name)) for name, at in first.items()}
+        shift(Polyhedra(*(a[first[n] : end[n]] for n, a in joined._asdict().items())), first)
+        first = end
+    return joined
+
+
+def shift(part: Polyhedra, first: dict[str, int]) -> None:
+    """Change the indices of a part to those at a place after so many entries."""
+    vertices, spokes, _, triangles, nodes, solids = part
+    vertices["first_spoke"] += first["spokes"]
+    vertices["last_spoke"] += first["spokes"]
+    spokes["to"] += np.where(spokes["to"] >= 0, first["vertices"], 0)
+    triangles["vertices"] += first["vertices"]
+    triangles["edges"] += first["edges"]
+    nodes["child"] += np.where(nodes["child"] >= 0, first["nodes"], 0)
+    nodes["triangle"] += np.where(nodes["triangle"] >= 0, first["triangles"], 0)
+    solids["root"] += first["nodes"]
+    solids["first_vertex"] += first["vertices"]
+    solids["first_edge"] += first["edges"]
+    solids["first_triangle"] += first["triangles"]

@@ -11,7 +11,7 @@ import math
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -180,7 +180,8 @@ class RobotData:
 
 def free_name(wanted: str, taken: Iterable[str]) -> str:
     """Return `wanted`, with a number where that name is taken."""
-    taken, name, number = set(taken), wanted, 1
+    taken = taken if isinstance(taken, Mapping) else set(taken)
+    name, number = wanted, 1
     while name in taken:
         number += 1
         name = f"{wanted}_{number}"

@@ -40,6 +40,7 @@ _NO_NUMBERS = {
     *("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup", "dir"),
     *("assetdir", "meshdir", "texturedir", "content_type", "user", "data", "value"),
 }
+_NAMING_FILES = ("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
 _FILES = 1000  # that include each other
 _CHILD = Path(__file__).with_name("compile_child.py")
 _NOT_INSTALLED, _REFUSED = 3, 4
@@ -75,6 +76,31 @@ class MjcfSource:
                     where = " / ".join(described(part) for part in path)
                     cause = f"{shown_value(wrong)} is not a finite number" if words else "is empty"
                     raise ModelError(f"{label}:{element.sourceline}: {where}: {name}: {cause}")
+
+    def files(self) -> list[Path] | None:
+        """Return all files that are read, those of meshes and pictures too; None if one is absent.
+
+        Where several files fit a name, all are among them.
+        """
+        found = [path for path in self._seen if isinstance(path, Path)]
+        folders = {""}
+        for _, root in self._files:
+            for compiler in root.iter("compiler"):
+                named = (compiler.get(name, "") for name in ("assetdir", "meshdir", "texturedir"))
+                folders.update(named)
+        tops = {path.parent for path in found} | {self._top or Path.cwd()}
+        for _, root in self._files:
+            for element in root.iter(etree.Element):
+                for name in (element.get(key) for key in _NAMING_FILES if element.get(key)):
+                    tails = {Path(name), Path(Path(name).name)}
+                    fits = {
+                        top / folder / tail for top in tops for folder in folders for tail in tails
+                    }
+                    there = sorted(path.resolve() for path in fits if path.is_file())
+                    if not there:
+                        return None
+                    found += there
+        return sorted(set(found))
 
     def key_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield name and count of numbers of each keyframe's `qpos`, those attached left out."""

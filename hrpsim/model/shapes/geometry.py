@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -140,6 +141,20 @@ class Mesh:
 
     def __deepcopy__(self, memo) -> Mesh:
         return self  # nothing in it can change
+
+    def __setstate__(self, state: dict) -> None:
+        """Restore a mesh of another process; its arrays cannot be written to either."""
+        self.__dict__.update(state)
+        for name in ("vertices", "triangles"):
+            self.__dict__[name].flags.writeable = False
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of vertices and triangles."""
+        found = hashlib.sha256(np.int64(len(self.vertices)).tobytes())
+        found.update(self.vertices)
+        found.update(self.triangles)
+        return found.hexdigest()[:40]
 
     @property
     def label(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
+_FEW = 1000  # things that are joined without SciPy
 _RISE = 1e-7  # of a convex mesh's triangle over its neighbour's plane, in extents of the mesh
 
 
@@ -114,7 +115,12 @@ def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def connected(a: np.ndarray, b: np.ndarray, count: int) -> tuple[int, np.ndarray]:
-    """Return how many parts `count` things have, a[k] joined to b[k], and that of each (count,)."""
+    """Return how many parts `count` things have, a[k] joined to b[k], and that of each (count,).
+
+    Parts are numbered by their first thing.
+    """
+    if count <= _FEW:
+        return _few_connected(a.tolist(), b.tolist(), count)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -122,6 +128,22 @@ def connected(a: np.ndarray, b: np.ndarray, count: int) -> tuple[int, np.ndarray
     joined = (a.astype(np.int32), b.astype(np.int32))
     graph = coo_array((np.ones(len(a), dtype=np.int8), joined), shape=(count, count))
     return connected_components(graph, directed=False)
+
+
+def _few_connected(a: list[int], b: list[int], count: int) -> tuple[int, np.ndarray]:
+    """Return the same without SciPy, which takes longer to import."""
+    first = list(range(count))
+
+    def first_of(k: int) -> int:
+        while first[k] != k:
+            first[k] = k = first[first[k]]
+        return k
+
+    for one, other in zip(a, b, strict=True):
+        one, other = first_of(one), first_of(other)
+        first[max(one, other)] = min(one, other)
+    found, part = np.unique([first_of(k) for k in range(count)], return_inverse=True)
+    return len(found), part
 
 
 def is_convex(vertices: np.ndarray, triangles: np.ndarray) -> bool:

@@ -104,9 +104,9 @@ def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
     return new_newton_system(len(system.node_of), **room)
 
 
-def as_roomy_newton_system(system: NewtonSystem) -> NewtonSystem:
-    """Return a system with the capacity of this one, for a part of its problem."""
-    return new_newton_system(len(system.node_of), **_room(system))
+def as_roomy_newton_system(system: NewtonSystem, bodies: int | None = None) -> NewtonSystem:
+    """Return a system with the capacity of this one, for a part of its problem or more bodies."""
+    return new_newton_system(bodies or len(system.node_of), **_room(system))
 
 
 def _room(system: NewtonSystem) -> dict[str, int]:

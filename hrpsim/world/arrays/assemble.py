@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.actuators.fill import actuator_records, fill_delay, leave_to_actuators
-from hrpsim.actuators.records import Actuators
+from hrpsim.actuators.records import ACTUATOR, Actuators
 from hrpsim.collision.body_bounds import new_body_bounds
 from hrpsim.collision.mesh.collision_proxies import solids_of
+from hrpsim.collision.mesh.polyhedra import Polyhedra
 from hrpsim.collision.records import SHAPE, Collision
 from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS
 from hrpsim.constraints.tendon_rows import TENDON_JOINTS, Tendons
@@ -23,7 +25,7 @@ from hrpsim.jit.lazy_kernels import new_lazy_kernels
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.box_of_mesh import box_of
-from hrpsim.model.shapes.geometry import Mesh
+from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.system import JOINT_NQ, System
 from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import new_direct_system
@@ -60,19 +62,33 @@ def joined_system(entities: list[Entity]) -> System:
     return System(**joined)
 
 
-def joined_collision(
+class Shapes(NamedTuple):
+    """The shapes of a world, or of some entities, without their solids."""
+
+    records: np.ndarray  # SHAPE
+    group: np.ndarray
+    owners: list[tuple[str, str]]  # (entity, link) of each
+    geometries: list[Geometry]
+
+    def give_solids(self, solids: np.ndarray, polyhedra: Polyhedra) -> None:
+        """Write the solids (n,) of the shapes among the polyhedra, -1 for none."""
+        shapes, has_proxy = self.records, solids >= 0
+        shapes["solid"] = solids
+        balls = polyhedra.solids["ball"][solids[has_proxy]]
+        shapes["radius"][has_proxy] = np.maximum(shapes["radius"][has_proxy], balls)
+
+
+def joined_shapes(
     fixed: list[CollisionShape], entities: list[Entity], material_index: dict[str, int]
-) -> tuple[Collision, list[tuple[str, str]]]:
-    """Return the shapes' arrays, and (entity, link) of each shape."""
+) -> Shapes:
+    """Return the records of fixed shapes, then of the shapes of entities."""
     rows = [("world", -1, -1, _as_box(shape)) for shape in fixed]
     for entity in entities:
         for shape in entity.shapes:
             body = shape.body + entity.first_body if shape.body >= 0 else -1
             group = body if entity.self_collision else entity.first_body
             rows.append((entity.name, group if body >= 0 else -1, body, _as_box(shape)))
-    n = len(rows)
-    shapes = np.zeros(n, dtype=SHAPE)
-    polyhedra, solids = solids_of([shape.geometry for _, _, _, shape in rows])
+    shapes = np.zeros(len(rows), dtype=SHAPE)
     if rows:
         described = [shape for _, _, _, shape in rows]
         shapes["kind"] = [shape.geometry.kind for shape in described]
@@ -83,21 +99,30 @@ def joined_collision(
         shapes["radius"] = [shape_radius(shape) for shape in described]
         shapes["thickness"] = [shape_thickness(shape) for shape in described]
         shapes["material"] = [material_index[shape.material] for shape in described]
-    shapes["solid"] = solids
-    has_proxy = solids >= 0
-    balls = polyhedra.solids["ball"][solids[has_proxy]]
-    shapes["radius"][has_proxy] = np.maximum(shapes["radius"][has_proxy], balls)
+    group = np.array([group for _, group, _, _ in rows], dtype=np.int64)
+    owners = [(owner, shape.link) for owner, _, _, shape in rows]
+    return Shapes(shapes, group, owners, [shape.geometry for _, _, _, shape in rows])
+
+
+def joined_collision(
+    fixed: list[CollisionShape], entities: list[Entity], material_index: dict[str, int]
+) -> tuple[Collision, list[tuple[str, str]]]:
+    """Return the shapes' arrays, and (entity, link) of each shape."""
+    found = joined_shapes(fixed, entities, material_index)
+    polyhedra, solids = solids_of(found.geometries)
+    found.give_solids(solids, polyhedra)
+    shapes, n = found.records, len(found.records)
     collision = allocate(
         Collision,
         {Axis.SHAPE: n, Axis.PAIR: 64 + 4 * n, Axis.CONTACT: 32 + 8 * n, Axis.EXCLUDED: 0},
         shapes=shapes,
-        group=np.array([group for _, group, _, _ in rows], dtype=np.int64),
+        group=found.group,
         moving=np.flatnonzero(shapes["body"] >= 0),
         body_bounds=new_body_bounds(shapes),
         order=np.arange(n, dtype=np.int64),
         polyhedra=polyhedra,
     )
-    return collision, [(owner, shape.link) for owner, _, _, shape in rows]
+    return collision, found.owners
 
 
 def _as_box(shape: CollisionShape) -> CollisionShape:
@@ -109,7 +134,7 @@ def _as_box(shape: CollisionShape) -> CollisionShape:
     return replace(shape, geometry=geometry, R=shape.R @ R, p=shape.p + shape.R @ p)
 
 
-def joined_sensors(entities: list[Entity], system: System, time_step: float) -> np.ndarray:
+def joined_sensors(entities: list[Entity], time_step: float) -> np.ndarray:
     """Return the SENSOR records of all robots, in the order of the entities."""
     rows = [
         (entity, sensor)
@@ -125,20 +150,21 @@ def joined_sensors(entities: list[Entity], system: System, time_step: float) -> 
         # Three axes turned round measure the opposite wrench.
         record["R"], record["p"] = -sensor.R if sensor.reversed else sensor.R, sensor.p
         record["tare"] = sensor.tare
-        record["subtree_size"] = _subtree_size(system, body)
+        record["subtree_size"] = _subtree_size(entity.system, sensor.body)
         fill_delay(record, sensor.latency, time_step)
     return sensors
 
 
-def joined_actuators(entities: list[Entity], system: System, time_step: float) -> np.ndarray:
+def joined_actuators(entities: list[Entity], time_step: float) -> np.ndarray:
     """Return the ACTUATOR records of all robots, in the order of the entities."""
-    fitted = [
-        (entity.first_v + entity.model.joint(name).v_index, actuator)
-        for entity in entities
-        if isinstance(entity, Robot)
-        for name, actuator in entity.acting_actuators.items()
-    ]
-    return actuator_records(fitted, system, time_step)
+    parts = [np.zeros(0, dtype=ACTUATOR)]
+    for robot in entities:
+        if isinstance(robot, Robot):
+            acting = robot.acting_actuators.items()
+            fitted = [(robot.model.joint(name).v_index, one) for name, one in acting]
+            parts.append(actuator_records(fitted, robot.system, time_step))
+            parts[-1]["dof"] += robot.first_v
+    return np.concatenate(parts)
 
 
 def joined_tendons(entities: list[Entity]) -> np.ndarray:
@@ -161,7 +187,7 @@ def _subtree_size(system: System, body: int) -> int:
     return end - body
 
 
-def _mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
+def mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
     """Note which bodies may sleep, and how far they reach."""
     for entity in entities:
         if isinstance(entity, Body):
@@ -186,8 +212,8 @@ def assemble(
     positions = sum(JOINT_NQ[t] for t in system.joint_type)
     rows = 3 * len(collision.contacts) + 4 * dofs
     time_step = float(settings["time_step"][0])
-    sensors = joined_sensors(entities, system, time_step)
-    units = joined_actuators(entities, system, time_step)
+    sensors = joined_sensors(entities, time_step)
+    units = joined_actuators(entities, time_step)
     tendons = joined_tendons(entities)
     sizes = {
         **constrained_sizes(bodies, dofs, 256 + 48 * bodies),
@@ -223,13 +249,13 @@ def assemble(
         lazy_kernels=new_lazy_kernels(),
     )
     scene.search["candidate_count"] = -1
-    _set_rigid(scene.joint_parameters, time_step)
-    _mark_free_bodies(entities, scene.rests)
+    set_rigid(scene.joint_parameters, time_step)
+    mark_free_bodies(entities, scene.rests)
     leave_to_actuators(units, scene.forest.dofs)
     return scene, owners
 
 
-def _set_rigid(parameters_out: np.ndarray, time_step: float) -> None:
+def set_rigid(parameters_out: np.ndarray, time_step: float) -> None:
     """Write the laws (nv, 5) that joints' constraints start with."""
     parameters_out["force_limit"] = np.inf
     parameters_out["damping_time"] = 2.0 * time_step

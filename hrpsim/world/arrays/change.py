@@ -66,13 +66,16 @@ def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
 
 
 def _roomier(scene: Scene) -> DirectSystem:
-    """Return a direct system with twice the capacity that its counts require."""
+    """Return a direct system with twice the capacity that its counts require.
+
+    It has no less room for bodies than before, more of which may come.
+    """
     counts = scene.direct.elimination.counts[0]
     nodes = max(2 * int(counts["node_count"]), len(scene.direct.nodes))
     entries = max(2 * int(counts["entry_count"]), len(scene.direct.elimination.entries))
     space = max(2 * int(counts["block_space"]), len(scene.direct.matrix))
-    rows, trees = len(scene.rows.rows), len(scene.forest.bodies)
-    columns = len(scene.constrained.velocity)
+    rows, trees = len(scene.rows.rows), len(scene.direct.elimination.root)
+    columns = len(scene.direct.start_velocity)
     return new_direct_system(rows, columns, nodes, trees, entries, space)
 
 

@@ -40,6 +40,9 @@ def _sampled_view(robot: Robot, sensor: SampledSensor) -> SampledView:
     return kinds.get(sensor.kind, ScanView)(robot, sensor)
 
 
+_BITS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
+
+
 class Robot(JointConstraints, RobotLinks, RobotActuators):
     """A model that lives in a world.
 
@@ -272,11 +275,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         if names is None and not given & EFFORTS and self._without_gains:
             self.warn_of_missing_gains()
         given |= NAN_HOLDS if nan_holds else 0
-        steps = 0
-        if over != 0.0:
-            if not (math.isfinite(over) and over > 0.0):
-                raise StateError(f"over must be a time >= 0 s, got {over!r}")
-            steps = max(round(over / self.world.time_step), 1) if over > 0.0 else 0
+        steps = ramp_steps(over, self.world.time_step) if over != 0.0 else 0
         access, named = self.access, names is not None
         actuators = access.actuators
         if kp is not None or kd is not None:
@@ -286,20 +285,23 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         if wrong == 1:
             self._refuse_command(positions, velocities, efforts, indices, nan_holds, actuators)
         elif wrong:
-            self._report_limits(indices, {"positions": q, "velocities": v, "efforts": tau})
+            self.report_beyond(indices, {"positions": q, "velocities": v, "efforts": tau})
 
-    def _report_limits(self, indices: np.ndarray, values: dict[str, np.ndarray]) -> None:
-        """Warn of targets beyond limits, once of each joint and kind of target."""
+    def report_beyond(self, indices: np.ndarray, values: dict[str, np.ndarray]) -> None:
+        """Warn of targets beyond limits, once of each joint and kind of target.
+
+        indices: of k joints; values: positions, velocities or efforts (k,).
+        """
         found, names = [], [self.joint_names[k] for k in indices]
-        for bit, (what, given) in zip((POSITIONS, VELOCITIES, EFFORTS), values.items()):
-            for k, name, value in zip(indices, names, given):
+        for what, bit in _BITS.items():
+            for k, name, value in zip(indices, names, values.get(what, ())):
                 if not self._reported[k] & bit:
                     text = self.limits.beyond([name], {what: np.array([value])})
                     self._reported[k] |= bit if text else 0
                     found += text
-        warnings.warn(
-            f"robot {self.name!r}: the limits hold: {listed(found)}", ModelWarning, stacklevel=3
-        )
+        if found:
+            text = f"robot {self.name!r}: the limits hold: {listed(found)}"
+            warnings.warn(text, ModelWarning, stacklevel=3)
 
     def report_no_limits(self) -> None:
         """Leave warnings of targets beyond limits to others, who look themselves."""
@@ -394,3 +396,10 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
         local = np.zeros(3) if point is None else finite_vector("point", point, 3)
         self._apply(frame.body, frame.p + frame.R @ local, force, torque)
+
+
+def ramp_steps(over: float, time_step: float) -> int:
+    """Return the steps of a ramp of `over` [s]; StateError where that is negative or no time."""
+    if not (math.isfinite(over) and over >= 0.0):
+        raise StateError(f"over must be a time >= 0 s, got {over!r}")
+    return max(round(over / time_step), 1) if over > 0.0 else 0

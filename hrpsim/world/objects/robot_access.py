@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
-from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.jit.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics
@@ -49,17 +49,32 @@ def set_commands(actuators, indices, positions, velocities, efforts, given, name
     Joints that are `named` need gains unless efforts are given. Position targets go to their goal
     in `steps` equal steps, the first of them now; with 0 steps at once.
     """
+    if is_refused(actuators, indices, positions, velocities, efforts, given, named):
+        return 1
+    beyond = write_commands(actuators, indices, positions, velocities, efforts, given, steps)
+    return 2 if beyond else 0
+
+
+@inner_kernel
+def is_refused(actuators, indices, positions, velocities, efforts, given, named):
+    """Return whether a command is invalid, as `set_commands` says."""
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
         nothing = 0.0 * positions[k] if has_q else 0.0
         nothing += 0.0 * velocities[k] if has_v else 0.0
         nothing += 0.0 * efforts[k] if has_effort else 0.0
         if nothing != 0.0:
-            return 1
+            return True
         at = indices[k]
         needs_gains = named and (has_q or has_v) and not has_effort
         if needs_gains and actuators.kp[at] == 0.0 and actuators.kd[at] == 0.0:
-            return 1
+            return True
+    return False
+
+
+@inner_kernel
+def write_commands(actuators, indices, positions, velocities, efforts, given, steps):
+    """Write a command that is valid; return whether an unreported target is beyond a limit."""
     beyond = False
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
@@ -84,7 +99,7 @@ def set_commands(actuators, indices, positions, velocities, efforts, given, name
             beyond |= reported & VELOCITIES == 0
         if has_effort and not abs(efforts[k]) <= reach[3]:
             beyond |= reported & EFFORTS == 0
-    return 2 if beyond else 0
+    return beyond
 
 
 @inlined_kernel

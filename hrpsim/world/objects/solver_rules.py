@@ -121,6 +121,11 @@ class SolverRules:
                 f"{', '.join(others)} do"
             )
 
+    @property
+    def any_of_contacts(self) -> bool:
+        """Whether any rule is about contacts."""
+        return any(CONTACTS in rule.kinds for rule in self.rules)
+
     def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
         """Return the solver of a connection of two (entity, link)."""
         for rule in self.rules:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.model import adjacent_bodies
 from hrpsim.model.urdf.srdf import pair_of
 from hrpsim.world.objects.connection import Connection, End
-from hrpsim.world.objects.entity import WorldState
+from hrpsim.world.objects.entity import Entity, WorldState
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
 from hrpsim.world.parts.part import Core, Part
@@ -72,6 +72,24 @@ class Exclusions(Part):
                 pairs.update(pairs_within(entity, first))
             first += len(entity.shapes)
         self._standing = sorted_pairs(pairs)
+
+    def _add_standing(self, entities: Sequence[Entity]) -> None:
+        """Find these pairs of entities that were added after all others."""
+        if self._apart:
+            self._find_standing()
+            return
+        first = len(self._scenes.owners) - sum(len(entity.shapes) for entity in entities)
+        for entity in entities:
+            if isinstance(entity, Robot):
+                pairs = sorted_pairs(pairs_within(entity, first))
+                self._standing = np.concatenate([self._standing, pairs])
+            first += len(entity.shapes)
+
+    def _drop_standing(self, numbers: range) -> None:
+        """Forget the pairs of shapes that were taken out."""
+        pairs, first, end = self._standing, numbers.start, numbers.stop
+        stays = ((pairs < first) | (pairs >= end)).all(axis=1)
+        self._standing = pairs[stays] - len(numbers) * (pairs[stays] >= end)
 
     def refresh_exclusions(self) -> None:
         """Pass the excluded pairs of shapes to the collision detection."""

@@ -120,7 +120,7 @@ class Population(Connections):
         return self._add(Body(self._world, name, geometry, mass, *state, material, inertia))
 
     def _free_name(self, name: str, insist: bool) -> str:
-        taken = {**self._contents.by_name, **self._contents.frames}
+        taken = {**self._contents.named, **self._contents.frames}
         if insist and name in taken:
             raise WorldError(f"the world already has an entity called {name!r}")
         return free_name(name, taken)
@@ -130,15 +130,10 @@ class Population(Connections):
         self._sleep.wake()
         for shape in entity.shapes:
             contents.materials.add(shape.material)
-        entity.stand_after(contents.entities[-1] if contents.entities else None)
-        contents.entities_ever += 1
-        entity.number = contents.entities_ever
-        contents.entities.append(entity)
+        contents.add(entity)
         contents.placed.add(entity)
         contents.reported -= {one for one in contents.reported if one[0] == entity.name}
-        if isinstance(entity, Robot):
-            contents.find_samplers()
-        self._scenes.rebuild()
+        self._scenes.expect_more()
         return entity
 
     def remove(self, entity: Entity | str) -> None:
@@ -155,22 +150,18 @@ class Population(Connections):
         for connection in list(contents.connections.values()):
             if any(end.entity is entity for end in connection.ends):
                 self.disconnect(connection)
-        before = contents.entities[: contents.entities.index(entity)]
-        first_shape = len(contents.fixed) + sum(len(other.shapes) for other in before)
-        indices = indices_without(entity, first_shape, contents.first_sensor(entity), old)
-        contents.entities.remove(entity)
+        first_shape, first_sensor = contents.places_of(entity)
+        indices = indices_without(entity, first_shape, first_sensor, old)
+        contents.drop(entity)
         contents.placed.discard(entity)
-        contents.find_samplers()
-        for last, other in zip((None, *contents.entities), contents.entities):
-            other.stand_after(last)
         contents.connection_records = renumbered(
             contents.connection_records, Scene._field_defaults["connections"], indices
         )
-        self._scenes.assemble(old, indices)
+        self._scenes.take_out(entity, indices, first_shape)
         entity.leave()
 
     def _present(self, entity: Entity | str) -> Entity:
-        known = self._contents.by_name
+        known = self._contents.named
         if isinstance(entity, Entity):
             if known.get(entity.name) is not entity:
                 raise WorldError(f"{entity.name!r} is not in this world")

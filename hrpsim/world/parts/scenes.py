@@ -7,37 +7,61 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.collision.mesh.solid_pool import SolidPool
+from hrpsim.interrupts import uninterrupted
 from hrpsim.jit.fields import Axis, Life, at, declared_fields
 from hrpsim.jit.lazy_kernels import provide_used
+from hrpsim.model.shapes.geometry import MESH, Mesh
 from hrpsim.step.arrays import Scene
-from hrpsim.world.arrays.assemble import assemble
+from hrpsim.world.arrays.assemble import (
+    Shapes,
+    assemble,
+    joined_actuators,
+    joined_sensors,
+    joined_shapes,
+    joined_tendons,
+)
 from hrpsim.world.arrays.change import Indices, carry, indices_with_more, with_room
+from hrpsim.world.arrays.spare_room import Added, SpareRoom
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.world_contents import Contents
 
 _STATE = [(path, field) for path, field in declared_fields(Scene) if field.life is Life.STATE]
 _LASTING = attrgetter(*(path for path, _ in _STATE))
+_SPARE_SOLIDS = 64  # that no shape of the world has, before all are gathered anew
 
 
 class Scenes:
     """The present scene of a world's contents.
 
-    `complete` is called for each new scene, to set what depends on several parts.
+    `complete` is called for each new scene, to set what depends on several parts: with the entities
+    that were added to the last one, or the numbers of the shapes that were taken out of it, or with
+    neither for a scene that was made anew.
     """
 
-    def __init__(self, contents: Contents, complete: Callable[[], None]):
+    changes: ClassVar[int] = 0  # of the present scene, of all worlds of the process
+
+    def __init__(self, contents: Contents, complete: Callable[..., None]):
         self._contents, self._complete = contents, complete
         self.present: Scene | None = None  # None: to be made again
         self.owners: list[tuple[str, str]] = []  # (entity, link) of each shape
         self._kept: Scene | None = None  # the scene to continue from
         self._built = 0, 0  # entities and fixed shapes that it has
+        self._is_outdated = True  # the scene to continue from lacks more than entities
+        self._room, self._pool = SpareRoom(), None
         self._raw: tuple[Scene, list] | None = None  # a scene, its `raw_lasting`
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Count changes of the present scene: what refers to its arrays looks again after one."""
+        object.__setattr__(self, name, value)
+        if name == "present":
+            Scenes.changes += 1
 
     @property
     def scene(self) -> Scene:
@@ -48,19 +72,91 @@ class Scenes:
 
     def rebuild(self) -> None:
         """Rebuild the arrays at the next use, keeping the state of what is there."""
+        self.expect_more()
+        self._is_outdated = True
+
+    def expect_more(self) -> None:
+        """Add the entities that are new to the arrays at the next use."""
         self._contents.refuse_while_stepping()
         if self.present is not None:
             self._kept, self.present = self.present, None
 
     def _build(self) -> None:
         entities, fixed = self._built
-        indices = None
-        if self._kept is not None:
-            indices = indices_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
-        old, self._kept = self._kept, None
-        self.assemble(old, indices)
+        if self._is_outdated or not self._extend(self._contents.entities[entities:]):
+            indices = None
+            if self._kept is not None:
+                indices = indices_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
+            self.assemble(self._kept, indices)
+        self._kept = None
         for entity in self._contents.entities[entities:]:
             entity.initialise()
+
+    def _extend(self, entities: list[Entity]) -> bool:
+        """Add entities to the last scene; return False if the arrays must be made anew."""
+        old, contents = self._kept, self._contents
+        time_step = contents.time_step
+        shapes = joined_shapes([], entities, contents.materials.index)
+        added = Added(
+            entities,
+            shapes,
+            joined_sensors(entities, time_step),
+            joined_actuators(entities, time_step),
+            joined_tendons(entities),
+        )
+        if not (added.fits(old) and self._give_solids(old, shapes)):
+            return False
+        scene = self._room.with_more(old, added)
+        if self._pool is not None:
+            polyhedra = self._pool.polyhedra
+            scene = scene._replace(collision=scene.collision._replace(polyhedra=polyhedra))
+        self.present = scene._replace(
+            materials=contents.materials.table(), connections=contents.connection_records
+        )
+        self.owners = self.owners + shapes.owners
+        self._built = len(contents.entities), len(contents.fixed)
+        self._complete(added=entities)
+        return True
+
+    def _give_solids(self, old: Scene, shapes: Shapes) -> bool:
+        """Give new shapes their solids, in a world with meshes; return False if it becomes one."""
+        solids, polyhedra = np.full(len(shapes.geometries), -1), old.collision.polyhedra
+        if len(polyhedra.solids):
+            known = self._pool or self._solid_pool(old)
+            if known.count > 2 * len(self.owners) + _SPARE_SOLIDS:
+                return False  # most belong to shapes that were taken out
+            solids[:] = [known.number_of(geometry) for geometry in shapes.geometries]
+            self._pool, polyhedra = known, known.polyhedra
+        elif any(isinstance(geometry, Mesh) for geometry in shapes.geometries):
+            return False
+        shapes.give_solids(solids, polyhedra)
+        return True
+
+    def _solid_pool(self, scene: Scene) -> SolidPool:
+        contents, collision = self._contents, scene.collision
+        there = contents.entities[: self._built[0]]
+        shapes = joined_shapes(contents.fixed, there, contents.materials.index)
+        return SolidPool(collision.polyhedra, shapes.geometries, collision.shapes["solid"])
+
+    def take_out(self, entity: Entity, indices: Indices, first_shape: int) -> None:
+        """Take an entity out of the scene, after it was taken out of the contents.
+
+        Args:
+            entity: its indices are still those of the scene.
+            indices: of `indices_without`.
+            first_shape: number of its first shape.
+        """
+        scene, numbers = self.scene, range(first_shape, first_shape + len(entity.shapes))
+        is_mesh = scene.collision.shapes["kind"] == MESH
+        if is_mesh[numbers.start : numbers.stop].sum() == is_mesh.sum() > 0:
+            self.assemble(scene, indices)  # a world without meshes needs no solids
+            return
+        with uninterrupted():
+            scene = self._room.without(scene, entity, indices)
+            self.present = scene._replace(connections=self._contents.connection_records)
+            self.owners = self.owners[: numbers.start] + self.owners[numbers.stop :]
+            self._built = len(self._contents.entities), len(self._contents.fixed)
+            self._complete(removed=numbers)
 
     def assemble(self, old: Scene | None, indices: Indices | None) -> None:
         """Build the arrays of the present contents; take over the state that an old scene has."""
@@ -76,6 +172,7 @@ class Scenes:
         )
         if old is not None:
             self.present = carry(old, self.present, indices)
+        self._room, self._pool, self._is_outdated = SpareRoom(), None, False
         self._built = len(contents.entities), len(contents.fixed)
         self._complete()
 
@@ -87,14 +184,16 @@ class Scenes:
             provide_used(self.present)
 
     def use_materials(self) -> None:
-        """Update the properties of materials from the contents; new materials need a new scene."""
+        """Update the properties of materials from the contents."""
+        self._contents.refuse_while_stepping()
+        if self.present is None:
+            return
         table = self._contents.materials.table()
-        if self.present is None or self.present.materials.shape != table.shape:
-            self.rebuild()
-        else:
-            self._contents.refuse_while_stepping()
+        if self.present.materials.shape == table.shape:
             self.present.materials[:] = table
-            provide_used(self.present)
+        else:
+            self.present = self.present._replace(materials=table)
+        provide_used(self.present)
 
     def use_collision(self, **arrays: np.ndarray) -> None:
         """Set arrays of the collision detection, which then searches all pairs again.
@@ -166,7 +265,7 @@ class Scenes:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out views of the scene's memory: those of a copy would be apart from its scene."""
-        return self.__dict__ | {"_raw": None}
+        return self.__dict__ | {"_raw": None, "_room": SpareRoom(), "_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Find the lazily compiled kernels again: another process has them at other addresses."""

@@ -252,7 +252,7 @@ class Sleep:
         if not self._island_of:
             return scene
         same = self._front is not None and self._front_of is scene
-        if not same or self._front.q.base is not scene.q:
+        if not same or self._front.q.ctypes.data != scene.q.ctypes.data:
             first = next(iter(self._island_of))
             connections = self._contents.connections.values()
             awake = sum(not self._rests(connection) for connection in connections)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hrpsim.jit.lazy_kernels import provide_used
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.part import Part
 
 
@@ -47,19 +49,23 @@ class SolverChoice(Part):
         self._sleep.wake()
         self._choose_solvers()
 
-    def _choose_solvers(self) -> None:
+    def _choose_solvers(self, added: Sequence[Entity] | None = None) -> None:
+        """Choose the solvers of all constraints, or of those that `added` entities bring."""
         contents, rules = self._contents, self._contents.solver_rules
-        for connection in contents.connections.values():
-            connection.choose_solver(rules)
+        if added is None:
+            for connection in contents.connections.values():
+                connection.choose_solver(rules)
         if self._scenes.present is None:
             return
-        shapes = self._scenes.present.collision.shapes
-        names = list(contents.materials.index)
-        classes, table = rules.of_contacts(
-            self._scenes.owners, [names[k] for k in shapes["material"]]
-        )
-        shapes["solver_class"] = classes
-        self._scenes.present = self._scenes.present._replace(solver_choice=table)
-        for robot in contents.robots.values():
-            robot.choose_solvers(rules, self._scenes.present.joint_parameters)
+        if added is None or rules.any_of_contacts:
+            shapes = self._scenes.present.collision.shapes
+            names = list(contents.materials.index)
+            classes, table = rules.of_contacts(
+                self._scenes.owners, [names[k] for k in shapes["material"]]
+            )
+            shapes["solver_class"] = classes
+            self._scenes.present = self._scenes.present._replace(solver_choice=table)
+        for robot in contents.entities if added is None else added:
+            if isinstance(robot, Robot):
+                robot.choose_solvers(rules, self._scenes.present.joint_parameters)
         provide_used(self._scenes.present)

@@ -127,9 +127,11 @@ class Stepping(Part):
 
     def begin_call(self) -> None:
         """Begin a call of `step`. WorldError where another thread is in one."""
-        self._contents.refuse_while_stepping()
-        self._before = self._convergence.begin_call(self._contents.clock.item())
-        self._contents.is_stepping = True
+        contents = self._contents
+        if contents.is_stepping:
+            contents.refuse_while_stepping()
+        self._before = self._convergence.begin_call(contents.clock.item())
+        contents.is_stepping = True
 
     def give_up_call(self) -> None:
         """Discard the call if it did no step, after one that could not be done."""
@@ -138,6 +140,7 @@ class Stepping(Part):
     def cut_call(self) -> None:
         """Note that an exception ended the call, perhaps before the last step's request was met."""
         self._was_cut = True
+        self._scenes.present = self._scenes.present  # a batch looks at the world again
 
     def end_pushes(self) -> None:
         """Clear the pushes of this call."""

@@ -108,6 +108,7 @@ class Contents:
         self._time_step = float(settings["time_step"][0])
         self.clock = np.zeros(1, dtype=np.int64)  # steps done; counted by the compiled step
         self.entities: list[Entity] = []
+        self.named: dict[str, Entity] = NamedParts("robot or body", {})  # not to be handed out
         self.entities_ever = 0
         self.samplers: tuple[SampledView, ...] = ()  # of all robots
         self.fixed: list[CollisionShape] = []
@@ -129,6 +130,36 @@ class Contents:
     def time_step(self) -> float:
         """Duration of a step [s]."""
         return self._time_step
+
+    def add(self, entity: Entity) -> None:
+        """Take in an entity, after all others."""
+        entity.stand_after(self.entities[-1] if self.entities else None)
+        self.entities_ever += 1
+        entity.number = self.entities_ever
+        self.entities.append(entity)
+        self.named[entity.name] = entity
+        if isinstance(entity, Robot):
+            self.find_samplers()
+
+    def drop(self, entity: Entity) -> None:
+        """Take an entity out; those behind move up."""
+        at = self.entities.index(entity)
+        del self.entities[at], self.named[entity.name]
+        last = self.entities[at - 1] if at else None
+        for other in self.entities[at:]:
+            other.stand_after(last)
+            last = other
+        if isinstance(entity, Robot):
+            self.find_samplers()
+
+    def places_of(self, entity: Entity) -> tuple[int, int]:
+        """Return the indices in the scene of an entity's first shape and first sensor."""
+        shape, sensor = len(self.fixed), 0
+        for other in self.entities[: self.entities.index(entity)]:
+            shape += len(other.shapes)
+            if isinstance(other, Robot):
+                sensor += len(other.model.sensors)
+        return shape, sensor
 
     @property
     def by_name(self) -> dict[str, Entity]:

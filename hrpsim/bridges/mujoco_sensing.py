@@ -1,0 +1,65 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The functions of MuJoCo that fields of MjData, and the sensors of a model, need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hrpsim.bridges.mujoco_contacts import DYNAMICS, POSES, VELOCITIES
+
+# Sensors that are read from qpos and qvel alone, and those of points and frames of bodies.
+_OF_JOINTS = ("JOINTPOS", "JOINTVEL", "BALLQUAT", "BALLANGVEL", "CLOCK")
+_OF_POSES = ("MAGNETOMETER", "FRAMEPOS", "FRAMEQUAT", "FRAMEXAXIS", "FRAMEYAXIS", "FRAMEZAXIS")
+_OF_POSES += ("SUBTREECOM",)
+_OF_VELOCITIES = ("VELOCIMETER", "GYRO", "FRAMELINVEL", "FRAMEANGVEL")
+_POSES = ("mj_kinematics", "mj_comPos")
+_ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", "mj_sensorPos", "mj_comVel")
+_ALL += ("mj_subtreeVel", "mj_sensorVel")
+
+
+def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
+    """Return the functions of a mujoco.MjModel and MjData that compute `sensordata`, in order.
+
+    Sensors of forces and accelerations are not MuJoCo's.
+    """
+    import mujoco
+
+    needed: set[str] = set()
+    for sort, stage in zip(m.sensor_type.tolist(), m.sensor_needstage.tolist(), strict=True):
+        if stage == mujoco.mjtStage.mjSTAGE_ACC:
+            continue
+        name = mujoco.mjtSensor(sort).name.removeprefix("mjSENS_")
+        if name in _OF_VELOCITIES:
+            needed.update((*_POSES, "mj_comVel"))
+        elif name in _OF_POSES:
+            needed.update(_POSES)
+        elif name not in _OF_JOINTS:
+            needed.update(_ALL)
+        is_of_positions = stage == mujoco.mjtStage.mjSTAGE_POS
+        needed.add("mj_sensorPos" if is_of_positions else "mj_sensorVel")
+    return tuple(getattr(mujoco, name) for name in _ALL if name in needed)
+
+
+def forward(model: Any, data: Any, current: int, need: int) -> None:
+    """Compute by MuJoCo what is needed beyond what is current; no contacts, no forces."""
+    import mujoco
+
+    if current < POSES <= need:
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_camlight(model, data)
+        mujoco.mj_tendon(model, data)
+        mujoco.mj_transmission(model, data)
+    if current < VELOCITIES <= need:
+        mujoco.mj_sensorPos(model, data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_subtreeVel(model, data)
+        mujoco.mj_sensorVel(model, data)
+    if current < DYNAMICS <= need:
+        getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
+        mujoco.mj_factorM(model, data)
+        mujoco.mj_passive(model, data)
+        mujoco.mj_rne(model, data, 0, data.qfrc_bias)

@@ -1,0 +1,323 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Add entities to a scene, and take one out, within arrays that have spare entries at their end.
+
+The arrays of the scene are the leading parts of larger ones. So the work is in proportion to what
+is added; taking out moves the entries behind. The scene then steps as one that was made anew does,
+bit for bit: what a new scene does not take over from the old one (`carry`) is forgotten here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.actuators.fill import leave_to_actuators
+from hrpsim.collision.body_bounds import new_body_bounds
+from hrpsim.dynamics.constraint_bodies import forget_numbers, velocity_entries
+from hrpsim.jit.fields import Axis, Life, at, declared_fields, new_array, replaced
+from hrpsim.kinematics.forest import forest_of, joints_first
+from hrpsim.solvers.direct_system import new_direct_system
+from hrpsim.solvers.newton.newton_problem import as_roomy_newton_system
+from hrpsim.step.arrays import Scene
+from hrpsim.step.scene.records import is_rk4
+from hrpsim.world.arrays.assemble import Shapes, mark_free_bodies, set_rigid
+from hrpsim.world.arrays.change import Indices
+from hrpsim.world.objects.entity import Entity
+
+_GROWING = {
+    Axis.BODY,
+    Axis.RK4_BODY,
+    Axis.AUDITED_BODY,
+    Axis.POSITION,
+    Axis.DOF,
+    Axis.SENSOR,
+    Axis.SHAPE,
+    Axis.MOVING,
+    Axis.BODY_BOUNDS,
+    Axis.CONSTRAINT_BODY,
+    Axis.COLUMN,
+    Axis.ISLAND,
+    Axis.ACTUATOR,
+    Axis.TENDON,
+}
+_FIELDS = [(path, field) for path, field in declared_fields(Scene) if field.axis in _GROWING]
+_ARRAYS = attrgetter(*(path for path, _ in _FIELDS))
+_REFERRING = [  # but for connections, which the world renumbers
+    (path, field)
+    for path, field in declared_fields(Scene)
+    if field.refers and not field.live and path != "connections"
+]
+_STAGES = [
+    (path, field) for path, field in declared_fields(Scene) if _GROWING & set(field.shape[1:])
+]
+_LIVE = [(path, field) for path, field in declared_fields(Scene) if field.refers and field.live]
+_KEPT = (Life.CONSTANT, Life.STATE, Life.RESULT)
+# What steps write of shapes, bodies at rest and trees; a new scene begins without these.
+_OF_LAST_STEP = {
+    "collision.shapes": (
+        *("center", "travel", "reach", "driven", "gained", "swift", "ballistic"),
+        *("listed_center", "listed", "listed_slack"),
+    ),
+    "rests": ("rest_steps", "keeps_awake", "grounded", "island"),
+    "momentum.trees": ("expected", "moves"),
+}
+
+
+class Added(NamedTuple):
+    """Entities that come to a scene, and the records that describe them."""
+
+    entities: list[Entity]
+    shapes: Shapes
+    sensors: np.ndarray
+    actuators: np.ndarray
+    tendons: np.ndarray
+
+    def fits(self, scene: Scene) -> bool:
+        """Return whether no sensor or actuator stores more than those of the scene."""
+        readings = int(self.sensors["slots"].max(initial=0))
+        commands = int(self.actuators["slots"].max(initial=0))
+        return (
+            readings <= scene.past_readings.shape[1]
+            and commands <= scene.actuators.commands.shape[1]
+        )
+
+    def sizes(self, scene: Scene) -> dict[Axis, int]:
+        """Return by how much each axis grows."""
+        bodies = sum(len(entity.system.parent) for entity in self.entities)
+        dofs = sum(entity.nv for entity in self.entities)
+        moving = self.shapes.records["body"]
+        moving = moving[moving >= 0]
+        return {
+            Axis.BODY: bodies,
+            Axis.RK4_BODY: bodies if is_rk4(scene) else 0,
+            Axis.AUDITED_BODY: bodies if scene.settings["audit"][0] else 0,
+            Axis.POSITION: sum(entity.nq for entity in self.entities),
+            Axis.DOF: dofs,
+            Axis.SENSOR: len(self.sensors),
+            Axis.SHAPE: len(self.shapes.records),
+            Axis.MOVING: len(moving),
+            Axis.BODY_BOUNDS: len(set(moving.tolist())),
+            Axis.CONSTRAINT_BODY: bodies + dofs,
+            Axis.COLUMN: velocity_entries(bodies, dofs),
+            Axis.ISLAND: bodies,
+            Axis.ACTUATOR: len(self.actuators),
+            Axis.TENDON: len(self.tendons),
+        }
+
+
+class SpareRoom:
+    """The larger arrays whose leading parts are those of a scene."""
+
+    def __init__(self):
+        self._whole: list[np.ndarray] = []  # in the order of _FIELDS
+        self._bytes: list[np.ndarray] = []  # the same memory, a row for each entry
+
+    def with_more(self, scene: Scene, added: Added) -> Scene:
+        """Return the scene with more entities after the others; they stand at their places."""
+        present = _sizes(scene)
+        sizes = {axis: present[axis] + more for axis, more in added.sizes(scene).items()}
+        scene = self._hold(scene, sizes)
+        for (_, field), rows in zip(_FIELDS, self._bytes, strict=True):
+            rows[present[field.axis] : sizes[field.axis]] = 255 if field.fill == -1 else 0
+        scene = self._front(scene, sizes)
+        _describe(scene, added, present)
+        _forget(scene)
+        return scene
+
+    def without(self, scene: Scene, entity: Entity, indices: Indices) -> Scene:
+        """Return the scene without an entity, whose entries have the index -1 in `indices`.
+
+        The arrays of the scene of before are overwritten.
+        """
+        present, gone = _sizes(scene), _gone(scene, indices)
+        scene = self._hold(scene, present)
+        orders = {
+            path: _closed(at(scene, path), *gone.get(axis, (0, 0)))
+            for path, axis in (("forest.order", Axis.BODY), ("collision.order", Axis.SHAPE))
+        }
+        bodies, dofs = len(entity.system.parent), entity.nv
+        carrying = _closed_bounds(scene.collision.body_bounds, entity.first_body, bodies)
+        for (_, field), rows in zip(_FIELDS, self._bytes, strict=True):
+            if field.axis in gone and field.life in _KEPT:
+                (first, count), end = gone[field.axis], present[field.axis]
+                rows[first : end - count] = rows[first + count : end].copy()
+        sizes = {axis: size - gone.get(axis, (0, 0))[1] for axis, size in present.items()}
+        sizes[Axis.CONSTRAINT_BODY] -= bodies + dofs
+        sizes[Axis.COLUMN] -= velocity_entries(bodies, dofs)
+        sizes[Axis.ISLAND] -= bodies
+        sizes[Axis.BODY_BOUNDS] = len(carrying)
+        scene = self._front(scene, sizes)
+        _renumber(scene, gone)
+        collision = scene.collision
+        collision.group[collision.group >= entity.first_body + bodies] -= bodies
+        moving = np.flatnonzero(collision.shapes["body"] >= 0)
+        scene = self._front(scene, sizes | {Axis.MOVING: len(moving)})
+        scene.collision.moving[:], scene.collision.body_bounds[:] = moving, carrying
+        for path, order in orders.items():
+            at(scene, path)[:] = order
+        scene.forest.joints[:] = joints_first(scene.forest.dofs["q_index"])
+        _forget(scene)
+        return scene
+
+    def _hold(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
+        """Have the scene's arrays lie in larger ones, with room for these sizes."""
+        arrays = _ARRAYS(scene)
+        whole = self._whole
+        if not whole or any(
+            sizes[field.axis] > len(a) for a, (_, field) in zip(whole, _FIELDS, strict=True)
+        ):
+            whole = [
+                new_array((_roomy(sizes[field.axis]), *array.shape[1:]), array.dtype, field.fill)
+                for array, (_, field) in zip(arrays, _FIELDS, strict=True)
+            ]
+            scene = _with_working_memory(scene, {k: _roomy(n) for k, n in sizes.items()})
+        for array, larger, (_, field) in zip(arrays, whole, _FIELDS, strict=True):
+            if array.base is not larger and field.life is not Life.WORK:
+                larger[: len(array)] = array
+        if whole is not self._whole:
+            self._whole = whole
+            self._bytes = [one.view(np.uint8).reshape(len(one), -1) for one in whole]
+        return scene
+
+    def _front(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
+        """Return the scene with as many leading entries."""
+        return replaced(
+            scene,
+            {
+                path: array[: sizes[field.axis]]
+                for array, (path, field) in zip(self._whole, _FIELDS, strict=True)
+            },
+        )
+
+
+def _roomy(size: int) -> int:
+    return 2 * size + 8
+
+
+def _sizes(scene: Scene) -> dict[Axis, int]:
+    """Return the numbers of entries of a scene that grow with its entities."""
+    return {
+        field.axis: len(array) for array, (_, field) in zip(_ARRAYS(scene), _FIELDS, strict=True)
+    }
+
+
+def _with_working_memory(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
+    """Return the scene with room for these sizes in the arrays that are used as a whole."""
+    bodies, direct = sizes[Axis.BODY], scene.direct
+    room = len(direct.nodes), bodies, len(direct.elimination.entries), len(direct.matrix)
+    stages = {
+        path: new_array((field.shape[0], sizes[field.shape[1]]), field.dtype)
+        for path, field in _STAGES
+    }
+    return replaced(scene, stages)._replace(
+        direct=new_direct_system(len(direct.active), sizes[Axis.COLUMN], *room),
+        newton=as_roomy_newton_system(scene.newton, bodies),
+        newton_part=as_roomy_newton_system(scene.newton_part, bodies),
+    )
+
+
+def _describe(scene: Scene, added: Added, first: Mapping[Axis, int]) -> None:
+    """Write the records of entities to the entries after those that were there before."""
+    for entity in added.entities:
+        forest, body, dof = forest_of(entity.system), entity.first_body, entity.first_v
+        offsets = {Axis.BODY: body, Axis.POSITION: entity.first_q, Axis.DOF: dof}
+        for name, at_first in (("bodies", body), ("dofs", dof)):
+            records = getattr(forest, name)
+            for column, axis in _FOREST[name].refers.items():
+                records[column] += np.where(records[column] >= 0, offsets[axis], 0)
+            getattr(scene.forest, name)[at_first : at_first + len(records)] = records
+        scene.forest.order[body : body + len(forest.order)] = forest.order + body
+    scene.forest.joints[:] = joints_first(scene.forest.dofs["q_index"])
+    collision, n = scene.collision, first[Axis.SHAPE]
+    records = added.shapes.records
+    collision.shapes[n:], collision.group[n:] = records, added.shapes.group
+    collision.order[n:] = np.arange(n, len(collision.order))
+    collision.moving[first[Axis.MOVING] :] = n + np.flatnonzero(records["body"] >= 0)
+    collision.body_bounds[first[Axis.BODY_BOUNDS] :] = new_body_bounds(records)
+    scene.sensors[first[Axis.SENSOR] :] = added.sensors
+    scene.actuators.units[first[Axis.ACTUATOR] :] = added.actuators
+    scene.tendons.joints[first[Axis.TENDON] :] = added.tendons
+    time_step = float(scene.settings["time_step"][0])
+    set_rigid(scene.joint_parameters[first[Axis.DOF] :], time_step)
+    mark_free_bodies(added.entities, scene.rests)
+    leave_to_actuators(added.actuators, scene.forest.dofs)
+
+
+_FOREST = {
+    name: Scene._field_defaults["forest"].kind._field_defaults[name] for name in ("bodies", "dofs")
+}
+
+
+def _forget(scene: Scene) -> None:
+    """Forget what a new scene does not take over: marks of the last step, caches, lists."""
+    for path, names in _OF_LAST_STEP.items():
+        records = at(scene, path)
+        for name in names:
+            records[name] = 0
+    scene.worst[:] = 0
+    scene.work.friction[:] = 0
+    scene.rk4.turns[:] = 0
+    scene.collision.body_bounds["slack"] = -1.0
+    scene.search["candidate_count"] = scene.step_stats["worst_row"] = -1
+    forget_numbers(scene.constrained)
+    scene.direct.elimination.counts["node_count"] = -1
+    scene.direct.stale[:] = 1
+
+
+def _gone(scene: Scene, indices: Indices) -> dict[Axis, tuple[int, int]]:
+    """Return the first entry and the number of those that go, along each axis."""
+    gone = {}
+    for axis, index in indices.items():
+        entries = np.flatnonzero(index < 0)
+        if len(entries):
+            gone[axis] = int(entries[0]), len(entries)
+    if Axis.BODY in gone and len(scene.rk4.held):
+        gone[Axis.RK4_BODY] = gone[Axis.BODY]
+    first, count = gone.get(Axis.DOF, (0, 0))
+    for axis, dofs in (
+        (Axis.ACTUATOR, scene.actuators.units["dof"]),
+        (Axis.TENDON, scene.tendons.joints["dof_a"]),
+    ):
+        entries = np.flatnonzero((dofs >= first) & (dofs < first + count))
+        if len(entries):
+            gone[axis] = int(entries[0]), len(entries)
+    return gone
+
+
+def _renumber(scene: Scene, gone: Mapping[Axis, tuple[int, int]]) -> None:
+    """Give what refers to entries their new numbers; drop contacts and pushes of what goes."""
+    for path, field in _LIVE:
+        records = at(scene, path)[: int(scene.counts[field.live][0])]
+        stays = np.ones(len(records), dtype=bool)
+        for name, axis in field.refers.items():
+            first, count = gone.get(axis, (0, 0))
+            stays &= (records[name] < first) | (records[name] >= first + count)
+        if not stays.all():
+            scene.counts[field.live] = kept = np.count_nonzero(stays)
+            records[:kept] = records[stays]
+    for path, field in _LIVE + _REFERRING:
+        records = at(scene, path)
+        for name, axis in field.refers.items():
+            first, count = gone.get(axis, (0, 0))
+            if count and (behind := records[name] >= first).any():
+                records[name] -= count * behind
+
+
+def _closed(order: np.ndarray, first: int, count: int) -> np.ndarray:
+    """Return a permutation without `count` numbers from `first` on."""
+    kept = order[(order < first) | (order >= first + count)]
+    kept[kept >= first] -= count
+    return kept
+
+
+def _closed_bounds(body_bounds: np.ndarray, first: int, count: int) -> np.ndarray:
+    """Return the bounds of all bodies but `count` from `first` on."""
+    body = body_bounds["body"]
+    kept = body_bounds[(body < first) | (body >= first + count)]
+    kept["body"] -= np.where(kept["body"] >= first, count, 0)
+    return kept

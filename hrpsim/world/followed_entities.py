@@ -1,0 +1,87 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The entities of one name in all worlds of a batch, and references to their arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import require_name
+from hrpsim.jit.reference import Reference
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.parts.scenes import Scenes
+from hrpsim.world.world import World
+
+KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
+
+
+class FollowedEntities:
+    """Entities called `name`, of which a kernel reads or writes many in one call.
+
+    Args:
+        worlds: of the batch.
+        kind: of the entities, as an attribute of World.
+        name: of the entities.
+
+    Raises:
+        WorldError: where a world has no such entity.
+    """
+
+    def __init__(self, worlds: tuple[World, ...], kind: str, name: str):
+        self._worlds, self._kind, self._name = worlds, kind, name
+        self._everywhere = np.arange(len(worlds))
+        self._changes = -1  # of scenes, of all worlds of the process, at the last look
+        self._scenes: list[Any] = [None] * len(worlds)
+        self._references: list[Any] = [None] * len(worlds)
+        self.entities: list[Any] = [None] * len(worlds)
+        self.addresses = np.zeros(len(worlds), dtype=np.int64)  # of the references
+        self.follow()
+
+    @property
+    def example(self) -> Reference:
+        """The reference of the first world, and the kind of all."""
+        return self._references[0]
+
+    def follow(self) -> None:
+        """Refer to the present arrays, where those of a world were made anew."""
+        if self._changes == Scenes.changes:
+            return
+        changed = False
+        for k, world in enumerate(self._worlds):
+            scene = world.scene
+            if scene is self._scenes[k]:
+                continue
+            there = getattr(world, self._kind)
+            require_name(KINDS[self._kind], self._name, there)
+            entity, changed = there[self._name], True
+            self.entities[k], self._references[k] = entity, self._reference_to(entity)
+            self._scenes[k], self.addresses[k] = scene, self._references[k].address
+        if changed:
+            self._compare()
+        self._changes = Scenes.changes
+
+    def chosen(self, worlds: list[int] | None) -> np.ndarray:
+        """Return the numbers of worlds for a kernel; None: of all."""
+        return self._everywhere if worlds is None else np.array(worlds, dtype=np.int64)
+
+    def _reference_to(self, entity: Any) -> Reference:
+        """Return a reference to the arrays of an entity."""
+        raise NotImplementedError
+
+    def _compare(self) -> None:
+        """Find out whether all entities are alike, after some have changed."""
+
+
+def alike(one: Entity, other: Entity) -> bool:
+    """Return whether two entities have the same joints in the same places of q and v."""
+    return all(
+        a is b or np.array_equal(a, b)
+        for a, b in (
+            (one.system.joint_type, other.system.joint_type),
+            (one.system.q_index, other.system.q_index),
+            (one.system.v_index, other.system.v_index),
+        )
+    )
