@@ -6,6 +6,7 @@
 import re
 import shutil
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -82,7 +83,8 @@ def wrl(folder):
 def mjcf(folder):
     pytest.importorskip("mujoco")
     body = "<body><joint/><geom size='1'/></body>"
-    text = f"<mujoco><worldbody>{body}</worldbody></mujoco>"
+    name = uuid4()  # what was read before is kept, and takes no time
+    text = f"<mujoco model='{name}'><worldbody>{body}</worldbody></mujoco>"
     return hrpsim.load_model(write(folder / "robot.xml", text))
 
 

@@ -25,7 +25,7 @@ from hrpsim import Model, ModelWarning, World, load_model
 from hrpsim.commands.walk_robot import parameters_of, robot_in_world
 from hrpsim.control import BipedOptions, ControlLoop, PreparedBiped, Walk, prepare_biped
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.world.objects.fall import FallWatch
+from hrpsim.world.fall import FallWatch
 
 TIME_STEP = 0.001  # [s]
 SWING = 2000  # steps of one period of swaying

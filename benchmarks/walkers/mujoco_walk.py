@@ -21,7 +21,7 @@ from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.control.walk_trial import planned_contact, step_ends
 from hrpsim.model.formats.urdf_writer import exact_text
 from hrpsim.model.system import FREE
-from hrpsim.world.objects.fall import FallWatch, tilt
+from hrpsim.world.fall import FallWatch, tilt
 
 FRICTION = 0.8
 THICKNESS = 0.02  # of a sole [m]

@@ -12,9 +12,9 @@ from hrpsim.errors import StateError, require_name, shown_value
 from hrpsim.learning.tasks import TASKS, Task
 from hrpsim.resources import share_path
 from hrpsim.world.batch import Batch
+from hrpsim.world.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
 from hrpsim.world.file.load_world import load_world
 from hrpsim.world.objects.closed import Closed
-from hrpsim.world.objects.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
 
 JOINTS = tuple(f"{side}LEG_JOINT{k}" for side in "LR" for k in range(6))
 ACTION_SCALE = 0.3  # [rad] for an action of 1

@@ -98,7 +98,7 @@ class BatchCommands(FollowedEntities):
         if refused == -2:
             for k in chosen.tolist():
                 one = {what: array[k] for what, array in values.items()}
-                self.entities[k].report_beyond(indices, one)
+                self.entities[k].report_beyond(indices, one, stacklevel=4)
         if refused >= 0:
             one = {what: array[refused] for what, array in values.items()}
             self.entities[refused].command(**one, names=names, over=over)

@@ -46,7 +46,7 @@ class FollowedEntities:
         return self._references[0]
 
     def follow(self) -> None:
-        """Refer to the present arrays, where those of a world were made anew."""
+        """Refer to the present arrays, where those of a world were replaced."""
         if self._changes == Scenes.changes:
             return
         changed = False

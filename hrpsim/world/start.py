@@ -26,8 +26,8 @@ from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.system import FREE
+from hrpsim.world.fall import FallWatch, clearance
 from hrpsim.world.objects.entity import Entity, WorldState
-from hrpsim.world.objects.fall import FallWatch, clearance
 from hrpsim.world.objects.plausibility import STATE_SLACK, depth_in_ground, listed
 from hrpsim.world.objects.robot import Robot
 

@@ -12,7 +12,7 @@ from control.hrpsys_fixture import PERIOD, START, posture, write_set
 from hrpsim import World, load_model, load_world, share_path
 from hrpsim.control import Channel, ControlLoop, MotionSequence, Playback, SequenceError, State
 from hrpsim.control.motion.motion_sequence import smooth_step
-from hrpsim.world.objects.fall import tilt
+from hrpsim.world.fall import tilt
 
 MASS, KP, KD, GRAVITY = 2.0, 4000.0, 200.0, 9.80665
 LIFT = f"""<robot name="lift"><link name="base"/><link name="car"><inertial><mass value="{MASS}"/>

@@ -13,7 +13,7 @@ from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.walk_reference import WalkReference, _quaternion
 from hrpsim.control.motion.motion_sequence import rotations_of
 from hrpsim.control.pattern.support_polygon import inset, margins, nearest_in
-from hrpsim.world.objects.fall import tilt
+from hrpsim.world.fall import tilt
 
 SOLES = ("l_sole", "r_sole")
 WEIGHT = 58.0 * 9.80665

@@ -26,7 +26,7 @@ from hrpsim.control.pattern.velocity_footsteps import (
     next_footstep,
 )
 from hrpsim.control.pattern.whole_body_zmp import WalkingBody
-from hrpsim.world.objects.fall import FallWatch, clearance
+from hrpsim.world.fall import FallWatch, clearance
 
 SOLES = ("l_sole", "r_sole")
 LIMITS = VelocityLimits(0.2, 0.1, 0.03, 0.2)

@@ -16,7 +16,11 @@ ROOT = Path(__file__).resolve().parents[2]
 RECIPE = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text())
 CONFIG = ConfigParser()
 CONFIG.read(ROOT / "setup.cfg")
-NAMES = {"urdf-parser-py": "urdfdom-py", "xacro": "ros-jazzy-xacro"}
+NAMES = {
+    "mapbox-earcut": "mapbox_earcut",
+    "urdf-parser-py": "urdfdom-py",
+    "xacro": "ros-jazzy-xacro",
+}
 
 
 def requirement(line: str) -> tuple[str, str]:

@@ -34,7 +34,7 @@ from sensor_msgs.msg import JointState
 from hrpsim.bag.reader import lost_messages, message_counts
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.domain import PrivateDomain
-from hrpsim.world.objects.fall import FallWatch
+from hrpsim.world.fall import FallWatch
 
 WORLD = Path(__file__).parents[2] / "config/walking_demo.yaml"
 COLUMNS = ("time", "node_rss", "recorder_rss", "simulated", "factor", "latest", "messages", "lost")

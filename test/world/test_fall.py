@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from hrpsim.world.objects.fall import FallWatch, tilt
+from hrpsim.world.fall import FallWatch, tilt
 
 
 def about(axis, angle):

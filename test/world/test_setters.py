@@ -216,13 +216,14 @@ READERS = {
     " present_q present_scene ray_caster reader render robots scene shared_by_copies sleeps"
     " snapshot solver_rules stats"
     " step time time_step wake noise_world forget_contacts rebuild_scene refresh_exclusions"
-    " add_body add_ground add_robot add_static connect disconnect remove reset restore settle",
+    " add_body add_frame add_ground add_robot add_static connect frames disconnect remove reset"
+    " restore settle",
     "Robot": "access acting_actuators actuators constraint_efforts contact_arrays driven"
     " frame_pose gains joint_efforts joint_names joint_properties link_pose link_poses"
     " link_velocities locked measure nq nv sensors tendons transmissions use_gains world"
     " warn_of_missing_gains choose_solvers forget_momentum_of initialise initialise_actuators"
     " keep_actuators keep_as_initial keep_holds leave refill_commands restore_gains restore_holds"
-    " stand_after report_no_limits",
+    " stand_after report_beyond report_no_limits",
     "Body": "asleep contact_arrays forget_momentum_of initialise keep_as_initial leave"
     " mass nq nv stand_after world",
     "Batch": "close map numbers of q reset scan sensor step v",

@@ -17,7 +17,7 @@ from hrpsim.control.walk import Walk
 from hrpsim.experiments.framework.experiment import Experiment, Options, Result
 from hrpsim.experiments.framework.targets import at_most, below, equal_to
 from hrpsim.experiments.scenes.standing import Conditions, described, our_standing
-from hrpsim.world.objects.fall import FallWatch, clearance
+from hrpsim.world.fall import FallWatch, clearance
 
 SENSORS = ("lfsensor", "rfsensor")
 SOLES = ("LLEG_SOLE", "RLEG_SOLE")

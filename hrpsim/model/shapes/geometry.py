@@ -152,8 +152,8 @@ class Mesh:
     def digest(self) -> str:
         """A hash of vertices and triangles."""
         found = hashlib.sha256(np.int64(len(self.vertices)).tobytes())
-        found.update(self.vertices)
-        found.update(self.triangles)
+        found.update(self.vertices.tobytes())
+        found.update(self.triangles.tobytes())
         return found.hexdigest()[:40]
 
     @property

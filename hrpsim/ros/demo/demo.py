@@ -40,7 +40,7 @@ from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.program import StopSignal
 from hrpsim.ros.robot.robot_publishers import sensor_topic
-from hrpsim.world.objects.fall import FallWatch
+from hrpsim.world.fall import FallWatch
 
 DEFAULT_OUTPUT = Path("demo_output")
 FILES = ("controller.yaml", "foot_forces.png", "summary.json")

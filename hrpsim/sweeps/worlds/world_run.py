@@ -22,7 +22,7 @@ from hrpsim.schema import numeric
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, SweepError
 from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.checkpoint import Checkpoint
-from hrpsim.world.objects.fall import FallWatch, clearance, tilt
+from hrpsim.world.fall import FallWatch, clearance, tilt
 from hrpsim.world.world import World
 
 PUSH = {

@@ -4,7 +4,7 @@
 """Add entities to a scene, and take one out, within arrays that have spare entries at their end.
 
 The arrays of the scene are the leading parts of larger ones. So the work is in proportion to what
-is added; taking out moves the entries behind. The scene then steps as one that was made anew does,
+is added; taking out moves the entries behind. The scene then steps as one that was made again does,
 bit for bit: what a new scene does not take over from the old one (`carry`) is forgotten here too.
 """
 

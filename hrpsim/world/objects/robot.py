@@ -287,7 +287,9 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         elif wrong:
             self.report_beyond(indices, {"positions": q, "velocities": v, "efforts": tau})
 
-    def report_beyond(self, indices: np.ndarray, values: dict[str, np.ndarray]) -> None:
+    def report_beyond(
+        self, indices: np.ndarray, values: dict[str, np.ndarray], stacklevel: int = 3
+    ) -> None:
         """Warn of targets beyond limits, once of each joint and kind of target.
 
         indices: of k joints; values: positions, velocities or efforts (k,).
@@ -300,8 +302,8 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
                     self._reported[k] |= bit if text else 0
                     found += text
         if found:
-            text = f"robot {self.name!r}: the limits hold: {listed(found)}"
-            warnings.warn(text, ModelWarning, stacklevel=3)
+            said = f"robot {self.name!r}: the limits hold: {listed(found)}"
+            warnings.warn(said, ModelWarning, stacklevel=stacklevel)
 
     def report_no_limits(self) -> None:
         """Leave warnings of targets beyond limits to others, who look themselves."""

@@ -28,6 +28,7 @@ class RobotProperties:
     only the robot's public parts: its world, its indices there and its `joint_index`.
     """
 
+    model: Model
     described: Model
     system: System
     forest: Forest

@@ -34,7 +34,7 @@ from hrpsim.world.parts.world_contents import Contents
 
 _STATE = [(path, field) for path, field in declared_fields(Scene) if field.life is Life.STATE]
 _LASTING = attrgetter(*(path for path, _ in _STATE))
-_SPARE_SOLIDS = 64  # that no shape of the world has, before all are gathered anew
+_SPARE_SOLIDS = 64  # that no shape of the world has, before all are gathered again
 
 
 class Scenes:
@@ -42,7 +42,7 @@ class Scenes:
 
     `complete` is called for each new scene, to set what depends on several parts: with the entities
     that were added to the last one, or the numbers of the shapes that were taken out of it, or with
-    neither for a scene that was made anew.
+    neither for a scene that was made again.
     """
 
     changes: ClassVar[int] = 0  # of the present scene, of all worlds of the process
@@ -93,7 +93,7 @@ class Scenes:
             entity.initialise()
 
     def _extend(self, entities: list[Entity]) -> bool:
-        """Add entities to the last scene; return False if the arrays must be made anew."""
+        """Add entities to the last scene; return False if the arrays must be made again."""
         old, contents = self._kept, self._contents
         time_step = contents.time_step
         shapes = joined_shapes([], entities, contents.materials.index)
