@@ -292,7 +292,10 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
     ) -> None:
         """Warn of targets beyond limits, once of each joint and kind of target.
 
-        indices: of k joints; values: positions, velocities or efforts (k,).
+        Args:
+            indices: of k joints.
+            values: positions, velocities or efforts (k,).
+            stacklevel: of the warning, from this method on; 3 names the caller of its caller.
         """
         found, names = [], [self.joint_names[k] for k in indices]
         for what, bit in _BITS.items():
