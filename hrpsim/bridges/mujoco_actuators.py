@@ -19,7 +19,7 @@ _Input = tuple[int, int, float, float, float, float]
 
 
 def joint_actuators(m, robot: Robot) -> list[tuple]:
-    """Return ACTUATOR values of a robot's joints as hrpsim has them: servos, dampers, motors."""
+    """Return ACTUATOR values of a robot's joints: hrpsim's servos, dampers and motors."""
     found, names = [], robot.joint_names
     for k in range(len(m.actuator_gear)):
         joints = _driven_joints(m, k)
@@ -105,7 +105,7 @@ def _entry(m, field: str, k: int, default: int) -> int:
 
 
 def alone_on_joint(m) -> dict[int, tuple[int, float]]:
-    """Return the index in qvel and gear ratio of actuators that share their joint with no other."""
+    """Return the index in qvel and the gear ratio of each actuator that is alone on its joint."""
     joints = [
         int(m.actuator_trnid[k][0]) if m.actuator_trntype[k] == 0 else -1
         for k in range(len(m.actuator_gear))

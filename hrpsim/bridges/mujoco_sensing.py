@@ -44,7 +44,7 @@ def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
 
 
 def forward(model: Any, data: Any, current: int, need: int) -> None:
-    """Compute by MuJoCo what is needed beyond what is current; no contacts, no forces."""
+    """Compute the missing fields by MuJoCo, up to the level needed, without contacts or forces."""
     import mujoco
 
     if current < POSES <= need:

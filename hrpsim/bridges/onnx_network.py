@@ -22,11 +22,11 @@ _NO_LOG = 4  # but fatal errors: all others are raised
 
 
 class Network:
-    """A network of one observation and, where it is recurrent, its memory.
+    """A network with one observation and, if the network is recurrent, a memory.
 
-    inputs: onnxruntime's descriptions, the observation first. metadata: texts that its exporter
-    wrote into the file, by name. Errors of onnxruntime are raised as ControllerError that names the
-    file, which must exist.
+    inputs: onnxruntime's descriptions of the inputs, the observation first. metadata: texts of the
+    exporter in the file, by name. Errors of onnxruntime are raised as ControllerError with the name
+    of the file. The file must exist.
     """
 
     def __init__(self, path: Path):

@@ -147,9 +147,7 @@ class ControlLoop(Closed):
                 made += 1
 
     def tick(self) -> State:
-        """Control the robot and step the world by one period. Return the controller's input
-        state.
-        """
+        """Control the robot and step the world by one period. Return the controller's input."""
         state = self.control()
         self.robot.world.step(self.steps_per_period)
         return state

@@ -33,7 +33,7 @@ class Pacer:
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated seconds per wall second. 0: as fast as possible. Setting it restarts the pace."""
+        """Simulated seconds per wall second. 0: as fast as possible. Setting restarts the pace."""
         return self._real_time_factor
 
     @real_time_factor.setter

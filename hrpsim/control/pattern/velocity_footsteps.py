@@ -102,9 +102,7 @@ class VelocityCommands:
         return velocity if time - since <= self.timeout else Velocity()
 
     def restart(self, now: float) -> None:
-        """Forget the velocities before `now` [s], or all velocities if time has gone back to
-        `now`.
-        """
+        """Forget the velocities before `now` [s]. Forget all if time has gone back to `now`."""
         later = [given for given in self._waiting if given[0] >= now >= self._now]
         self._waiting = deque(later)
         self._last, self._now = (-math.inf, Velocity()), now
