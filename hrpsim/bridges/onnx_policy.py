@@ -53,9 +53,7 @@ class OnnxPolicy(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Read the description and the network. Raises ControllerError unless both fit the
-        robot.
-        """
+        """Read the description and the network. Raises ControllerError if either does not fit."""
         if "description" not in parameters:
             raise ControllerError("OnnxPolicy needs the parameter description, a YAML file")
         self.description = policy = read_policy(Path(parameters["description"]).expanduser())

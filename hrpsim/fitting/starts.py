@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The states at the beginnings of windows, which are measured with noise, as unknowns of a fit.
+"""The states at the beginnings of windows, measured with noise, as unknowns of a fit.
 
-They separate: a window depends on its own start alone. To first order its differences are
-r + A s, with A their derivatives by its start and s the error of that start. Least squares by s
-leave (I - A A^+) r, which is free of the noise of the start (variable projection: Golub and
-Pereyra 1973, Kaufman 1975), so that the parameters remain as the only unknowns.
+The starts separate, because a window depends on its own start alone. To first order the differences
+of a window are r + A s. A has their derivatives by the start, and s is the error of the start.
+Least squares by s leave (I - A A^+) r, which is free of the noise of the start (variable
+projection: Golub and Pereyra 1973, Kaufman 1975). Only the parameters remain as unknowns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +23,10 @@ _SINGULAR = 1e-9  # of the largest eigenvalue of A^T A: directions without effec
 
 
 class Starts:
-    """Offsets of the starts of all windows from what was measured, and derivatives by them.
+    """Offsets of the starts of all windows from the measured states, and derivatives by them.
 
     offsets: of each recording (windows, 2 nv): displacements in the tangent space, velocities.
-    rank: how many directions the differences depend on.
+    rank: number of directions that affect the differences.
     """
 
     def __init__(self, predictor: Predictor, offsets: Sequence[np.ndarray] | None = None):
@@ -89,9 +89,9 @@ class Starts:
         return rest, 1.0 - self._leverage
 
     def move(self, weighted: np.ndarray, squares: Callable[[], np.ndarray]) -> None:
-        """Move starts to where weighted differences (rows,) are least, or as far as they fall.
+        """Move starts to the smallest weighted differences (rows,), or as far as they decrease.
 
-        squares: returns the sums of their squares (windows,) at the present offsets.
+        squares: returns the sums of squared differences (windows,) at the present offsets.
         """
         first, ends = self.offsets, np.cumsum([len(own) for own in self.offsets])
         steps = [-own[:, 0] for own in self._best(weighted[:, None])]
