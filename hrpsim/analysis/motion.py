@@ -98,7 +98,7 @@ class Motion:
     lines: np.ndarray | None = None  # their line numbers
 
     def place_of(self, sample: int) -> str:
-        """Return "walk.csv:12", the file and the line that a sample comes from."""
+        """Return "walk.csv:12": file and line of a sample."""
         if self.lines is None or self.line_times is None:
             return self.source
         k = np.searchsorted(self.line_times, self.times[sample] + 1e-9, side="right") - 1

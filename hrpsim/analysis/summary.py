@@ -294,7 +294,7 @@ def violations(
 
     - Joints: positions, rates and torques beyond the description's limits.
     - Floor: a zero-moment point outside the support polygon, a sole that would have to pull, and a
-    centre of pressure outside its sole.
+      centre of pressure outside its sole.
     - Friction, with `friction`: a tangential force above this coefficient times the normal force.
     - Collisions, with `distances`: overlapping links with the depth, between samples too.
     """
@@ -356,7 +356,7 @@ def _of_sole(link: str, times, found: Trajectory, friction: float | None) -> lis
 def _stretches(kind, name, times, values, limit, unit, turned=False) -> list[Violation]:
     """Return one violation for each stretch of samples with values > limit.
 
-    turned: both have the opposite sign of those reported.
+    turned: whether values and limit have the opposite sign of the reported ones.
     """
     sign = -1.0 if turned else 1.0
     beyond = values > limit + _ROUNDING * max(1.0, abs(limit))

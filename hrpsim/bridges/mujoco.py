@@ -319,7 +319,7 @@ def set_mjcb_control(callback: Callable[[MjModel, MjData], object] | None) -> No
 
 
 def get_mjcb_control() -> Callable[[MjModel, MjData], object] | None:
-    """Return the function that `set_mjcb_control` was given."""
+    """Return the function that was passed to `set_mjcb_control`."""
     return _control[0]
 
 
@@ -345,7 +345,7 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 
 
 def mj_forward(m: MjModel, d: MjData) -> None:
-    """Update kinematics and sensors of kinematics to qpos and qvel."""
+    """Update kinematics, and the sensors that depend on kinematics, to qpos and qvel."""
     mj_kinematics(m, d)
     _call_control(m, d)
 
@@ -372,7 +372,7 @@ mj_sensorPos = mj_sensorVel = mj_subtreeVel = mj_crb = mj_factorM = mj_makeM = m
 
 
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
-    """Write force (3,), in the contact's frame, and torque, which is zero, on geom2 (6,)."""
+    """Write force (3,) and torque, which is zero, on geom2 in the contact's frame (6,)."""
     result[:3], result[3:] = d.contact[id].force, 0.0
 
 

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Map the inputs and forces of MuJoCo's actuators to the commands of a robot's joints and tendons.
+"""Map inputs and forces of MuJoCo's actuators to commands of a robot's joints and tendons.
 
-An actuator of several inputs (pid, dcmotor) has as many entries of ctrl.
+An actuator with several inputs (pid, dcmotor) has the same number of entries in ctrl.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Handle:
         self.close()
 
     def is_running(self) -> bool:
-        """Return whether `close` was not called: a page that is closed can be opened again."""
+        """Return whether `close` was not called. A closed page can be opened again."""
         return self._open
 
     def sync(self, state_only: bool = False) -> None:

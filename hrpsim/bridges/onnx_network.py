@@ -78,8 +78,8 @@ class Network:
     def evaluate(self, observation: np.ndarray, memory: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the action (n,) and the new memory.
 
-        A network with loops runs in another thread: this one can then be interrupted, which ends
-        the evaluation, of a loop without end too.
+        A network with loops runs in another thread. The calling thread can then be interrupted,
+        which ends the evaluation, even of an endless loop.
         """
         values = [observation.astype(np.float32)[None], *memory]
         given = {one.name: value for one, value in zip(self.inputs, values)}

@@ -111,7 +111,7 @@ def _related(here, there, size) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Recording(NamedTuple):
-    """A run in the simulator of the training, a row for each evaluation of the policy."""
+    """A run in the simulator of the training, with a row for each evaluation of the policy."""
 
     observations: np.ndarray  # (t, n)
     actions: np.ndarray  # of the network, before clip and scale (t, m)
@@ -121,8 +121,8 @@ class Recording(NamedTuple):
 def read_recording(path: Path, joint_count: int) -> Recording:
     """Return the recording of an .npz (`observations`, `actions`, `joint_names` if known) or CSV.
 
-    A CSV has one header line, and a row for each evaluation: observation, then `joint_count`
-    actions. ControllerError for anything else.
+    A CSV has one header line, and a row for each evaluation: the observation, then `joint_count`
+    actions. Raises ControllerError for anything else.
     """
     names: tuple[str, ...] = ()
     try:

@@ -180,7 +180,7 @@ class _Problem:
         return found if self._starts is None else self._starts.without(found)
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
-        """Return weighted differences, then those from priors."""
+        """Return the weighted differences, then the residuals of the priors."""
         own = self._weighted(self._differences_at(x)[:, None])[:, 0]
         return np.concatenate([own, self.unknowns.prior_residuals(self._all(x))])
 
@@ -212,7 +212,7 @@ class _Problem:
     # -- solution --------------------------------------------------------------------------------
 
     def begin(self, noise: Mapping[str, float]) -> np.ndarray:
-        """Return the first vector, and hold parameters that nothing depends on."""
+        """Return the first vector, and hold the parameters without effect."""
         self.weigh(self._u, noise)
         slopes = self.slopes.first(self._u, self._differences_at(self._u), self._weights)
         sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
@@ -275,7 +275,7 @@ class _Problem:
         converged: float = _CONVERGED,
         most: int = _MOST_EVALUATIONS,
     ) -> OptimizeResult:
-        """Return the least squares that scipy finds, to a share, in at most so many evaluations."""
+        """Return scipy's least squares. converged: fraction. most: limit of evaluations."""
         from scipy.optimize import least_squares
 
         ends = self.unknowns.low, self.unknowns.high
@@ -308,7 +308,7 @@ class _Problem:
         return found
 
     def solve_with_starts(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
-        """Return the least squares by parameters and starts, in turn until neither changes."""
+        """Return the least squares by parameters and by starts, in turn until neither changes."""
         starts = self._starts = Starts(self._predictor)
         slopes_of, squares = np.full(len(x), np.inf), np.inf
         for _ in range(_MOST_ROUNDS):

@@ -36,7 +36,7 @@ class Rows(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """Compared samples of one recording: of every kind that was measured, (samples, columns)."""
+    """Compared samples of one recording, for every measured kind (samples, columns)."""
 
     time: np.ndarray  # (samples,) [s]
     window: np.ndarray  # (samples,)
@@ -63,7 +63,7 @@ def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list
 
 
 class Predictor:
-    """Simulates recordings in windows, in many worlds side by side."""
+    """Simulate recordings in windows, in many worlds side by side."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ def check_recording(recording, robot: Robot | None) -> None:
 
 
 def check_window(window: float, recordings) -> None:
-    """Refuse a window that is longer than all recordings and so ends none."""
+    """Raise FitError for a window longer than all recordings, probably given in ms."""
     longest = max(float(one.time[-1] - one.time[0]) for one in recordings)
     if window > longest + SLOWEST_SAMPLES and window >= 10.0:
         raise FitError(

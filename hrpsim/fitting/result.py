@@ -48,7 +48,7 @@ def undetermined_of(J: np.ndarray, deviation: float, names: list[str]) -> tuple[
 
 
 def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str, np.ndarray]]:
-    """Return mass, centre of mass and inertia of the links that `values` by path are of."""
+    """Return mass, centre of mass and inertia of the links whose parameters are in `values`."""
     found = {}
     for name, robot in world.robots.items():
         own = [path.removeprefix(f"robots.{name}.links.") for path in values]
@@ -161,7 +161,7 @@ class FitResult:
     inertias: dict[str, dict[str, np.ndarray]]
 
     def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
-        """Return, by kind of quantity, the root of the mean square difference before and after."""
+        """Return the root mean square differences before and after, by kind of quantity."""
         found = {}
         for kind in KINDS:
             parts = [
@@ -193,7 +193,7 @@ class FitResult:
 
     @property
     def explains(self) -> bool:
-        """Whether the model explains more of the motion than a guess does without a model."""
+        """Whether the model explains more of the motion than a guess without a model."""
         return bool(self.explained() > _LEAST_SHARE)
 
     def verdict(self) -> str:

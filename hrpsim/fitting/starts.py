@@ -42,7 +42,7 @@ class Starts:
         self.rank = 0
 
     def differentiate(self, values: Mapping[str, float]) -> np.ndarray:
-        """Return the derivatives (rows, 2 nv) by each entry of starts, of all windows at once."""
+        """Return the derivatives (rows, 2 nv) by each entry of starts, for all windows at once."""
         width = int(self._widths.max())
         moved = [
             [o + _CHANGE * (np.arange(o.shape[1]) == k) for o in self.offsets] for k in range(width)
@@ -77,14 +77,14 @@ class Starts:
         ]
 
     def without(self, weighted: np.ndarray) -> np.ndarray:
-        """Return weighted differences (rows, n) less all that other starts would explain."""
+        """Return weighted differences (rows, n) less the part that other starts would explain."""
         parts = [A @ own for A, own in zip(self._weighted, self._best(weighted))]
         return weighted - np.concatenate(parts)
 
     def remainder(
         self, differences: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return differences (rows,) that starts do not explain, and degrees of freedom of each."""
+        """Return the differences (rows,) that starts do not explain, and degrees of freedom."""
         rest = self.without((differences * weights)[:, None])[:, 0] / weights
         return rest, 1.0 - self._leverage
 

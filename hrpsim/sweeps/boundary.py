@@ -92,7 +92,7 @@ class BoundaryScenario(Scenario):
         return known
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise the scenario's errors at either end."""
+        """Raise the scenario's errors at either end of the search."""
         for end in self._between:
             try:
                 self.scenario.check({**values, self.parameter: end})
@@ -109,7 +109,7 @@ class BoundaryScenario(Scenario):
         return self.scenario.probe()
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Return the border at the given values."""
+        """Return the boundary at the given values."""
 
         def ends_badly(at: float) -> bool:
             found = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]

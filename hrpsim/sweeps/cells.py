@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a run. `seconds`, of this process, are not stored."""
+    """The result of a run. `seconds`, measured in this process, are not stored."""
 
     number: int
     status: int  # DONE, FAILED, or REFUSED: not run, as the bits would differ
@@ -108,7 +108,7 @@ def run_cell(scenario: Scenario, cell: Cell) -> Result:
 
 
 def cut(text: str) -> str:
-    """Return the part of an error's text that is stored."""
+    """Return the stored part of an error's text."""
     return text if len(text) <= ERROR_LENGTH else f"{text[: ERROR_LENGTH - 4]} ..."
 
 
@@ -186,7 +186,7 @@ def where() -> str:
 
 
 def differences(here: dict[str, str], there: dict[str, str]) -> str:
-    """Return "name: this, not that" of all that differs, "" for nothing."""
+    """Return "name: this, not that" for all differences, or "" if equal."""
     names = [*there, *(name for name in here if name not in there)]
     return "; ".join(
         f"{name}: {_short(here.get(name, 'none'))}, not {_short(there.get(name, 'none'))}"
@@ -275,7 +275,7 @@ class Table:
 
     @property
     def finished(self) -> int:
-        """Number of runs that are done or failed."""
+        """Number of runs that are done or have failed."""
         return int(np.count_nonzero(self.status))
 
     def dataset(self, attributes: Mapping[str, Any]) -> Any:

@@ -58,7 +58,10 @@ class Survival(NamedTuple):
 
 
 def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
-    """Return the Kaplan-Meier curve of falls [s], NaN: none, with Greenwood's log-log interval."""
+    """Return the Kaplan-Meier curve of falls [s] with Greenwood's log-log interval.
+
+    A time of NaN is no fall.
+    """
     from scipy.stats import CensoredData, ecdf
 
     fell = ~np.isnan(fell_at)
@@ -201,7 +204,7 @@ def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: n
 
 
 def draw_survival(found: Any, path: str | Path, by: str) -> None:
-    """Plot the time until a fall, one survival curve for each value of a parameter."""
+    """Plot the time until a fall, with one survival curve for each value of a parameter."""
     for needed in ("time", "fell_at"):
         if needed not in found.data_vars:
             raise SweepError(f"a survival curve needs time and fell_at; {needed!r} is not here")

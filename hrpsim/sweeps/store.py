@@ -305,7 +305,7 @@ def _plain(value: Any) -> Any:
 
 
 def first_difference(there: Any, here: Any, path: str = "") -> str:
-    """Return "path: this there, that here" of the first entry that differs, "" for none."""
+    """Return "path: this there, that here" for the first different entry, or "" if equal."""
     there, here = _plain(there), _plain(here)
     if there == here:
         return ""

@@ -137,7 +137,7 @@ def sweep(  # many parameters: keywords, passed by name
 def planned(
     scenario: Scenario, design: Design | Product, seed: int
 ) -> tuple[Table, dict[str, Any]]:
-    """Return the table of all runs, without results, and all that the results depend on."""
+    """Return the table of all runs, without results, and everything that determines the results."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
     if not isinstance(design, (Design, Product)):

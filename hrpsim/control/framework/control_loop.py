@@ -29,7 +29,7 @@ from hrpsim.world.objects.robot_reader import RobotReader
 
 
 class StateReader:
-    """Reads joints, sensors and the quantities in `needs` of a robot."""
+    """Read joints, sensors and the quantities in `needs` of a robot."""
 
     def __init__(self, robot: Robot, joint_names: Sequence[str], needs: Needs):
         self._robot = robot
@@ -186,5 +186,5 @@ class ControlLoop(Closed):
         return self._readings.read(self.robot.world.time)
 
     def stop(self) -> None:
-        """Stop the controller; the robot keeps its last command."""
+        """Stop the controller. The robot keeps its last command."""
         self._host.stop()

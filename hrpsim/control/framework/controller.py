@@ -106,8 +106,8 @@ class Command(NamedTuple):
 
     | given | effect |
     | --- | --- |
-    | positions | the joints' PD servos track them; velocities and efforts are feed-forward |
-    | velocities without positions | the servos' damping tracks them |
+    | positions | targets of the joints' PD servos; velocities and efforts are feed-forward |
+    | velocities without positions | targets of the servos' damping |
     | efforts alone | the actuators deliver exactly these efforts |
 
     `modes` selects POSITION, VELOCITY (with efforts as feed-forward) or EFFORT for each joint.
@@ -185,7 +185,7 @@ class Controller(ABC):
         """Return the command for the period that begins now."""
 
     def stop(self) -> None:  # noqa: B027
-        """Release what `configure` acquired."""
+        """Release everything that `configure` acquired."""
 
 
 def period_of(controller: Controller) -> float:

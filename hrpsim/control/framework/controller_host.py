@@ -246,7 +246,7 @@ class ControllerHost:
     def command(self, state: State) -> Command:
         """Return the controller's command at `state`, in new float64 arrays.
 
-        Raises ControllerError that names the controller, and the joint, for a command of the wrong
+        Raises ControllerError, with the names of controller and joint, for a command of the wrong
         type or shape, without values, or with values that are not finite.
         """
         if self._ended:
@@ -265,7 +265,7 @@ class ControllerHost:
             raise
 
     def stop(self) -> None:
-        """Stop the controller, if that was not done before."""
+        """Stop the controller, unless it was stopped before."""
         if not self._ended:
             self._ended = True
             self.controller.stop()

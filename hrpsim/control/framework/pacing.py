@@ -47,7 +47,7 @@ class Pacer:
         self._steps_made = 0
 
     def steps_due(self, most: int) -> int:
-        """Return how many steps, at most `most`, the wall clock is ahead of the steps made."""
+        """Return how many steps, at most `most`, are due by the wall clock."""
         if self._real_time_factor == 0:
             return most
         now = self._clock()

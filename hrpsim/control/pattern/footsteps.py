@@ -112,12 +112,12 @@ def backward(count: int, length: float) -> Steps:
 
 
 def sideways(count: int, width: float) -> Steps:
-    """Return `count` steps that open by `width` [m, left positive] and close in turn."""
+    """Return `count` steps that open by `width` [m, left positive] and close, in turn."""
     return Steps(count, sideways=width)
 
 
 def turn(count: int, angle: float, length: float = 0.0) -> Steps:
-    """Return `count` steps that each turn by `angle` [rad, left positive] and go `length` [m]."""
+    """Return `count` steps that turn by `angle` [rad, left positive] and go `length` [m]."""
     return Steps(count, forward=length, turn=angle)
 
 
@@ -205,7 +205,7 @@ def _other(side: str) -> str:
 
 
 def least_gap(start: Footstep, goal: Footstep, standing: Footstep, outline) -> float:
-    """Return the least gap between the soles while one goes straight from `start` to `goal` [m]."""
+    """Return the smallest gap between the soles [m] on the way from `start` to `goal`."""
     fixed = standing.point(outline[standing.side])
     gaps = []
     for part in np.linspace(0.0, 1.0, _CHECKS):

@@ -64,7 +64,7 @@ PlaceFootstep = Callable[[Footstep, Footstep], Footstep]
 
 
 class WalkSection(NamedTuple):
-    """The motion from one plan to the next: n samples, the last one is the first of the next."""
+    """The motion of n samples between two plans. The last sample is the next section's first."""
 
     motion: np.ndarray  # configurations (n, nq)
     efforts: np.ndarray  # generalised forces without any force on the soles (n, nv) [Nm, N]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps from a velocity: each follows from the foot that stands and the velocity wanted now."""
+"""Footsteps from a velocity: each follows from the standing foot and the present velocity."""
 
 import math
 from collections import deque

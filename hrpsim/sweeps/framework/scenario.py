@@ -112,7 +112,9 @@ class Scenario(ABC):
 
     @abstractmethod
     def identity(self) -> Any:
-        """Return, as JSON data, all that results depend on except values, seed and versions."""
+        """Return everything that determines results except values, seed and versions, as JSON
+        data.
+        """
 
     def check(self, values: Mapping[str, Any]) -> None:  # noqa: B027
         """Raise HrpsimError for values that contradict each other."""
@@ -180,7 +182,7 @@ class FunctionScenario(Scenario):
         return found
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise SweepError for parameters without a default that are not given."""
+        """Raise SweepError for missing parameters without a default."""
         for key, given in inspect.signature(self.function).parameters.items():
             if key != "seed" and given.default is given.empty and key not in values:
                 raise SweepError(f"{_called(self.function)} needs a value of {key!r}")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The controllers that a study names, also with sensor noise, and delays of both directions."""
+"""Controllers named by a study, also with sensor noise and with delays in both directions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORMS = ("module:Class", "path/to/file.py:Class")
 
 
 def controller_class(name: str) -> type[Controller]:
-    """Return the class that "walk", "module:Class" or "file.py:Class" names, or HrpsimError."""
+    """Return the class named "walk", "module:Class" or "file.py:Class". Raises HrpsimError."""
     if name in _OWN:
         return _OWN[name]
     if ":" not in name:

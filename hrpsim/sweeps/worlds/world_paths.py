@@ -154,7 +154,7 @@ def live_parameters(data: Mapping[str, Any], pairs: Mapping[str, Any], robots: I
 
 
 def parts_parameters(world: World) -> dict[str, Parameter]:
-    """Return, by path, the parameters of single joints and links."""
+    """Return the parameters of single joints and links, by path."""
     found = {}
     for name, robot in world.robots.items():
         for key, parameter in JOINT_VALUES.items():
@@ -166,7 +166,7 @@ def parts_parameters(world: World) -> dict[str, Parameter]:
 
 
 def slope_normal(values: Mapping[str, Any]) -> list[float] | None:
-    """Return the normal of a floor that rises as the values say, None for a level one."""
+    """Return the normal of a floor with the slope in the values, or None for a level floor."""
     slope, heading = values.get("terrain.slope", 0.0), values.get("terrain.slope_heading", 0.0)
     if not slope:
         return None

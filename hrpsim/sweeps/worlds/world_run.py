@@ -272,7 +272,7 @@ class WorldRun:
 
     @property
     def finished(self) -> bool:
-        """Whether time is up, the controller has finished, or the robot has fallen."""
+        """Whether the time is over, the controller has finished, or the robot has fallen."""
         done = self.controller is not None and self.controller.finished
         return self._measures.ticks >= self._ticks or done or self._measures.fell
 
@@ -321,5 +321,5 @@ class WorldRun:
 
 
 def ticks_in(duration: float, period: float) -> int:
-    """Return how many periods a run of `duration` [s] has, the last one whole."""
+    """Return the number of whole periods that cover a run of `duration` [s]."""
     return math.ceil(duration / period - 1e-9)
