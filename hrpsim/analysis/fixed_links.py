@@ -182,9 +182,9 @@ def check_fixed_links(
     """Raise SequenceError if a link that is declared fixed moves.
 
     A link moves if it is more than `tolerance` [m] from its position when it became fixed. The
-    position is relative to the first of the fixed links, or to the file's own base. A sole is also
-    not fixed if another sole is lower by more than `tolerance`. The message names file, line and
-    link.
+    position is relative to the first of the fixed links, or to the file's own base. A sole also
+    counts as moving if another sole is lower by more than `tolerance`. The message names file, line
+    and link.
     """
     for k, phase in enumerate(found.phases):
         end = found.phases[k + 1].begin if k + 1 < len(found.phases) else len(motion.times)

@@ -75,8 +75,7 @@ def read_csv(
     | `time` | [s] |
     | each of `controlled_joints(model)` | [rad or m]; further joints are optional |
     | `waist_x` ... `waist_yaw`, all six | the base in the world; optional |
-    | `fixed_link` | one link or several joined by +; an empty cell repeats the one above; optional
-    |
+    | `fixed_link` | optional; a link or several joined by +; an empty cell repeats the previous |
 
     progress: called with "reading", the number of samples read, and an upper bound of all. Raises
     SequenceError with file, line and column for anything else.

@@ -137,10 +137,10 @@ class MjData:
     """State, controls and results of a simulation, with the fields of mujoco.MjData.
 
     Each step reads qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,) and xfrc_applied (nbody,
-    6). hrpsim computes qacc (the mean over the step), `contact` and actuator_force. MuJoCo computes
+    6). hrpsim computes qacc (the mean over the step), `contact`, actuator_force, and the sensors of
+    forces and accelerations. Such a sensor reads NaN if hrpsim does not have it. MuJoCo computes
     all other results from qpos and qvel, when the script reads them. As long as the script holds an
-    array or a part of it, each step updates the array. Sensors without a counterpart in hrpsim read
-    NaN. `world` is the hrpsim world that steps.
+    array or a part of it, each step updates the array. `world` is the hrpsim world that steps.
     """
 
     def __init__(self, model: MjModel):

@@ -253,9 +253,10 @@ class Mapping:
                 raise StateError(f"{name}[{k}] is {values[k]}, it must be finite")
 
     def mark_unread(self) -> None:
-        """Write NaN to forces of actuators, and to sensors that hrpsim does not read.
+        """Write NaN to forces of actuators, and to sensors of forces that hrpsim does not read.
 
-        Each step then writes the forces, except of actuators that share a joint with others.
+        Each step then writes the forces of actuators, except of actuators that share a joint with
+        others.
         """
         self._data.sensordata[self._unread] = np.nan
         self._data.actuator_force[:] = np.nan

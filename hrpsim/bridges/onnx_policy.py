@@ -3,11 +3,13 @@
 
 """A learned policy in an ONNX file as a controller. YAML describes its observation and action.
 
-docs/howto/policies.md shows such a file. The torques of the policy's joints are kp (default + scale
-* action - q) - kd q'. Other joints hold their initial posture by their own servos, or are limp
-without servos. onnxruntime runs the network in one thread, so runs are reproducible. The memory of
-a recurrent network consists of its further inputs. The memory is zero at first, and then the
-further outputs in order.
+docs/howto/policies.md shows such a file. The torques of the policy's joints are
+
+    kp (default + scale * action - q) - kd q'
+
+Other joints hold their initial posture by their own servos, or are limp without servos. onnxruntime
+runs the network in one thread, so runs are reproducible. The memory of a recurrent network consists
+of its further inputs. The memory is zero at first, and then the further outputs in order.
 """
 
 from __future__ import annotations

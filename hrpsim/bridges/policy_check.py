@@ -46,11 +46,11 @@ def differing_columns(
 ) -> Iterator[str]:
     """Report each observed column that differs from the recording, and its probable match.
 
-    Two columns differ if the root mean square of their difference exceeds `tolerance` times the
-    recorded column's root mean square, or times 0.1 if that is larger. The Hungarian method assigns
-    differing columns of the recording to the columns here. The measure is the difference with
-    either sign, or the correlation, whichever is better. A column without a match is reported as
-    departed, unless it is its own column at another scale.
+    Two columns differ if the root mean square of their difference is too large. The limit is
+    `tolerance` times the recorded column's root mean square, but at least `tolerance` times 0.1.
+    The Hungarian method assigns differing columns of the recording to the columns here. The measure
+    is the difference with either sign, or the correlation, whichever is better. A column departs if
+    it matches no other column, and not itself at another scale.
 
     Args:
         names: of the columns (n,), such as "gravity[2]".

@@ -42,7 +42,10 @@ class Readings:
 
     @staticmethod
     def at_rest(count: int) -> Readings:
-        """Return the readings of `count` joints in the default posture, upright, uncommanded."""
+        """Return the readings of `count` joints in the default posture, without a command.
+
+        The base is upright.
+        """
         zero, none = np.zeros(3), np.zeros(count)
         phases, imu = np.array([0.0, np.pi]), ImuReading(_LEVEL, zero, zero)
         base = BaseReading(zero, _LEVEL, zero, zero)

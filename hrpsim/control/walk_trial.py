@@ -156,7 +156,7 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
 
 
 def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return which soles (n, 2), left and right, stand in the plan a tick before `times`."""
+    """Return which soles (n, 2) are on the floor in the plan, a tick before `times`."""
     if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
         return None
     return sequence.optionaldata.at(float(sequence.pos.times[0]) + times)[:, 1::-1] > 0.5

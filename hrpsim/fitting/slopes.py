@@ -4,9 +4,9 @@
 """Derivatives of the differences of a fit, by sensitivities if possible, else by worlds.
 
 `World.linearize` of a step takes the time of several steps, whatever the number of unknowns. Finite
-differences take one world for each unknown. Sensitivities are valid while the same constraints are
-active as in the simulated motion. Windows in which sensitivities and finite differences disagree
-use finite differences.
+differences take one world for each unknown. Sensitivities are valid for the sides of constraints
+that one motion meets. Windows in which sensitivities and finite differences disagree use finite
+differences.
 """
 
 from __future__ import annotations

@@ -143,8 +143,7 @@ def _turned(a: np.ndarray, b: np.ndarray, part: float) -> np.ndarray:
 def _moves(model: Model, q: np.ndarray) -> np.ndarray:
     """Return the movement of each joint between samples (T - 1, 2 bodies): rotations, then slides.
 
-    A sliding joint or a free joint has both: the displacement of its origin [m] and its angle
-    [rad].
+    A free joint has both: the displacement of its origin [m] and its angle [rad].
     """
     count = model.body_count
     moves = np.zeros((max(len(q) - 1, 0), 2 * count))

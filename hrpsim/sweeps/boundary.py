@@ -33,8 +33,8 @@ class BoundaryScenario(Scenario):
 
     | outcome | meaning |
     | --- | --- |
-    | survived, failed | ends of the last interval; NaN if `low` already fails or `high` still
-    succeeds |
+    | survived | lower end of the last interval; NaN if `low` already fails |
+    | failed | upper end of the last interval; NaN if `high` still succeeds |
     | border | middle of the interval; `low` or `high` in these two cases |
     | runs | number of runs |
     """

@@ -45,7 +45,7 @@ _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin"
 
 @dataclass(frozen=True)
 class Gains:
-    """Settings of the stabiliser. config/walk_controller.yaml explains the values."""
+    """Settings of the stabiliser. config/walk_controller.yaml says how the values were chosen."""
 
     dcm_rate: float  # errors of the divergent component decay at this rate [1/s]
     servo_lag: float  # from the end of a control period until the floor's ZMP is there [s]

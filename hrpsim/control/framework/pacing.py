@@ -33,7 +33,10 @@ class Pacer:
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated seconds per wall second. 0: as fast as possible. Setting restarts the pace."""
+        """Simulated seconds per wall second, or 0 for as fast as possible.
+
+        Setting the factor starts the count of steps and wall time again.
+        """
         return self._real_time_factor
 
     @real_time_factor.setter

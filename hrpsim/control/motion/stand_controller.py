@@ -209,8 +209,8 @@ def _without_quaternion(rates: np.ndarray) -> np.ndarray:
 def _borne(model: Model, q, soles, shares, base_wrench) -> list[np.ndarray]:
     """Return wrenches on the soles that add up to `base_wrench`, which acts on the base.
 
-    Each sole bears its share of the force, at the sole's origin, and its share of the remaining
-    moment.
+    Each sole bears its share of the force, at the sole's origin. The remaining moment is divided in
+    the same shares.
     """
     R_base = link_pose(model, q, model.base_link)[1]
     force, moment = R_base @ base_wrench[:3], R_base @ base_wrench[3:]

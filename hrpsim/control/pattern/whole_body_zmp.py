@@ -136,8 +136,8 @@ def zero_moment_points(wrenches, heights=0.0) -> np.ndarray:
 def sole_wrenches(wrenches, soles, shares) -> np.ndarray:
     """Return the wrenches on the left and the right sole, each in its frame (n, 2, 6) [N, Nm].
 
-    Each sole bears its share (n, 2) of the floor's force, at the sole's origin. Each sole bears the
-    same share of the remaining moment. soles: x, y, z, yaw of both soles (n, 2, 4) [m, rad].
+    Each sole bears its share (n, 2) of the floor's force, at the sole's origin. The remaining
+    moment is divided in the same shares. soles: x, y, z, yaw of both soles (n, 2, 4) [m, rad].
     """
     force, moment = wrenches[:, None, :3] * shares[:, :, None], wrenches[:, 3:]
     left = moment - np.cross(soles[:, :, :3], force).sum(axis=1)
