@@ -39,10 +39,10 @@ _WORTH_A_THREAD = 1000  # samples
 
 
 class FixedPhase(NamedTuple):
-    """From sample `begin` on, `links` are fixed to the world; the first gives the base's motion.
+    """A phase from sample `begin` on in which `links` are fixed to the world.
 
-    pose: position (3,) [m] and R_world_link (3, 3) of the first link; None keeps its pose in the
-    motion.
+    The first link determines the base's motion. pose: position (3,) [m] and R_world_link (3, 3) of
+    the first link. None keeps the link's pose in the motion.
     """
 
     begin: int
@@ -52,11 +52,11 @@ class FixedPhase(NamedTuple):
 
 @dataclass(frozen=True)
 class Trajectory:
-    """The analysis of a motion: one row a sample, T in all.
+    """The analysis of a motion with T samples, one row per sample.
 
-    q, v, dv hold the given joints and the recovered base; tau (T, nv) [Nm or N] is zero for the
-    base. samples (T,) and supports (T, number of links) have the fields of
-    hrpsim.analysis.records.SAMPLE and SUPPORT_SAMPLE.
+    q, v, dv hold the given joints and the recovered base. tau (T, nv) [Nm or N] is zero for the
+    base. samples (T,) has the fields of hrpsim.analysis.records.SAMPLE, and supports (T, number of
+    links) the fields of SUPPORT_SAMPLE.
     """
 
     links: tuple[str, ...]  # that may be fixed
@@ -76,16 +76,18 @@ class Trajectory:
 
 
 class Analyser(Closed):
-    """Inverse dynamics of a robot on a free base that is fixed to the world by some of its links.
+    """Inverse dynamics of a robot on a free base, with some links fixed to the world.
 
-    Springs, dampers, friction and limits of joints are not included in the torques, rotors are.
+    The torques include rotors. The torques do not include springs, dampers, friction and limits of
+    joints.
 
     Args:
         model: of the robot.
-        links: those that may be fixed, names or `Sole`s; by default the soles that the model shows.
+        links: the links that may be fixed, names or `Sole`s; by default the soles found in the
+            model.
         split: how several fixed links share the wrench of the surroundings, "minimum_norm" or
             "center_of_pressure" (docs/explanation/analysis.md).
-        norm_length: l of that norm [m].
+        norm_length: l of the norm [m]. Larger values put more of the wrench into moments.
         gravity: (3,) [m/s^2].
         threads: largest number of threads; by default as many as the process may use.
 
@@ -142,13 +144,13 @@ class Analyser(Closed):
         """Return the analysis of a motion.
 
         Args:
-            q: configurations (T, nq). Of the base's entries only q[0] is read, the pose in which
-                the motion begins; a phase with a pose of its own does not need it.
+            q: configurations (T, nq). Of the base's entries only q[0] is read: the pose at the
+                beginning of the motion. A first phase with a pose of its own does not need q[0].
             v: velocities (T, nv).
             dv: accelerations (T, nv).
             fixed: the link that is fixed all the time, or phases in the order of their first
                 samples, beginning with 0.
-            progress: called with the number of samples that are done and of all.
+            progress: called with the number of finished samples and the number of all samples.
 
         Raises:
             StateError: on wrong shapes or values that are not finite.
@@ -220,14 +222,14 @@ class Analyser(Closed):
 
 
 def ground_height(sole: Sole, p, R) -> float:
-    """Return the height of the lowest vertex of a sole at (p, R), or of its origin [m]."""
+    """Return the height of the lowest vertex of a sole at (p, R), or of the sole's origin [m]."""
     if len(sole.vertices) == 0:
         return float(p[2])
     return float(p[2] + (sole.vertices @ R[2, :2] + R[2, 2] * sole.height).min())
 
 
 def index_of(link: str, links: Sequence[str]) -> int:
-    """Return the index of `link`; ModelError names the links that may be fixed."""
+    """Return the index of `link`. ModelError lists the links that may be fixed."""
     try:
         return links.index(link)
     except ValueError:
@@ -270,7 +272,7 @@ def _support_records(model: Model, soles: Sequence[Sole]) -> tuple[np.ndarray, n
 
 
 def _checked_rows(name: str, values, width: int, count: int | None = None) -> np.ndarray:
-    """Return `values` as a C-contiguous float64 matrix; StateError names a wrong entry."""
+    """Return `values` as a C-contiguous float64 matrix. StateError names an invalid entry."""
     try:
         rows = np.require(values, dtype=np.float64, requirements=["C", "A", "W"])
     except (TypeError, ValueError) as cause:

@@ -25,9 +25,9 @@ LIFT_TOLERANCE = 5e-3  # [m]
 
 
 def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ...]:
-    """Parse texts "[TIME:]LINK[+LINK...]"; return them in the order of their times.
+    """Parse texts "[TIME:]LINK[+LINK...]" and return the result in the order of time.
 
-    Without a time it is from the beginning on. Raises SequenceError that names the text.
+    A text without a time applies from the beginning. Raises SequenceError that names the text.
     """
     found = []
     for text in texts:
@@ -48,10 +48,10 @@ def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ..
 
 
 def phases_at(fixed: Sequence[FixedFrom], times, pose=None) -> list[FixedPhase]:
-    """Return the phases in samples at `times` (T,) [s] of links that are fixed from times on.
+    """Return the phases in samples at `times` (T,) [s], from links with their starting times.
 
-    pose: of the first link at the beginning. Raises SequenceError where the first sample is before
-    all of `fixed`.
+    pose: of the first link at the beginning. Raises SequenceError if the first sample is before all
+    times of `fixed`.
     """
     begins = np.searchsorted(times, [entry.time - 1e-9 for entry in fixed])
     if len(begins) == 0 or begins[0] > 0:
@@ -69,8 +69,9 @@ def phases_at(fixed: Sequence[FixedFrom], times, pose=None) -> list[FixedPhase]:
 def starting_pose(model: Model, sole: Sole, motion: Motion):
     """Return position and rotation matrix of `sole` in the world at the motion's first sample.
 
-    Where the motion knows its base, there. Else the base is upright at x = y = 0, but the sole is
-    level, its outline on the floor z = 0; a clamp stays as the upright base places it.
+    If the motion knows its base, the base gives the pose. Otherwise the base is upright at x = y =
+    0, and the sole is level with its outline on the floor z = 0. A clamp keeps the pose that the
+    upright base gives.
     """
     p, R = link_pose(model, motion.q[0], sole.link)
     if motion.base_known or len(sole.vertices) == 0:
@@ -92,11 +93,12 @@ def detect_fixed_links(
 ) -> list[FixedPhase]:
     """Return the phases in which the soles of `analyser` are on a level floor.
 
-    Only soles with outlines count. A sole bears, together with the reference, while all its corners
-    are within CONTACT_HEIGHT of the reference's plane and slower than CONTACT_SPEED relative to it.
-    The reference changes when another sole is more than CONTACT_HEIGHT beneath it, in the middle of
-    the time that both bore before. The first
-    reference is the lowest sole. progress: as in Analyser.analyse, once for each sole.
+    Only soles with outlines count. One sole is the reference, at first the lowest sole. Another
+    sole bears load together with the reference while two conditions hold for all its corners. The
+    corners are within CONTACT_HEIGHT of the reference's plane, and slower than CONTACT_SPEED
+    relative to the reference. The reference changes when another sole is more than CONTACT_HEIGHT
+    below it. The change is in the middle of the time in which both soles bore load before.
+    progress: as in Analyser.analyse, once for each sole.
     """
     soles = [sole for sole in analyser.soles if len(sole.vertices)]
     if not soles:
@@ -123,7 +125,7 @@ def detect_fixed_links(
 
 
 def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles, progress) -> list[np.ndarray]:
-    """Return the corners of each sole (T, k, 3) [m] in the frame of one of them."""
+    """Return the corners of each sole (T, k, 3) [m] in the frame of one sole."""
     held = FixedPhase(0, (seen_from.link,), (np.zeros(3), np.eye(3)))
     rest = np.zeros_like(motion.v)
     seen = analyser.analyse(motion.q, rest, rest, [held], progress=progress)
@@ -177,11 +179,12 @@ def check_fixed_links(
     found: Trajectory,
     tolerance: float = LIFT_TOLERANCE,
 ) -> None:
-    """Raise SequenceError where a link that is declared fixed moves.
+    """Raise SequenceError if a link that is declared fixed moves.
 
-    That is: it is more than `tolerance` [m] from its position when it became fixed, relative to the
-    first of the fixed links, or to the file's own base; or it is a sole, and another sole is lower
-    by more than that. The message names file, line and link.
+    A link moves if it is more than `tolerance` [m] from its position when it became fixed. The
+    position is relative to the first of the fixed links, or to the file's own base. A sole also
+    counts as moving if another sole is lower by more than `tolerance`. The message names file, line
+    and link.
     """
     for k, phase in enumerate(found.phases):
         end = found.phases[k + 1].begin if k + 1 < len(found.phases) else len(motion.times)
@@ -210,7 +213,7 @@ def check_fixed_links(
 
 
 def _seen_from(known, recovered, positions) -> np.ndarray:
-    """Return points (T, 3) carried over from recovered base poses to known ones (T, nq)."""
+    """Return points (T, 3) carried from recovered base poses to known base poses (T, nq)."""
     turn = Rotation.from_quat(known[:, 3:7]) * Rotation.from_quat(recovered[:, 3:7]).inv()
     return known[:, :3] + turn.apply(positions - recovered[:, :3])
 

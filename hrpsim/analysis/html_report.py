@@ -26,9 +26,9 @@ img { max-width: 100%; }
 
 
 def as_html(results: Sequence[AnalysedMotion]) -> str:
-    """Return the page: figures are inlined, no other file or address is needed.
+    """Return the page, with inlined figures and without other files or addresses.
 
-    Without matplotlib there are tables only, and the page says so.
+    Without matplotlib the page has tables only, and a note about the missing figures.
     """
     names = ", ".join(result.motion.source for result in results)
     parts = [

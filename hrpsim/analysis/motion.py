@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A motion for the analysis: joint positions and, given or differentiated, their derivatives."""
+"""A motion for the analysis: joint positions with given or numerical derivatives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,13 +21,16 @@ _UNEVEN = 1e-6  # of the period, by which samples may be off an even grid
 def differentiated(times, values, smoothing: float = 0.0):
     """Return (values, rates, accelerations), each (T, n), at ascending `times` (T,) [s].
 
-    Without smoothing: the quintic spline through the samples (of lower order below six of them);
-    the values stay as they are. smoothing: width [s] of a window that slides over the samples; to
-    those inside a quartic polynomial is fitted by least squares, and its value and derivatives in
-    the middle are taken (Savitzky and Golay 1964); in the first and last half window those of the
-    polynomial at the end. The times must then be evenly spaced. A window of less than seven
-    samples would not smooth and is refused with a SequenceError, as is one that is longer
-    than the motion, and as are times through which no spline can be put.
+    Without smoothing, the quintic spline through the samples is differentiated (of lower order
+    below six samples). The values stay unchanged.
+
+    smoothing: width [s] of a sliding window, for evenly spaced times. A quartic polynomial is
+    fitted to the samples in the window by least squares. Value and derivatives in the middle of the
+    window are taken (Savitzky and Golay 1964). The first and last half window use the polynomial at
+    the end. Larger windows remove more noise, and more of fast motions.
+
+    Raises SequenceError for a window of less than seven samples, which would not smooth, and for a
+    window longer than the motion. Also for times through which no spline can be put.
     """
     times, values = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if smoothing > 0.0:
@@ -68,7 +71,7 @@ def _fitted(times, values, smoothing: float):
 
 
 class FixedFrom(NamedTuple):
-    """From `time` [s] on these links are fixed to the world; the first gives the base's motion."""
+    """Links that are fixed to the world from `time` [s] on. The first gives the base's motion."""
 
     time: float
     links: tuple[str, ...]
@@ -77,10 +80,11 @@ class FixedFrom(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Samples of a motion; joints that it does not mention stay at zero.
+    """Samples of a motion. Joints without data stay at zero.
 
-    The base's entries of q are those of the file's waist where `base_known`, else neutral; v and
-    dv have none. `source`, `line_times` and `lines` are the origin of samples.
+    If `base_known`, the base's entries of q are the waist pose of the file. Otherwise they are
+    neutral. v and dv have no data of the base. `source`, `line_times` and `lines` are the origin of
+    samples.
     """
 
     source: str
@@ -94,7 +98,7 @@ class Motion:
     lines: np.ndarray | None = None  # their line numbers
 
     def place_of(self, sample: int) -> str:
-        """Return "walk.csv:12", the file and the line that a sample comes from."""
+        """Return "walk.csv:12": file and line of a sample."""
         if self.lines is None or self.line_times is None:
             return self.source
         k = np.searchsorted(self.line_times, self.times[sample] + 1e-9, side="right") - 1
@@ -112,10 +116,10 @@ def motion_of(
     accelerations=None,
     smoothing: float = 0.0,
 ) -> Motion:
-    """Return the motion of joints that pass `positions` (T, n) [rad or m] at `times` (T,) [s].
+    """Return the motion of joints through `positions` (T, n) [rad or m] at `times` (T,) [s].
 
-    rates, accelerations (T, n): where they are known; else `positions` are differentiated with
-    that smoothing [s] (`differentiated`). Raises SequenceError for an unknown joint.
+    rates, accelerations (T, n): if they are known. Otherwise `positions` are differentiated with
+    the given smoothing [s] (`differentiated`). Raises SequenceError for an unknown joint.
     """
     times = np.asarray(times, dtype=np.float64)
     _refuse_more_values(source, len(times), model)
@@ -140,9 +144,10 @@ def motion_of_sequence(
     period: float | None = None,
     smoothing: float = 0.0,
 ) -> Motion:
-    """Return the motion in a sequence, at its own samples of `pos` or every `period` [s].
+    """Return the motion in a sequence, at the samples of `pos` or every `period` [s].
 
-    Between its samples a sequence moves as Channel says; where it has a waist, that is the base.
+    Between samples a sequence moves as described in Channel. If the sequence has a waist, the waist
+    is the base.
     """
     times = sequence.pos.times
     positions = sequence.pos.values
@@ -167,9 +172,10 @@ def _refuse_more_values(source: str, samples: float, model: Model) -> None:
 
 
 def even_times(source: str, begin: float, end: float, period: float, model: Model) -> np.ndarray:
-    """Return times from begin to end, `period` [s] apart; SequenceError for a bad period.
+    """Return times from begin to end, `period` [s] apart.
 
-    Also where a motion of the model at these times would hold too many numbers.
+    Raises SequenceError for an invalid period, and if a motion of the model at these times would
+    hold too many numbers.
     """
     if not (np.isfinite(period) and 0.0 < period <= max(end - begin, 0.0)):
         raise SequenceError(

@@ -70,7 +70,7 @@ def draw_forces(result: AnalysedMotion, axes) -> None:
 
 
 def draw_torques(result: AnalysedMotion, axes) -> None:
-    """Draw the torques nearest to their limits, or the largest without limits."""
+    """Draw the torques nearest to their limits, or the largest torques without limits."""
     model, times = result.analyser.model, result.motion.times
     limits, every = model.system.effort_limit, _thinned(len(times))
     joints = [joint for joint in model.joints if joint.joint_type != FREE]
@@ -88,7 +88,7 @@ def draw_torques(result: AnalysedMotion, axes) -> None:
 
 
 def overview(result: AnalysedMotion):
-    """Return a figure of all of the above, without a display; HrpsimError without matplotlib."""
+    """Return a figure of all plots above, without a display. HrpsimError without matplotlib."""
     figure = new_figure(11.0, 10.0)
     axes = figure.subplots(3, 2)
     draw_plan(result, axes[0, 0])

@@ -70,11 +70,15 @@ def read_csv(
 ) -> CsvMotion:
     """Return the motion in a CSV file.
 
-    Columns, in any order: `time` [s]; each of `controlled_joints(model)` [rad or m], further
-    joints where wanted; `waist_x` ... `waist_yaw`, all six, the base in the world; `fixed_link`,
-    one link or several joined by +. An empty cell of fixed_link repeats the one above. progress:
-    called with "reading", how many samples are read, and of how many at most.
-    Raises SequenceError with file, line and column for anything else.
+    | column, in any order | meaning |
+    | --- | --- |
+    | `time` | [s] |
+    | each of `controlled_joints(model)` | [rad or m]; further joints are optional |
+    | `waist_x` ... `waist_yaw`, all six | the base in the world; optional |
+    | `fixed_link` | optional; a link or several joined by +; an empty cell repeats the previous |
+
+    progress: called with "reading", the number of samples read, and an upper bound of all. Raises
+    SequenceError with file, line and column for anything else.
     """
     path = Path(path)
     texts, numbers, fixed_texts, lines = _read_samples(path, model, progress)
@@ -140,7 +144,7 @@ def _rows_of(path: Path, text_lines: list[str]) -> Iterator[tuple[list[str], int
 
 
 def _numbers_of(path: Path, line: int, names: list[str], cells: list[str]) -> np.ndarray:
-    """Return the numbers of a line; SequenceError for the first cell that is no number."""
+    """Return the numbers of a line. Raises SequenceError for the first cell without a number."""
     try:
         numbers = np.array(cells, dtype=np.float64)
     except ValueError:
@@ -191,7 +195,7 @@ def _fixed_links(path, texts, lines, times, model: Model) -> tuple[FixedFrom, ..
 
 
 def link_names(label: str, text: str, model: Model) -> tuple[str, ...]:
-    """Return the links in "r_sole+l_sole"; SequenceError at `label` for an unknown one."""
+    """Return the links in "r_sole+l_sole". Raises SequenceError at `label` for an unknown link."""
     links = tuple(name.strip() for name in text.split("+"))
     for link in links:
         if link not in model.frames:
@@ -209,10 +213,11 @@ def read_motion(
 ) -> Motion:
     """Return the motion in a CSV file, YAML keyframes, or a set of hrpsys's SequencePlayer.
 
-    They are distinguished by their names: .csv, .yaml or .yml, else a set by its basename or one of
-    its files. period [s]: resample; smoothing [s]: window of the differentiation, which keyframes
-    do not need; progress: called with the task, the number of samples done, and of all. Raises
-    SequenceError with file and line for invalid contents, OSError for files that cannot be read.
+    The suffix determines the format: .csv, .yaml or .yml. Any other path is a set, given by its
+    basename or one of its files. period: resample at this period [s]. smoothing: window of the
+    differentiation [s], which keyframes do not need. progress: called with the task, the number of
+    samples done, and the number of all. Raises SequenceError with file and line for invalid
+    contents, OSError for files that cannot be read.
     """
     suffix = Path(path).suffix.lower()
     if suffix in (".yaml", ".yml"):
@@ -240,9 +245,11 @@ def _sample_lines(path) -> np.ndarray:
 def interpolated(times, values, interpolation: str) -> PPoly:
     """Return the curve through `values` (k, n) at ascending `times` (k,) [s], k >= 2.
 
-    "linear": constant rates between keyframes, whose acceleration is zero all the same.
-    "cubic": the cubic spline that rests at both ends, continuous up to the acceleration, which
-    jumps from and to rest at the ends. "quintic": at rest in every keyframe, of least jerk.
+    | method | curve |
+    | --- | --- |
+    | "linear" | constant rates between keyframes, with zero acceleration everywhere |
+    | "cubic" | spline at rest at both ends; the acceleration is continuous, but jumps at the ends |
+    | "quintic" | at rest in every keyframe, with the least jerk |
     """
     times, values = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if interpolation == "cubic":
@@ -260,10 +267,10 @@ def interpolated(times, values, interpolation: str) -> PPoly:
 def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion:
     """Return the motion in a YAML file of keyframes, every `period` [s], by default 5 ms.
 
-    Joints that a keyframe leaves out keep the value of the one before, those of the first are
-    zero; a `fixed_link`, one or a list, holds until the next. Rates and accelerations are the
-    derivatives of the interpolation (`interpolated`). Raises SequenceError with file, line and
-    name for anything that does not fit.
+    A joint missing in a keyframe keeps its value of the previous keyframe, or zero in the first
+    keyframe. A `fixed_link`, one or a list, holds until the next. Rates and accelerations are the
+    derivatives of the interpolation (`interpolated`). Raises SequenceError with file, line and name
+    for invalid contents.
     """
     text = read_yaml(Path(path), SequenceError)
     file = checked_content(text, _kind(model), SequenceError)

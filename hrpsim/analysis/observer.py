@@ -25,13 +25,13 @@ _analyse_sample = prepared(analyse_samples)  # all arrays are of observers, and 
 class Observer(Closed):
     """Torques, wrenches and ZMP of the present joint motion, cycle by cycle.
 
-    After each `update`, `sample` and `supports` hold the results, in the same memory every time:
-    fields of SAMPLE, and of SUPPORT_SAMPLE for each of the analyser's links. `q`, `v`, `dv` and
-    `tau` have the layout of the model.
+    After each `update`, `sample` and `supports` hold the results, in the same memory every time.
+    `sample` has the fields of SAMPLE. `supports` has the fields of SUPPORT_SAMPLE for each of the
+    analyser's links. `q`, `v`, `dv` and `tau` have the layout of the model.
 
     Args:
         analyser: of the robot.
-        fixed: the links that are fixed at first; the first one is level at the world's origin.
+        fixed: the links that are fixed at first. The first one is level at the world's origin.
     """
 
     def __init__(self, analyser: Analyser, fixed: Sequence[str]):
@@ -60,15 +60,15 @@ class Observer(Closed):
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """The links that are fixed, the one that gives the base's motion first."""
+        """The fixed links. The first one gives the base's motion."""
         first = int(self._phases[0]["reference"])
         others = [int(k) for k in np.flatnonzero(self._mask[0]) if k != first]
         return tuple(self.links[k] for k in (first, *others))
 
     def update(self, positions: ArrayLike, velocities: ArrayLike, accelerations: ArrayLike) -> None:
-        """Analyse one sample; arrays are in the order of the model's joint_names.
+        """Analyse one sample. Arrays are in the order of the model's joint_names.
 
-        Other sequences of numbers are copied first.
+        Sequences that are not arrays are copied first.
 
         Args:
             positions: (joints,) [rad or m].
@@ -76,7 +76,8 @@ class Observer(Closed):
             accelerations: (joints,) [rad/s^2 or m/s^2].
 
         Raises:
-            StateError: for values that are no finite numbers, and wrong shapes; the results stay.
+            StateError: for values that are no finite numbers, and wrong shapes. The results of the
+                last sample stay.
         """
         positions = _checked("positions", positions, self._joint_q)
         velocities = _checked("velocities", velocities, self._joint_v)
@@ -94,9 +95,9 @@ class Observer(Closed):
         return self._space.kinematics[0]["R"]
 
     def fix(self, links: Sequence[str]) -> None:
-        """Fix these links from the next `update` on; the first gives the base's motion.
+        """Fix these links from the next `update` on. The first gives the base's motion.
 
-        Each is fixed at its pose in the last update.
+        Each link is fixed at its pose in the last update.
         """
         indices = [index_of(link, self.links) for link in links]
         first = indices[0]
@@ -109,9 +110,10 @@ class Observer(Closed):
     def follow_soles(self, contact_height: float = _CONTACT_HEIGHT) -> None:
         """Fix the soles that the last `update` found on the floor, which is level.
 
-        On the floor is a sole whose lowest corner is less than contact_height [m] above the
-        reference's. One that is deeper than that beneath the reference becomes the reference, and
-        is put level on the floor, so that errors of height and inclination do not add up.
+        A sole is on the floor if its lowest corner is less than contact_height [m] above the
+        reference's lowest corner. A sole more than contact_height below the reference becomes the
+        reference. The new reference is put level on the floor, so errors of height and inclination
+        do not add up.
         """
         heights = np.where(self._is_sole, self.supports["height"], np.inf)
         lowest = int(np.argmin(heights))
@@ -152,9 +154,10 @@ def _checked(name: str, given: ArrayLike, kept: np.ndarray) -> np.ndarray:
 
 
 class RateFilter:
-    """The rate of change of a measured vector: differences behind a first-order low-pass.
+    """The rate of change of a measured vector: differences, then a first-order low-pass.
 
-    cutoff [Hz]: half power; the delay is 1 / (2 pi cutoff). The first update gives zero.
+    cutoff [Hz]: frequency of half power. The delay is 1 / (2 pi cutoff): a lower cutoff removes
+    more noise and delays more. The first update gives zero.
     """
 
     def __init__(self, size: int, cutoff: float):
@@ -167,9 +170,9 @@ class RateFilter:
         self._time = math.nan
 
     def update(self, time: float, values) -> np.ndarray:
-        """Return the rate [1/s] at `time` [s], in memory of the filter's own.
+        """Return the rate [1/s] at `time` [s], in memory owned by the filter.
 
-        A time that is not after the last one starts it again, at zero.
+        If `time` is not after the last time, the filter restarts at zero.
         """
         step = time - self._time
         if step > 0.0:

@@ -3,8 +3,8 @@
 
 """Records that the kernels of the analysis read and write.
 
-A *support* is a link that may be fixed to the world; a *phase* is a time during which the same
-supports are fixed. Wrenches and poses of supports are those of the link's frame.
+A *support* is a link that may be fixed to the world. A *phase* is a time with the same fixed
+supports. Wrenches and poses of a support are in the link's frame.
 """
 
 from typing import NamedTuple
@@ -92,7 +92,7 @@ class Subject(NamedTuple):
 
 
 class Results(NamedTuple):
-    """One row a sample; q, v, dv hold the given joints and the recovered base."""
+    """Results with one row per sample. q, v, dv hold the given joints and the recovered base."""
 
     q: np.ndarray = work("T, nq")
     v: np.ndarray = work("T, nv")

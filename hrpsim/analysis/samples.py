@@ -22,9 +22,10 @@ _COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 
 @kernel  # many parameters: names the parts of the motion that it reads, not the motion
 def analyse_samples(subject, phases, fixed, phase_of, q, v, dv, space, results):
-    """Analyse the samples (T, nq), (T, nv), (T, nv): the base's entries are not read.
+    """Analyse the samples (T, nq), (T, nv), (T, nv). The base's entries are not read.
 
-    phases (.,) PHASE; fixed (., s): 1 for the supports that bear in each; phase_of (T,).
+    phases (.,): PHASE records. fixed (., s): 1 for the supports that bear in each phase. phase_of
+    (T,): phase of each sample.
     """
     for t in range(q.shape[0]):
         k = phase_of[t]
@@ -74,7 +75,7 @@ def _analyse(subject, phase, fixed, q, v, dv, space, results, t):
 
 @inner_kernel
 def _write_totals(subject, kinematics, articulated, velocity, q, total, momentum, sample):
-    """Write centre of mass, momenta and energies; `total` (6,) is the surroundings' wrench."""
+    """Write centre of mass, momenta and energies. total: wrench of the surroundings (6,)."""
     forest, g = subject.forest, subject.gravity
     mass = subject.settings[0].mass
     hx = hy = hz = 0.0
@@ -134,7 +135,7 @@ def _write_points(gravity, q, total, ground, sample):
 
 @inner_kernel
 def _place_supports(subject, kinematics, ground, arms, supports_out):
-    """Write pose, motion and height of every support, and its origin from the base's."""
+    """Write pose, motion and height of every support, and its origin relative to the base's."""
     origin = kinematics[0].origin
     for i in range(subject.supports.shape[0]):
         support, out, arm = subject.supports[i], supports_out[i], arms[i]
@@ -205,7 +206,7 @@ def _unload(forest, kinematics, i, arm, share, tau_out):
 
 @inner_kernel
 def _add_outline(vertices, support, here, points, count):
-    """Append the outline of a support, in the world, to `points`; return their new count."""
+    """Append the outline of a support in the world to `points`. Return the new number of points."""
     h, R = support.height, here.R
     for k in range(support.vertex_begin, support.vertex_end):
         x, y = vertices[k, 0], vertices[k, 1]
@@ -217,7 +218,7 @@ def _add_outline(vertices, support, here, points, count):
 
 @inner_kernel
 def _write_support(subject, i, share, out):
-    """Write the wrench on a support, its centre of pressure and the friction that it requires."""
+    """Write the wrench on a support, the centre of pressure and the required friction."""
     support, R = subject.supports[i], out.R
     f, n, h = out.force, out.torque, support.height
     for c in range(3):
@@ -238,10 +239,10 @@ def _write_support(subject, i, share, out):
 
 @inner_kernel
 def hull_margin(points, count, x, y):
-    """Return the distance of (x, y) to the border of the hull of points[:count], < 0 outside [m].
+    """Return the distance [m] of (x, y) to the border of the hull of points[:count], < 0 outside.
 
-    The hull is walked counter-clockwise, from each corner to the point that has none on its right
-    (gift wrapping). NaN without points.
+    The algorithm is gift wrapping, counter-clockwise: from each corner to the point with no other
+    point on its right. Returns NaN without points.
     """
     if count == 0:
         return math.nan
@@ -287,7 +288,7 @@ def _comes_before(points, here, k, after):
 
 @inner_kernel
 def edge_distance(ax, ay, bx, by, x, y):
-    """Return the distance of (x, y) to the left of the line a b, and to the edge between them."""
+    """Return the distance of (x, y) to the left of the line a b, and to the edge a b."""
     dx, dy = bx - ax, by - ay
     length = math.hypot(dx, dy)
     signed = (dx * (y - ay) - dy * (x - ax)) / length
@@ -314,11 +315,11 @@ def outline_margin(vertices, begin, end, x, y):
 
 @inner_kernel
 def base_from_fixed_link(forest, support, phase, link, kinematics, q, velocity, acceleration):
-    """Write the base's part of q, and of the kernels' velocity and acceleration; and kinematics.
+    """Write the base's part of q, velocity and acceleration, and the kinematics.
 
-    The joints' parts are read. Seen from a base that rests at the origin, the fixed link has a
-    pose (R, p) and its body a spatial velocity v. The base is where that pose becomes the one of
-    `phase`, and moves at -v; its acceleration is what makes that of the body zero.
+    The joints' parts are read. Seen from a base at rest at the origin, the fixed link has a pose
+    (R, p) and its body a spatial velocity v. The base's pose maps this pose to the pose of `phase`.
+    The base moves at -v. The base's acceleration makes the body's acceleration zero.
 
     link (3, 3): work memory for R.
     """

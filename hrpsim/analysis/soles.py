@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Links that can bear the robot, and the outlines of their soles."""
+"""Links that can bear the robot, and the outlines of the soles."""
 
 from dataclasses import dataclass
 
@@ -20,10 +20,10 @@ _LOWEST = 0.01  # soles reach down this near to the lowest of them [m]
 
 @dataclass(frozen=True)
 class Sole:
-    """A link that may be fixed to the world, and the plane outline by which it stands.
+    """A link that may be fixed to the world, with the plane outline of its sole.
 
-    The outline lies at `height` [m] in the link's frame, whose z axis points from the ground into
-    the robot. Without vertices the link is clamped: it can bear any wrench.
+    The outline lies at `height` [m] in the link's frame. The z axis of this frame points from the
+    ground into the robot. Without vertices the link is clamped: the link can bear any wrench.
     """
 
     link: str
@@ -42,7 +42,7 @@ class Sole:
 
 
 def sole_of(model: Model, link: str) -> Sole:
-    """Return the sole of `link`: the lowest corners of the boxes of its body; without, a clamp.
+    """Return the sole of `link`: the lowest corners of its body's boxes, or a clamp without boxes.
 
     Raises ModelError for an unknown link.
     """
@@ -53,11 +53,12 @@ def sole_of(model: Model, link: str) -> Sole:
 
 
 def soles_of(model: Model) -> tuple[Sole, ...]:
-    """Return the soles of a robot that stands: bodies whose boxes reach down to the floor.
+    """Return the soles of a standing robot: bodies with boxes that reach down to the floor.
 
-    All joints at zero, those within 1 cm of the lowest. Of the links of such a body the one is
-    taken whose z axis is up and whose origin is nearest to the floor, in the order of the links.
-    Raises ModelError where there are no soles: the links must then be named.
+    All joints are at zero. The floor is at the lowest box, and bodies within 1 cm of the floor
+    count. If several links of a body have upward z axes, the link with the origin nearest to the
+    floor is taken, and the first link in case of a tie. Raises ModelError if there are no soles.
+    Name the links in this case.
     """
     q = model.neutral()
     found: dict[int, tuple[str, float, float]] = {}  # name, height, bottom

@@ -76,16 +76,17 @@ def analyse_motion(
 
     Args:
         analyser: of the robot.
-        motion: of its joints.
-        fixed: links that are fixed from given times on; by default those that the motion's file
-            names, else they are found.
+        motion: of the robot's joints.
+        fixed: links that are fixed from given times on. By default the links named in the motion's
+            file. Without names, the fixed links are detected.
         friction: coefficient, for the list of violations.
         lift_tolerance: largest displacement of a fixed link [m].
         distances: of the model's links, to list self-collisions.
-        progress: called with the name of the task, the number of samples that are done, and of all.
+        progress: called with the name of the task, the number of finished samples, and of all
+            samples.
 
     Raises:
-        SequenceError: where a link that should be fixed moves by more than `lift_tolerance`.
+        SequenceError: if a link that should be fixed moves by more than `lift_tolerance`.
     """
     known = tuple(fixed) or motion.fixed
     if known:
@@ -138,7 +139,7 @@ def as_data(result: AnalysedMotion) -> dict[str, Any]:
 
 
 def joint_rows(result: AnalysedMotion) -> list[dict[str, Any]]:
-    """Return one row a joint: largest torque and rate with their limits, None where no limit."""
+    """Return one row per joint: largest torque and rate with their limits, None for no limit."""
     model, found, times = result.analyser.model, result.found, result.motion.times
     rows = []
     for joint in model.joints:
@@ -167,7 +168,7 @@ def _limit(value) -> float | None:
 
 
 def _extreme(times, values, least: bool = False) -> dict[str, float] | None:
-    """Return the extreme value and its time; None where there is no value."""
+    """Return the extreme value and its time, or None without values."""
     if np.isnan(values).all():
         return None
     k = int(np.nanargmin(values) if least else np.nanargmax(values))
@@ -175,7 +176,7 @@ def _extreme(times, values, least: bool = False) -> dict[str, float] | None:
 
 
 def _support_data(result: AnalysedMotion, link: str) -> dict[str, Any] | None:
-    """Return the extremes of the wrench on a link while it is fixed; None if it never is."""
+    """Return the extremes of the wrench on a link while fixed, or None if the link never is."""
     found = result.found
     bears = found.fixed[:, found.links.index(link)]
     if not bears.any():
@@ -234,7 +235,7 @@ def _shortened(lines: list[str]) -> list[str]:
 
 
 def _load(row: dict[str, Any]) -> float:
-    """Return the torque's part of its limit, 0 without a limit."""
+    """Return the torque as a fraction of its limit, or 0 without a limit."""
     return abs(row["torque"]) / row["torque_limit"] if row["torque_limit"] else 0.0
 
 
@@ -287,12 +288,15 @@ def violations(
     friction: float | None = None,
     distances: LinkDistances | None = None,
 ) -> list[Violation]:
-    """Return violations of limits, each continuous stretch once, in the order of time.
+    """Return violations of limits in the order of time, each continuous stretch once.
 
-    Joints: positions, rates and torques beyond the description's limits. The floor: a zero-moment
-    point outside the support polygon, a sole that would have to pull, a centre of pressure outside
-    its sole, and, with `friction`, a tangential force beyond that many times the normal force. With
-    `distances`, links that overlap each other, between samples too, and how deep.
+    Checked limits:
+
+    - Joints: positions, rates and torques beyond the description's limits.
+    - Floor: a zero-moment point outside the support polygon, a sole that would have to pull, and a
+      centre of pressure outside its sole.
+    - Friction, with `friction`: a tangential force above this coefficient times the normal force.
+    - Collisions, with `distances`: overlapping links with the depth, between samples too.
     """
     listed = _of_joints(analyser.model, times, found) + _of_floor(times, found)
     for sole in analyser.soles:
@@ -330,7 +334,7 @@ def _of_joints(model: Model, times, found: Trajectory) -> list[Violation]:
 
 
 def _of_floor(times, found: Trajectory) -> list[Violation]:
-    """Return stretches with the ZMP outside; where it does not exist, `_of_sole` reports a pull."""
+    """Return stretches with the ZMP outside. If no ZMP exists, `_of_sole` reports a pull."""
     margin = np.nan_to_num(found.samples["margin"], nan=np.inf)
     return _stretches("zmp", "the robot", times, -margin, 0.0, "m", turned=True)
 
@@ -352,7 +356,7 @@ def _of_sole(link: str, times, found: Trajectory, friction: float | None) -> lis
 def _stretches(kind, name, times, values, limit, unit, turned=False) -> list[Violation]:
     """Return one violation for each stretch of samples with values > limit.
 
-    turned: both have the opposite sign of those reported.
+    turned: whether values and limit have the opposite sign of the reported ones.
     """
     sign = -1.0 if turned else 1.0
     beyond = values > limit + _ROUNDING * max(1.0, abs(limit))

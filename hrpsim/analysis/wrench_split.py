@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The wrench of the surroundings divided between several fixed links.
+"""Divide the wrench of the surroundings between several fixed links.
 
-The rule is the least sum of |f|^2 + |n|^2 / l^2, n being the moment about each link's own origin;
-optionally under the condition that each centre of pressure stays in its link's outline. All
-wrenches here are along the world's axes, moment first; `total` is about the base's origin.
+The rule minimises the sum of |f|^2 + |n|^2 / l^2, with n the moment about each link's own origin.
+An optional condition keeps each centre of pressure in the outline of its link. All wrenches here
+are along the world's axes, moment first. `total` is about the base's origin.
 """
 
 import math
@@ -25,8 +25,8 @@ _GRADIENT, _MULTIPLIER, _TRIAL, _WORK = range(4)  # of `multipliers`
 def divide_by_norm(fixed, arms, length, norm, norm_inverse, total, shares_out):
     """Write the least-norm division: f_i = y_f + y_n x p_i, n_i = l^2 y_n with B y = total.
 
-    shares_out (s, 6): about the links' own origins, zero where `fixed` (s,) is. arms (s, 3): the
-    origins from the base's. Leaves B^-1 in norm_inverse.
+    shares_out (s, 6): wrenches about the links' own origins, zero for links with `fixed` (s,) zero.
+    arms (s, 3): the links' origins relative to the base's origin. Leaves B^-1 in norm_inverse.
     """
     for r in range(6):
         for k in range(6):
@@ -87,9 +87,9 @@ def keep_pressure_inside(
 ):  # fmt: skip
     """Change `shares`, the least-norm division, until each centre of pressure is in its outline.
 
-    One condition for each edge of each outline: a . w_i >= 0. Its multiplier is zero or the
-    condition holds with equality, an LCP in the multipliers that is solved by an active set.
-    `frames` (s,) SUPPORT_SAMPLE have R of the links.
+    Each edge of each outline gives one condition a . w_i >= 0. Either the multiplier of a condition
+    is zero, or the condition holds with equality. This is an LCP in the multipliers, solved by an
+    active set. frames (s,): SUPPORT_SAMPLE records with R of the links.
     """
     m = 0
     for i in range(fixed.shape[0]):
@@ -148,7 +148,7 @@ def _edge_row(R, a, b, height, row_out):
     """Write the row whose product with (n, f) in the world is f_z times the inside distance.
 
     The centre of pressure on the outline's plane is x = (h f_x - n_y) / f_z, y = (n_x + h f_y) /
-    f_z, in the link's frame; inward of the edge from a to b are those with u x + v y >= c.
+    f_z, in the link's frame. Points inward of the edge from a to b have u x + v y >= c.
     """
     dx, dy = b[0] - a[0], b[1] - a[1]
     scale = 1.0 / math.hypot(dx, dy)
@@ -161,7 +161,7 @@ def _edge_row(R, a, b, height, row_out):
 
 @inner_kernel
 def _all_inside(edges, owners, count, shares, multipliers):
-    """Write the conditions' values as the gradient; return whether all hold."""
+    """Write the values of the conditions as the gradient. Return whether all conditions hold."""
     inside = True
     for r in range(count):
         share = shares[owners[r]]
@@ -177,8 +177,9 @@ def _all_inside(edges, owners, count, shares, multipliers):
 def _solve_complementarity(A, m, factor, multipliers, active):
     """Find x >= 0 with A x + g >= 0 and x (A x + g) = 0, A symmetric positive definite.
 
-    The active-set method of Lawson and Hanson: the most violated condition joins the active ones,
-    which are solved with equality; those that would turn negative leave.
+    This is the active-set method of Lawson and Hanson. The most violated condition joins the active
+    set. The active conditions are solved with equality. Conditions with multipliers that would
+    become negative leave the set.
     """
     g, x, trial = multipliers[_GRADIENT], multipliers[_MULTIPLIER], multipliers[_TRIAL]
     size = 0.0

@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Controllers and scripts made for other frameworks, run on hrpsim's robots.
+"""Controllers and scripts for other frameworks, run on hrpsim's robots.
 
-Imports control, worlds and the viewer; packages of other frameworks are imported at first use.
+This folder imports control, worlds and the viewer. Packages of other frameworks are imported at
+first use.
 """
 
 from typing import TYPE_CHECKING

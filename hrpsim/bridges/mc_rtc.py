@@ -1,15 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A control loop like mc_rtc's: sensors are set on a global controller, it runs, q is read.
+"""The control loop of mc_rtc: set sensors on a global controller, run the controller, read q.
 
     ControlLoop(robot, McRtc(MyGlobalController())).run()
 
-The controller has these methods of mc_rtc's `mc_control.MCGlobalController`, with
-joints in the order of `ref_joint_order`: `timestep`, `ref_joint_order`, `init`, `setEncoderValues`,
+The controller has these methods of mc_rtc's `mc_control.MCGlobalController`, with joints in the
+order of `ref_joint_order`: `timestep`, `ref_joint_order`, `init`, `setEncoderValues`,
 `setEncoderVelocities`, `setJointTorques`, `setSensorOrientation` (of the world seen from the IMU),
 `setSensorAngularVelocity`, `setSensorAcceleration`, `setWrenches` (by name, couple before force),
-`run`, and `robot`, whose `mbc.q` has a list for each joint. mc_rtc's own takes its own types:
+`run`, and `robot`, whose `mbc.q` has a list for each joint. mc_rtc's own controller needs mc_rtc's
+types:
 
     McRtc(mc_control.MCGlobalController(), vector=eigen.Vector3d, quaternion=eigen.Quaterniond,
           wrench=sva.ForceVecd)
@@ -34,16 +35,16 @@ from hrpsim.model.model import Model
 
 
 class McRtc(Controller):
-    """Run a controller with mc_rtc's interface; its joint positions become the servos' targets.
+    """Run a controller with mc_rtc's interface. Its joint positions become the servos' targets.
 
-    The period is the controller's time step. ControllerError where its joints differ from the
-    robot's.
+    The period is the controller's time step. Raises ControllerError if the controller's joints
+    differ from the robot's joints.
 
     Args:
         controller: an object with mc_rtc's interface.
-        vector: makes mc_rtc's type of an array (3,); the array by default.
-        quaternion: makes mc_rtc's type of w, x, y, z; an array (4,) by default.
-        wrench: makes mc_rtc's type of a couple and a force; an array (6,) by default.
+        vector: converts an array (3,) to mc_rtc's vector type; by default the array is passed.
+        quaternion: converts w, x, y, z to mc_rtc's type; by default an array (4,).
+        wrench: converts a couple and a force to mc_rtc's type; by default an array (6,).
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class McRtc(Controller):
         self._imu = imus[0] if imus else None
 
     def initialize(self, state: State) -> None:
-        """Pass it the joint positions; hold joints that it does not have."""
+        """Pass the joint positions to the controller. Hold joints unknown to the controller."""
         self._held = state.joint_positions.copy()
         self._set_sensors(state)
         self.controller.init(state.joint_positions[self._at].tolist())
@@ -77,7 +78,7 @@ class McRtc(Controller):
         self.finished = False
 
     def control(self, state: State) -> Command:
-        """Set the sensors, run, and return its joint positions with their mean rates."""
+        """Set the sensors, run the controller, and return its joint positions and mean rates."""
         self._set_sensors(state)
         if not self.controller.run():
             self.finished = True

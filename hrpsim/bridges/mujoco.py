@@ -12,13 +12,19 @@
         data.ctrl[:] = controller(data.qpos, data.qvel, data.sensordata)
         mujoco.mj_step(model, data)
 
-The model is MuJoCo's own, compiled by the mujoco package, so that ids, names, sizes, keyframes and
-options are what the script expects. The physics is hrpsim's: contacts are rigid, and what
-`load_world` lists as not simulated is not. Kinematics (xpos, xquat, site_xpos, subtree_com),
-qfrc_bias, the mass matrix and sensors of kinematics are MuJoCo's functions of qpos and qvel; force,
-torque and accelerometer sensors, contacts and qacc are hrpsim's. `viewer.launch_passive` shows the
-robot in a browser. Constants and functions of the state alone are the mujoco package's; other names
-raise an error that lists the existing ones, instead of returning zeros.
+The mujoco package compiles the model, so ids, names, sizes, keyframes and options are as the script
+expects. hrpsim computes the physics: contacts are rigid, and everything that `load_world` lists as
+not simulated is missing.
+
+| computed by MuJoCo from qpos and qvel | computed by hrpsim |
+| --- | --- |
+| kinematics (xpos, xquat, site_xpos, subtree_com) | contacts and qacc |
+| qfrc_bias and the mass matrix | force and torque sensors |
+| sensors of kinematics | accelerometers |
+
+`viewer.launch_passive` shows the robot in a browser. Constants and functions of the state alone
+come from the mujoco package. Other names raise an error that lists the existing names, instead of
+returning zeros.
 """
 
 from __future__ import annotations
@@ -78,10 +84,10 @@ def __getattr__(name: str) -> Any:
 
 
 class MjModel:
-    """A model from an MJCF file or text; fields are those of mujoco.MjModel.
+    """A model from an MJCF file or text, with the fields of mujoco.MjModel.
 
-    `opt.timestep` and `opt.gravity` can be changed, its arrays cannot: the world is made of the
-    file.
+    `opt.timestep` and `opt.gravity` can be changed. The arrays of the model are read-only, because
+    the world is made from the file.
     """
 
     def __init__(self, native, path: Path, assets: Assets[str, bytes] | None = None):
@@ -95,13 +101,13 @@ class MjModel:
 
     @classmethod
     def from_xml_path(cls, filename: str, assets: Assets[str, bytes] | None = None) -> MjModel:
-        """Return the model of a file; assets: files that it names, by their names."""
+        """Return the model of a file. assets: contents of files named in the model, by name."""
         path = Path(filename)
         return cls(_package().MjModel.from_xml_path(str(path), assets), path, assets)
 
     @classmethod
     def from_xml_string(cls, xml: str, assets: Assets[str, bytes] | None = None) -> MjModel:
-        """Return the model of a text and the files that it names, by their names."""
+        """Return the model of a text. assets: contents of files named in the text, by name."""
         folder = tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-")
         path = Path(folder.name, "model.xml")
         path.write_text(xml, encoding="utf-8")
@@ -111,7 +117,7 @@ class MjModel:
 
     @classmethod
     def from_binary_path(cls, filename: str, assets: None = None) -> MjModel:
-        """Raise for a compiled model, from which no world can be made."""
+        """Raise an error: no world can be made from a compiled model."""
         raise HrpsimError(f"{filename}: a compiled model is not read: give the .xml")
 
     def __getattr__(self, name: str) -> Any:
@@ -128,13 +134,13 @@ class MjModel:
 
 
 class MjData:
-    """State, controls and results of a simulation; fields are those of mujoco.MjData.
+    """State, controls and results of a simulation, with the fields of mujoco.MjData.
 
-    qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,) and xfrc_applied (nbody, 6) are read at
-    each step; the step's other results are MuJoCo's, computed from qpos and qvel, except qacc,
-    which is the mean over the step, `contact`, and actuator_force. MuJoCo's are computed when they
-    are read, and in each step as long as the script has the array or a part of it. Sensors that
-    hrpsim has not read NaN. `world` is the hrpsim world that steps.
+    Each step reads qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,) and xfrc_applied (nbody,
+    6). hrpsim computes qacc (the mean over the step), `contact`, actuator_force, and the sensors of
+    forces and accelerations. Such a sensor reads NaN if hrpsim does not have it. MuJoCo computes
+    all other results from qpos and qvel, when the script reads them. As long as the script holds an
+    array or a part of it, each step updates the array. `world` is the hrpsim world that steps.
     """
 
     def __init__(self, model: MjModel):
@@ -181,7 +187,7 @@ class MjData:
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Write a field of mujoco.MjData where it has one: `data.ctrl = 0`."""
+        """Write to the field of mujoco.MjData if the field exists there: `data.ctrl = 0`."""
         if name in mujoco_contacts.FIELDS and hasattr(self._native, name):
             setattr(self._native, name, value)
             if name == "time":
@@ -191,18 +197,18 @@ class MjData:
 
     @property
     def native(self) -> Any:
-        """The mujoco.MjData; all its fields that this one has are up to date after each step."""
+        """The mujoco.MjData. The fields that this class also has are up to date after each step."""
         self._least = mujoco_contacts.DYNAMICS
         return self.for_mujoco()
 
     def for_mujoco(self) -> Any:
-        """Return the mujoco.MjData for a function of it; its fields are those of the last step."""
+        """Return the mujoco.MjData for a function of mujoco, with the fields of the last step."""
         self._compute(mujoco_contacts.DYNAMICS)
         return self._native
 
     @property
     def contact(self) -> mujoco_contacts.Contacts:
-        """Contacts of the last step; read from the world at first use."""
+        """Contacts of the last step, read from the world at first use."""
         if self._contact is None:
             self._contact = self._geoms.contacts(self.world)
         return self._contact
@@ -227,13 +233,13 @@ class MjData:
         self._mapping.mark_unread()
 
     def _put(self) -> None:
-        """Set the world to qpos and qvel where the script has changed them."""
+        """Set the world to qpos and qvel if the script has changed them."""
         if self._mapping.is_changed():
             self._mapping.put_state()
             self._renew()
 
     def _renew(self) -> None:
-        """Compute the fields that the script has of the new state; others once they are read."""
+        """Update the fields that the script holds to the new state, others when they are read."""
         now, need, sensors = self._now, self._least, mujoco_contacts.SENSORS
         now["_current"] = mujoco_contacts.STATE
         if self._lent:
@@ -255,7 +261,7 @@ class MjData:
         return value
 
     def _compute(self, need: int) -> None:
-        """Compute fields of the world's state, whatever the script has written since."""
+        """Compute fields from the world's state, even if the script has changed qpos or qvel."""
         if need == mujoco_contacts.SENSORS and self._current == mujoco_contacts.POSES:
             need = mujoco_contacts.VELOCITIES
         if need <= self._current:
@@ -296,7 +302,7 @@ class MjData:
 
 
 def _references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
-    """Return how many references there are to each array: views of it have one too."""
+    """Return the number of references to each array. Each view of an array holds a reference."""
     return [sys.getrefcount(array) for _, array in lent]
 
 
@@ -304,16 +310,16 @@ _control: list[Callable[[MjModel, MjData], object] | None] = [None]
 
 
 def set_mjcb_control(callback: Callable[[MjModel, MjData], object] | None) -> None:
-    """Have each step call `callback(model, data)` before it reads the controls; None: nothing.
+    """Set a function `callback(model, data)` that each step calls before reading the controls.
 
-    An rk4 step of MuJoCo calls it at each of its four stages. One of hrpsim has one control, and
-    calls it once.
+    None removes the callback. MuJoCo calls the callback at each of the four stages of an rk4 step.
+    hrpsim has one control per rk4 step, and calls the callback once.
     """
     _control[0] = callback
 
 
 def get_mjcb_control() -> Callable[[MjModel, MjData], object] | None:
-    """Return the function that `set_mjcb_control` was given."""
+    """Return the function that was passed to `set_mjcb_control`."""
     return _control[0]
 
 
@@ -329,7 +335,7 @@ def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
 
 
 def mj_step1(m: MjModel, d: MjData) -> None:
-    """Update kinematics; `mj_step2` makes the step, with the controls set meanwhile."""
+    """Update kinematics. Set the controls afterwards, then call `mj_step2` to make the step."""
     mj_forward(m, d)
 
 
@@ -339,7 +345,7 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 
 
 def mj_forward(m: MjModel, d: MjData) -> None:
-    """Update kinematics and sensors of kinematics to qpos and qvel."""
+    """Update kinematics, and the sensors that depend on kinematics, to qpos and qvel."""
     mj_kinematics(m, d)
     _call_control(m, d)
 
@@ -357,7 +363,7 @@ def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
-    """Update kinematics and their sensors to qpos and qvel."""
+    """Update kinematics, and the sensors that depend on kinematics, to qpos and qvel."""
     d._put()
 
 
@@ -366,12 +372,12 @@ mj_sensorPos = mj_sensorVel = mj_subtreeVel = mj_crb = mj_factorM = mj_makeM = m
 
 
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
-    """Write force (3,), in the contact's frame, and torque, which is zero, on geom2 (6,)."""
+    """Write force (3,) and torque, which is zero, on geom2 in the contact's frame (6,)."""
     result[:3], result[3:] = d.contact[id].force, 0.0
 
 
 def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
-    """Update cfrc_ext, as reading it does; cacc and cfrc_int do not exist."""
+    """Update cfrc_ext, as reading cfrc_ext does. cacc and cfrc_int do not exist."""
     _ = d.cfrc_ext
 
 

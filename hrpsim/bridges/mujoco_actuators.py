@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Map the inputs and forces of MuJoCo's actuators to the commands of a robot's joints and tendons.
+"""Map inputs and forces of MuJoCo's actuators to commands of a robot's joints and tendons.
 
-An actuator of several inputs (pid, dcmotor) has as many entries of ctrl.
+An actuator with several inputs (pid, dcmotor) has the same number of entries in ctrl.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Input = tuple[int, int, float, float, float, float]
 
 
 def joint_actuators(m, robot: Robot) -> list[tuple]:
-    """Return ACTUATOR values of a robot's joints as hrpsim has them: servos, dampers, motors."""
+    """Return ACTUATOR values of a robot's joints: hrpsim's servos, dampers and motors."""
     found, names = [], robot.joint_names
     for k in range(len(m.actuator_gear)):
         joints = _driven_joints(m, k)
@@ -105,7 +105,7 @@ def _entry(m, field: str, k: int, default: int) -> int:
 
 
 def alone_on_joint(m) -> dict[int, tuple[int, float]]:
-    """Return the index in qvel and gear ratio of actuators that share their joint with no other."""
+    """Return the index in qvel and the gear ratio of each actuator that is alone on its joint."""
     joints = [
         int(m.actuator_trnid[k][0]) if m.actuator_trntype[k] == 0 else -1
         for k in range(len(m.actuator_gear))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The names of MuJoCo that the facade has; contacts: `MjData.contact`, `mj_contactForce`."""
+"""MuJoCo's names that the facade has, and contacts: `MjData.contact`, `mj_contactForce`."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class NamedObject:
-    """The fields of one object, as `data.body(name)` returns them, computed when they are read."""
+    """The fields of one object, returned by `data.body(name)`. Each is computed when it is read."""
 
     def __init__(self, view: Any, lend: Callable[[int, Any], Any]):
         self._view, self._lend = view, lend
 
     def __getattr__(self, name: str) -> Any:
-        """Return a field of the object; `data` is a sensor's."""
+        """Return a field of the object. The field `data` belongs to sensors."""
         need = NEEDS.get(name, SENSORS if name == "data" else STATE)
         return self._lend(need, getattr(self._view, name))
 
@@ -110,7 +110,7 @@ class NamedObject:
 
 
 class FixedArray(np.ndarray):
-    """An array of a model: writing raises an error, as it would have no effect."""
+    """An array of a model. Writing raises an error, because the write would have no effect."""
 
     def __setitem__(self, index, value) -> None:
         raise HrpsimError(
@@ -120,7 +120,7 @@ class FixedArray(np.ndarray):
 
 
 def fixed(value: Any) -> Any:
-    """Return a value of a model; of an array a read-only view."""
+    """Return a value of a model, or a read-only view of an array."""
     if not isinstance(value, np.ndarray):
         return value
     view = value.view(FixedArray)
@@ -129,7 +129,7 @@ def fixed(value: Any) -> Any:
 
 
 class MjContact(NamedTuple):
-    """A contact point; the frame's rows are the normal, from geom1 to geom2, and two tangents."""
+    """A contact point. The rows of `frame` are the normal from geom1 to geom2, and two tangents."""
 
     geom1: int
     geom2: int
@@ -146,7 +146,7 @@ class MjContact(NamedTuple):
 
 
 class Contacts(list[MjContact]):
-    """The contacts of a step; their fields are arrays too, as in MuJoCo: `contact.geom`."""
+    """The contacts of a step. Fields are also arrays, as in MuJoCo: `contact.geom`."""
 
     def __getattr__(self, name: str) -> np.ndarray:
         """Return a field of all contacts (n, ...)."""
@@ -156,7 +156,7 @@ class Contacts(list[MjContact]):
 
 
 class ContactGeoms:
-    """The map from shapes of a world to geoms of the MJCF from which it was loaded."""
+    """The map from shapes of a world to geoms of the world's MJCF."""
 
     def __init__(self, m, world: World):
         statics = {
@@ -224,7 +224,7 @@ def _geoms_by_link(m):
 
 
 def _frames_along(normals: np.ndarray) -> np.ndarray:
-    """Return frames (n, 3, 3) whose first rows are unit vectors (n, 3)."""
+    """Return frames (n, 3, 3) with the given unit vectors (n, 3) as first rows."""
     steep = np.abs(normals[:, 1]) >= 0.5
     others = np.where(steep[:, None], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0])
     first = others - np.sum(others * normals, axis=1, keepdims=True) * normals

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kernels between the arrays of mujoco.MjData and those of one robot in an hrpsim scene."""
+"""Kernels that copy between the arrays of mujoco.MjData and the arrays of one robot in a scene."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ READING = np.dtype([("index", "i8"), ("sensor", "i8"), ("part", "i8"), ("sign", 
 
 
 class Exchange(NamedTuple):
-    """Arrays of a robot with n joints, of the model and of the maps between them."""
+    """Arrays of the model, of a robot with n joints, and of the maps between the two."""
 
     settings: np.ndarray  # (1,) SETTINGS
     q: np.ndarray  # (nq,)
@@ -82,8 +82,9 @@ class Exchange(NamedTuple):
 def read_controls(s):
     """Command the joints by ctrl and qfrc_applied.
 
-    Returns CHANGED, and changes nothing, where qpos, qvel or gravity are not those of the world;
-    INVALID for a value that is not finite; PUSHED where a body has a wrench or the base a force.
+    Returns CHANGED, and changes nothing, if qpos, qvel or gravity differ from the world's. Returns
+    INVALID for a value that is not finite. Returns PUSHED if a body has a wrench or the base has a
+    force.
     """
     if _differs(s):
         return CHANGED
@@ -118,7 +119,7 @@ def read_controls(s):
 
 @inlined_kernel
 def _command(s, k, position, rate, effort):
-    """Command a joint at once, as `Robot.command` does; position and rate may be NaN: not given."""
+    """Command a joint at once, as `Robot.command` does. NaN means no position or no rate."""
     law = s.control[s.joint_v[k]]
     held, damped = not np.isnan(position), not np.isnan(rate)
     law.target_position = position if held else 0.0
@@ -194,10 +195,10 @@ def _write_rate(s, at, rate):
 
 @inlined_kernel
 def _write_base(s, base):
-    """Write a free body's pose and velocity in MuJoCo's coordinates: the anchor moves by its axes.
+    """Write a free body's pose and velocity in MuJoCo's coordinates. The anchor moves by its axes.
 
-    The anchor's velocity is that of the origin, u, and omega x (R anchor); the rotation has its
-    rates in the body.
+    The anchor's velocity is the velocity u of the origin plus omega x (R anchor). The rotation has
+    its rates in the body frame.
     """
     q, v, axes, anchor = base.q, base.v, base.axes, base.anchor
     x, y, z, w = s.q[q + 3], s.q[q + 4], s.q[q + 5], s.q[q + 6]

@@ -41,7 +41,7 @@ _Kernels = tuple[Callable[[], int], Callable[[], int]]
 
 
 class FreeBase(NamedTuple):
-    """A body that moves freely: its link, and the first index of its joint in q and v."""
+    """A body that moves freely: its link, and the first index of the body's joint in q and v."""
 
     motion: FreeMotion
     link: str
@@ -49,14 +49,14 @@ class FreeBase(NamedTuple):
     v: int
 
     def record(self) -> tuple:
-        """Return its values of BASE."""
+        """Return the values of a BASE record."""
         motion = self.motion
         first = motion.qpos, self.q, motion.qvel, self.v
         return (*first, motion.axes, motion.anchor, motion.origin, motion.turn)
 
 
 class RobotMapping:
-    """One robot of the world, and the maps between its arrays and those of a mujoco.MjData."""
+    """One robot of the world, and the maps between the robot's arrays and a mujoco.MjData."""
 
     def __init__(self, m, data, robot: Robot, joints: dict[str, int], mapped: set[int]):
         self._data, self.robot = data, robot
@@ -97,7 +97,7 @@ class RobotMapping:
         }
 
     def kernels_for(self, scene: Scene, **shared: np.ndarray) -> _Kernels:
-        """Return `read_controls` and `write_results` for a scene; shared: fields of Exchange."""
+        """Return `read_controls` and `write_results` for a scene. shared: fields of Exchange."""
         robot, actuators = self.robot, self.robot.access.actuators.whole
         first, v = robot.world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
         exchange = Reference(
@@ -188,7 +188,7 @@ class Mapping:
         ]
 
     def is_changed(self) -> bool:
-        """Return whether qpos or qvel are not those of the world."""
+        """Return whether qpos or qvel differ from the world's state."""
         data, (qpos, qvel) = self._data, self.known
         return not (np.array_equal(data.qpos, qpos) and np.array_equal(data.qvel, qvel))
 
@@ -200,7 +200,7 @@ class Mapping:
         qpos[:], qvel[:] = data.qpos, data.qvel
 
     def step(self) -> None:
-        """Do a step of the world: read the controls before, write the results after it."""
+        """Step the world: read the controls before the step, write the results after it."""
         self._move_frames()
         self._refer()
         for k, (read, _) in enumerate(self._kernels):
@@ -216,7 +216,7 @@ class Mapping:
             one.read_tendons()
 
     def _move_frames(self) -> None:
-        """Put the frames of mocap bodies where mocap_pos and mocap_quat say."""
+        """Move the frames of mocap bodies to mocap_pos and mocap_quat."""
         for k, frame in self._frames.items():
             pose = np.concatenate([self._data.mocap_pos[k], self._data.mocap_quat[k]])
             if np.array_equal(pose, self._placed[k]):
@@ -233,7 +233,7 @@ class Mapping:
             self._kernels = [one.kernels_for(self._scene, **shared) for one in self._robots]
 
     def _meet(self, found: int, k: int) -> None:
-        """React to what `read_controls` found: a changed state, invalid numbers, a push."""
+        """Handle the result of `read_controls`: a changed state, invalid numbers, or a push."""
         if found == mujoco_exchange.CHANGED:
             self._world.gravity = self._gravity
             if self.is_changed():
@@ -253,9 +253,10 @@ class Mapping:
                 raise StateError(f"{name}[{k}] is {values[k]}, it must be finite")
 
     def mark_unread(self) -> None:
-        """Write NaN for sensors of which hrpsim has no reading, and for forces of actuators.
+        """Write NaN to forces of actuators, and to sensors of forces that hrpsim does not read.
 
-        The forces follow in each step, except of actuators that share a joint with others.
+        Each step then writes the forces of actuators, except of actuators that share a joint with
+        others.
         """
         self._data.sensordata[self._unread] = np.nan
         self._data.actuator_force[:] = np.nan
@@ -264,7 +265,7 @@ class Mapping:
 def map_world(m, data, world: World) -> Mapping:
     """Return the mapping of a mujoco.MjModel and MjData to the world of the same file.
 
-    Raises HrpsimError for a joint that the world does not have: a ball joint, or one that
+    Raises HrpsimError for a joint that the world does not have: a ball joint, or a joint that
     `load_world` left out.
     """
     joints = {m.joint(j).name: j for j in range(m.njnt)}
@@ -294,9 +295,9 @@ def _joints_of(m, body: int) -> range:
 
 
 def _readings(m, robot: Robot) -> list[tuple]:
-    """Return READING values of MuJoCo's sensors at sites of which hrpsim has a sensor.
+    """Return READING values of MuJoCo's sensors at sites with a sensor of hrpsim.
 
-    MuJoCo has the parent's force on the child, hrpsim the reaction.
+    MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
     """
     import mujoco
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The functions of MuJoCo that fields of MjData, and the sensors of a model, need."""
+"""MuJoCo's functions that compute fields of MjData and the sensors of a model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ALL += ("mj_subtreeVel", "mj_sensorVel")
 def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
     """Return the functions of a mujoco.MjModel and MjData that compute `sensordata`, in order.
 
-    Sensors of forces and accelerations are not MuJoCo's.
+    hrpsim computes sensors of forces and accelerations instead.
     """
     import mujoco
 
@@ -44,7 +44,7 @@ def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
 
 
 def forward(model: Any, data: Any, current: int, need: int) -> None:
-    """Compute by MuJoCo what is needed beyond what is current; no contacts, no forces."""
+    """Compute the missing fields by MuJoCo, up to the level needed, without contacts or forces."""
     import mujoco
 
     if current < POSES <= need:

@@ -20,7 +20,7 @@ _FRAME = 1.0 / 40.0  # [s, wall]
 
 
 class Handle:
-    """The handle of `launch_passive`; camera, options and user geoms are accepted but not shown."""
+    """The handle of `launch_passive`. Camera, options and user geoms are accepted but not shown."""
 
     def __init__(self, world: World):
         from hrpsim.viewer.session import Motion, Session
@@ -41,13 +41,13 @@ class Handle:
         self.close()
 
     def is_running(self) -> bool:
-        """Return whether `close` was not called: a page that is closed can be opened again."""
+        """Return whether `close` was not called. A closed page can be opened again."""
         return self._open
 
     def sync(self, state_only: bool = False) -> None:
-        """Show the present state, as far as qpos was stepped or `mj_forward` was called.
+        """Show the state of the last step or the last call of `mj_forward`.
 
-        Scripts call it at each step: calls within a frame of the last picture are skipped.
+        Scripts call `sync` at each step. A call within one frame of the last picture is skipped.
         """
         now = time.monotonic()
         if now >= self._next:
@@ -55,7 +55,7 @@ class Handle:
             self._viewer.show()
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context in which nothing is shown: there is one thread only."""
+        """Return a context in which nothing is shown, because there is only one thread."""
         return contextlib.nullcontext()
 
     def close(self) -> None:
@@ -66,12 +66,12 @@ class Handle:
 
 
 def launch_passive(model: Any, data: Any, **options: Any) -> Handle:
-    """Show an MjData's world in a browser; other options of MuJoCo's windows have no effect."""
+    """Show an MjData's world in a browser. Other options of MuJoCo's windows have no effect."""
     return Handle(data.world)
 
 
 def launch(model: Any = None, data: Any = None, *, loader: Any = None, **options: Any) -> None:
-    """Step an MjData at the pace of the clock and show it, until interrupted.
+    """Step an MjData in real time and show it, until interrupted.
 
     loader: a function that returns model and data instead.
     """

@@ -22,11 +22,11 @@ _NO_LOG = 4  # but fatal errors: all others are raised
 
 
 class Network:
-    """A network of one observation and, where it is recurrent, its memory.
+    """A network with one observation and, if the network is recurrent, a memory.
 
-    inputs: onnxruntime's descriptions, the observation first. metadata: texts that its exporter
-    wrote into the file, by name. Errors of onnxruntime are raised as ControllerError that names the
-    file, which must exist.
+    inputs: onnxruntime's descriptions of the inputs, the observation first. metadata: texts of the
+    exporter in the file, by name. Errors of onnxruntime are raised as ControllerError with the name
+    of the file. The file must exist.
     """
 
     def __init__(self, path: Path):
@@ -78,8 +78,8 @@ class Network:
     def evaluate(self, observation: np.ndarray, memory: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the action (n,) and the new memory.
 
-        A network with loops runs in another thread: this one can then be interrupted, which ends
-        the evaluation, of a loop without end too.
+        A network with loops runs in another thread. The calling thread can then be interrupted,
+        which ends the evaluation, even of an endless loop.
         """
         values = [observation.astype(np.float32)[None], *memory]
         given = {one.name: value for one, value in zip(self.inputs, values)}

@@ -1,12 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A learned policy in an ONNX file as a controller, its observation and action given by YAML.
+"""A learned policy in an ONNX file as a controller. YAML describes its observation and action.
 
-docs/howto/policies.md shows such a file. Torques are kp (default + scale * action - q) - kd q', for
-the joints of the policy; others hold the posture that they begin in by their own servos, or are
-limp. onnxruntime runs the network in one thread, so that runs are reproducible. A recurrent network
-has further inputs, its memory: zero at first, then its further outputs, in order.
+docs/howto/policies.md shows such a file. The torques of the policy's joints are
+
+    kp (default + scale * action - q) - kd q'
+
+Other joints hold their initial posture by their own servos, or are limp without servos. onnxruntime
+runs the network in one thread, so runs are reproducible. The memory of a recurrent network consists
+of its further inputs. The memory is zero at first, and then the further outputs in order.
 """
 
 from __future__ import annotations
@@ -39,9 +42,10 @@ from hrpsim.world.objects.plausibility import JointLimits, listed
 class OnnxPolicy(Controller):
     """Run the policy that a YAML file describes.
 
-    Parameters: `description`, the path of that file, and `commands`, a list of [time, x, y, yaw]:
-    from each time [s] on, counted from the first tick, the target velocities [m/s, rad/s] of the
-    robot; zero before. In process `velocity` (3,) may be set at any time instead.
+    Parameters: `description`, the path of the YAML file, and `commands`, a list of [time, x, y,
+    yaw]. Each entry sets the target velocities of the robot [m/s, rad/s] from its time [s] on.
+    Times count from the first tick. The target velocities are zero before the first entry. In
+    process, `velocity` (3,) may be set at any time instead.
     """
 
     parameter_kinds = {
@@ -51,7 +55,7 @@ class OnnxPolicy(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Read the description and the network; ControllerError where they do not fit the robot."""
+        """Read the description and the network. Raises ControllerError if either does not fit."""
         if "description" not in parameters:
             raise ControllerError("OnnxPolicy needs the parameter description, a YAML file")
         self.description = policy = read_policy(Path(parameters["description"]).expanduser())
@@ -102,7 +106,7 @@ class OnnxPolicy(Controller):
             one.start(readings)
 
     def control(self, state: State) -> Command:
-        """Evaluate the policy every `decimation` periods; return the torques of this one."""
+        """Evaluate the policy every `decimation` periods. Return the torques of this period."""
         policy = self.description
         if self._commands:
             self._take_command(state.time - self._start)
@@ -121,7 +125,7 @@ class OnnxPolicy(Controller):
                 self.velocity = np.array(velocity)
 
     def _ask(self, state: State) -> None:
-        """Evaluate the policy at the present observation; set the joints' targets."""
+        """Evaluate the policy at the present observation, and set the joints' targets."""
         policy = self.description
         action = self._evaluate(self._readings(state))
         if action.shape != self.action.shape or not np.isfinite(action).all():
@@ -133,7 +137,7 @@ class OnnxPolicy(Controller):
         self._target = policy.default + policy.action_scale * self.action
 
     def _evaluate(self, readings: Readings) -> np.ndarray:
-        """Return what the network answers."""
+        """Return the output of the network."""
         return self._actor.answer(self._encoded(readings))
 
     def _encoded(self, readings: Readings) -> Readings:

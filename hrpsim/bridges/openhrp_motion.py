@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions and gains of OpenHRP, hrpsys and Choreonoid robots, for their own models.
+"""Motions and gains from OpenHRP, hrpsys and Choreonoid, for the models of their robots.
 
     robot.set_gains(*read_gains("SR_PDgain.dat", model))
     ControlLoop(robot, Playback(read_body_motion("SR1WalkPattern2.seq", model))).run()
 
-File sets of hrpsys (.pos and so on) are read by hrpsim.control.motion.sequence_files.
+hrpsim.control.motion.sequence_files reads file sets of hrpsys (.pos and so on).
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ _POSITIONS = {"JointDisplacement", "JointPosition"}  # the newer name, the older
 
 
 class GainError(HrpsimError, ValueError):
-    """An invalid file of gains, or one of another robot."""
+    """A file of gains is invalid, or belongs to another robot."""
 
 
 def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Return kp, kd and their joints, as `Robot.set_gains` takes them.
 
     Args:
-        path: a PDgain.dat, a line "kp kd" for each joint in the order of joint ids; in lines that
-            have more numbers they are the first two. Further joints of the model keep their gains.
+        path: a PDgain.dat with a line "kp kd" for each joint in the order of joint ids. If a line
+            has more numbers, the first two are kp and kd. Further joints of the model keep their
+            gains.
         model: of the robot.
 
     Raises:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What differs between a policy's description, its network, a robot and a recorded run."""
+"""Differences between a policy's description, its network, a robot and a recorded run."""
 
 from __future__ import annotations
 
@@ -44,16 +44,17 @@ _DAMAGED = (ValueError, LookupError, EOFError, TypeError, AttributeError, BadZip
 def differing_columns(
     names: Sequence[str], here: np.ndarray, there: np.ndarray, tolerance: float = 0.2
 ) -> Iterator[str]:
-    """Say of each column that differs which one here it is.
+    """Report each observed column that differs from the recording, and its probable match.
 
-    Two columns differ where the root mean square of their difference is more than `tolerance` of
-    the recorded one's, or of 0.1 where that is smaller. Such columns are assigned to those here
-    (Hungarian method) by this difference, with either sign, or by their correlation, whichever is
-    better; those that are no other column, and not their own at another scale, depart.
+    Two columns differ if the root mean square of their difference is too large. The limit is
+    `tolerance` times the recorded column's root mean square, but at least `tolerance` times 0.1.
+    The Hungarian method assigns differing columns of the recording to the columns here. The measure
+    is the difference with either sign, or the correlation, whichever is better. A column departs if
+    it matches no other column, and not itself at another scale.
 
     Args:
         names: of the columns (n,), such as "gravity[2]".
-        here: (t, n).
+        here: observations of the present run (t, n).
         there: the recorded table (t, n).
         tolerance: relative.
     """
@@ -89,7 +90,7 @@ def differing_columns(
 
 
 def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:
-    """Return the relative difference from each column here (k, n), and the sign that it is for."""
+    """Return the relative difference from each column here (k, n), and the better sign."""
     squares = np.mean(there**2, axis=0)[:, None] + np.mean(here**2, axis=0)
     products = there.T @ here / len(here)
     left = np.sqrt(np.maximum(squares - 2.0 * np.abs(products), 0.0)) / size
@@ -110,7 +111,7 @@ def _related(here, there, size) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Recording(NamedTuple):
-    """A run in the simulator of the training, a row for each evaluation of the policy."""
+    """A run in the simulator of the training, with a row for each evaluation of the policy."""
 
     observations: np.ndarray  # (t, n)
     actions: np.ndarray  # of the network, before clip and scale (t, m)
@@ -120,8 +121,8 @@ class Recording(NamedTuple):
 def read_recording(path: Path, joint_count: int) -> Recording:
     """Return the recording of an .npz (`observations`, `actions`, `joint_names` if known) or CSV.
 
-    A CSV has one header line, and a row for each evaluation: observation, then `joint_count`
-    actions. ControllerError for anything else.
+    A CSV has one header line, and a row for each evaluation: the observation, then `joint_count`
+    actions. Raises ControllerError for anything else.
     """
     names: tuple[str, ...] = ()
     try:
@@ -147,13 +148,14 @@ def read_recording(path: Path, joint_count: int) -> Recording:
 def check_policy(
     description: Path, robot: Robot, recording: Path | None = None, duration: float = 1.0
 ) -> list[str]:
-    """Return a line for each thing that differs.
+    """Return a line for each difference.
 
     Args:
         description: the YAML file of the policy.
-        robot: in a world that is as at the beginning of the recording; it is stepped.
+        robot: in a world with the state at the beginning of the recording. The robot is stepped.
         recording: of the simulator of the training.
-        duration: of it that is compared [s]: motions in two simulators depart from each other.
+        duration: compared time from the beginning [s]. Motions in two simulators diverge, so a
+            short duration compares better.
 
     Raises:
         ControllerError: for a description or recording that cannot be read.
@@ -182,7 +184,7 @@ def check_policy(
 
 
 class _Replay(OnnxPolicy):
-    """Commands recorded actions, and keeps what the policy would have observed."""
+    """Command recorded actions, and keep the observations that the policy would have had."""
 
     recorded = np.zeros((0, 0))
 
@@ -198,11 +200,11 @@ class _Replay(OnnxPolicy):
         return self._actor.answer(self._encoded(self._rest))
 
     def columns(self) -> list[str]:
-        """Return the names of what is observed."""
+        """Return the names of the observed columns."""
         return self._actor.observation.columns(self._rest)
 
     def answers(self, observations: np.ndarray) -> np.ndarray:
-        """Return what the network answers to recorded observations, one after the other."""
+        """Return the network's outputs for the recorded observations in turn."""
         memory = [np.zeros(one.shape, np.float32) for one in self._actor.network.inputs[1:]]
         actions = []
         for observation in observations:
@@ -253,9 +255,9 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
 def _of_damping(
     policy: PolicyDescription, robot: Robot, joints: list[str], kd: np.ndarray
 ) -> Iterator[str]:
-    """Name a joint that damping torques, held over a period h, make oscillate without bound.
+    """Name a joint that oscillates without bound under damping torques held for a period h.
 
-    A mode of rate r, that of M^-1 kd, is multiplied by 1 - h r in a period.
+    A mode with rate r, an eigenvalue of M^-1 kd, is multiplied by 1 - h r in a period.
     """
     at = [robot.model.joint(joint).v_index for joint in joints]
     response = np.linalg.inv(mass_matrix(robot.model, robot.q))[np.ix_(at, at)]
@@ -271,7 +273,7 @@ def _of_damping(
 
 
 def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterator[str]:
-    """Compare with what the exporter wrote into the network's file."""
+    """Compare with the exporter's metadata in the network's file."""
     given = {key: _list_in(text) for key, text in metadata.items()}
     names = next((given[key] for key in _NAMES if key in given), list(policy.joints))
     yield from _of_names(policy, names, "in the network's metadata")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Policies as YAML files describe them: terms of the observation, histories, the network."""
+"""Policies described by YAML files: terms of the observation, histories, the network."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST = 1000  # joints, steps of history
 
 @dataclass(frozen=True)
 class Readings:
-    """What terms are made of, at one time, for the n joints of a policy."""
+    """The quantities behind the observed terms at one time, for the n joints of a policy."""
 
     joint_positions: np.ndarray  # from the default posture (n,) [rad]
     joint_velocities: np.ndarray  # (n,) [rad/s]
@@ -42,7 +42,10 @@ class Readings:
 
     @staticmethod
     def at_rest(count: int) -> Readings:
-        """Return those of `count` joints in the default posture, upright, without a command."""
+        """Return the readings of `count` joints in the default posture, without a command.
+
+        The base is upright.
+        """
         zero, none = np.zeros(3), np.zeros(count)
         phases, imu = np.array([0.0, np.pi]), ImuReading(_LEVEL, zero, zero)
         base = BaseReading(zero, _LEVEL, zero, zero)
@@ -73,7 +76,7 @@ def _rotation(readings: Readings) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Term:
-    """One part of what a policy observes."""
+    """One part of the observation of a policy."""
 
     term: str  # one of TERMS
     scale: np.ndarray  # by which its values are multiplied
@@ -89,7 +92,7 @@ class Term:
         return np.clip(values * self.scale, -self.clip, self.clip)
 
     def check(self, source: str, readings: Readings) -> None:
-        """Raise ControllerError where scale or components do not fit the term's size."""
+        """Raise ControllerError if scale or components do not fit the term's size."""
         size = len(TERMS[self.term](readings))
         if max(self.components or (0,)) >= size:
             raise ControllerError(
@@ -105,7 +108,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a network observes: terms in its order."""
+    """The observation of a network: terms in order."""
 
     network: Path
     terms: tuple[Term, ...]
@@ -113,11 +116,11 @@ class Observation:
     from_zero: bool  # histories begin with zeros, not with the first values
 
     def has(self, *terms: str) -> bool:
-        """Return whether one of these terms is observed."""
+        """Return whether any of these terms is observed."""
         return any(one.term in terms for one in self.terms)
 
     def columns(self, readings: Readings) -> list[str]:
-        """Return a name for each number, such as "gravity[2]", with its age in a history."""
+        """Return a name for each number, such as "gravity[2]", with its age in the history."""
         pasts = [
             [
                 [f"{one.term}[{k}]" + (f" {age} before" if age else "") for k in range(size)]
@@ -138,7 +141,7 @@ class Observation:
 
 
 class ObservingNetwork:
-    """A network that is evaluated with the history of its observation."""
+    """A network with the history of its observation."""
 
     def __init__(self, source: str, observation: Observation, sample: Readings):
         self.observation = observation
@@ -165,7 +168,7 @@ class ObservingNetwork:
         ]
 
     def observe(self, readings: Readings) -> np.ndarray:
-        """Add the readings to the history; return the observation."""
+        """Add the readings to the history, and return the observation."""
         for term, past in zip(self.observation.terms, self.pasts):
             past.append(term.value(readings))
         return self.observation.stacked(self.pasts)
@@ -217,7 +220,7 @@ _DESCRIPTION = schema.mapping(
 
 @dataclass(frozen=True)
 class PolicyDescription:
-    """A policy's description; arrays have an entry for each of its n joints."""
+    """The description of a policy. Arrays have an entry for each of the policy's n joints."""
 
     source: str
     period: float  # of the PD control [s]
@@ -236,13 +239,13 @@ class PolicyDescription:
     standing_below: float  # norm of the command under which the gait's phases are pi
 
     def has(self, *terms: str) -> bool:
-        """Return whether policy or encoder observe one of these terms."""
+        """Return whether the policy or its encoder observes any of these terms."""
         encoded = self.encoder is not None and self.encoder.has(*terms)
         return encoded or self.observation.has(*terms)
 
 
 def read_policy(path: Path) -> PolicyDescription:
-    """Return a policy's description; ControllerError, with file and line, for a mistake."""
+    """Return a policy's description. A mistake raises ControllerError with file and line."""
     text = read_yaml(path, ControllerError, "policy description")
     values, keys, mistake = schema.first_mistake(_DESCRIPTION, text.data)
     if mistake:

@@ -13,9 +13,9 @@
         def update(self, time):
             self.move_com(self.com0 + [0.0, 0.02 * math.sin(time), 0.0])
 
-The robot's model is built by Pinocchio from its URDF text; configurations and velocities have the
-same layout in both. `robot` and `formulation` are TSID's own, for its other functions; `state`
-is the present measurement.
+Pinocchio builds the robot's model from the URDF text. Configurations and velocities have the same
+layout in Pinocchio and hrpsim. `robot` and `formulation` are TSID's objects, for TSID's other
+functions. `state` is the present measurement.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _BUMP = np.polynomial.Polynomial([0, 0, 0, 64, -192, 192, -64])  # up to 1 and d
 class TsidController(Controller):
     """Command the torques that TSID finds for the tasks of a subclass.
 
-    Needs the true base, or with `needs = {"base": "estimated"}` an estimate. ControllerError
-    where TSID finds no torques, or where Pinocchio sees other joints than hrpsim.
+    The controller needs the true base, or an estimate with `needs = {"base": "estimated"}`. Raises
+    ControllerError if TSID finds no torques, or if Pinocchio finds other joints than hrpsim.
     """
 
     period = 0.002  # [s]
@@ -65,7 +65,7 @@ class TsidController(Controller):
         """Add contacts and tasks, with the robot at q (nq,) and v (nv,)."""
 
     def update(self, time: float) -> None:
-        """Change the references of tasks; `time` [s] since the first tick."""
+        """Change the references of tasks. `time` [s] counts from the first tick."""
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Build TSID's robot."""
@@ -156,25 +156,25 @@ class TsidController(Controller):
         return contact
 
     def lift(self, frame: str, over: float = 0.0) -> None:
-        """Remove the contact of a sole; its force vanishes within the time `over` [s]."""
+        """Remove the contact of a sole. The contact force vanishes within the time `over` [s]."""
         self.formulation.removeRigidContact(self.contacts.pop(frame).name, over)
 
     def com_task(self, weight: float, kp: float):
-        """Add and return the task of the centre of mass, which `move_com` moves; kp [1/s^2]."""
+        """Add and return a task for the centre of mass. `move_com` moves its target. kp [1/s^2]."""
         task = self._tsid.TaskComEquality("com", self.robot)
         self._com = self._added(task, 3, weight, kp)
         self.move_com(self.com0)
         return self._com
 
     def posture_task(self, weight: float, kp: float):
-        """Add and return the task of keeping the joints at their positions; kp [1/s^2]."""
+        """Add and return a task that keeps the joints at their positions. kp [1/s^2]."""
         task = self._tsid.TaskJointPosture("posture", self.robot)
         self._added(task, self.robot.na, weight, kp)
         task.setReference(self._sample(self._joints))
         return task
 
     def frame_task(self, frame: str, weight: float, kp: float):
-        """Add and return the task of keeping a frame at its pose; `move_frame` moves it.
+        """Add and return a task that keeps a frame at its pose. `move_frame` moves its target.
 
         Args:
             frame: name of the frame.
@@ -223,7 +223,7 @@ class TsidController(Controller):
         return task
 
     def _sample(self, value, rate=None, acceleration=None):
-        """Return TSID's sample of a reference and its rates, which are zero where not given."""
+        """Return TSID's sample of a reference and its rates. Rates that are not given are zero."""
         value = np.asarray(value, dtype=float)
         size = len(value) if len(value) != _PLACE else 6
         sample = self._tsid.TrajectorySample(len(value), size)
@@ -245,11 +245,11 @@ class TsidController(Controller):
 
 
 class SlowWalk(TsidController):
-    """Walk a number of steps with a biped; the first and the last are half as long.
+    """Walk a number of steps with a biped. The first and the last step are half as long.
 
-    `stride` is half the length of the others [m]; `duration` is the time of the walk if every foot
-    lands in time [s]; `finished`: the last foot has landed; `creep` is the largest displacement of
-    a foot that bears alone within a step [m].
+    `stride` is half the length of the other steps [m]. `duration` is the time of the walk if every
+    foot lands in time [s]. `finished` becomes true when the last foot has landed. `creep` is the
+    largest displacement, within a step, of a foot that bears the robot alone [m].
 
     Args:
         biped: the robot, from `prepare_biped`.
@@ -289,7 +289,7 @@ class SlowWalk(TsidController):
         self._begin_step(0.0)
 
     def update(self, time: float) -> None:
-        """Follow smooth reference trajectories; a step ends when its foot touches the floor."""
+        """Follow smooth reference trajectories. A step ends when its foot touches the floor."""
         elapsed = time - self._begun
         in_air = self._swing not in self.contacts
         late = elapsed > _SHIFT + 0.5 * _SWING

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run several controllers, each on a group of joints, and switch them without a jump."""
+"""Run several controllers, each on a group of joints, and switch controllers without a jump."""
 
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,11 +29,11 @@ _PARAMETERS = ("members", "blend")
 
 
 class Member:
-    """One controller of a group, made from its entry in the group's parameters.
+    """One controller of a group, made from the controller's entry in the group's parameters.
 
-    `mine` are the indices of its joints among `names` in states and commands. `state` is UNLOADED,
-    UNCONFIGURED, INACTIVE, ACTIVE or FINISHED (inactive, for it has nothing left to do). Raises
-    ControllerError for an entry that cannot be used.
+    `mine` are the indices of the member's joints among `names` in states and commands. `state` is
+    UNLOADED, UNCONFIGURED, INACTIVE, ACTIVE or FINISHED (inactive, because the controller has
+    nothing left to do). Raises ControllerError for an unusable entry.
     """
 
     def __init__(self, name: str, entry: Any, names: Sequence[str]):
@@ -57,12 +57,12 @@ class Member:
 
     @property
     def active(self) -> bool:
-        """Whether it commands its joints."""
+        """Whether the member commands its joints."""
         return self.state == ACTIVE
 
     @property
     def is_configured(self) -> bool:
-        """Whether it can be activated, or is active."""
+        """Whether the member can be activated, or is active."""
         return self.state in (INACTIVE, ACTIVE, FINISHED)
 
     def load(self) -> None:
@@ -72,7 +72,7 @@ class Member:
         self.state = UNCONFIGURED
 
     def configure(self, model: Model) -> float:
-        """Configure it: compute what depends only on the model; return its period [s]."""
+        """Configure the controller, which computes from the model. Return its period [s]."""
         self.require("configure", UNCONFIGURED)
         self.controller.configure(model, dict(self._parameters))
         period = period_of(self.controller)
@@ -80,7 +80,7 @@ class Member:
         return period
 
     def unload(self) -> None:
-        """Stop the controller and drop it."""
+        """Stop and drop the controller."""
         self.require("unload", UNCONFIGURED, INACTIVE, FINISHED)
         self.controller.stop()
         self.controller, self.state = None, UNLOADED
@@ -91,7 +91,7 @@ class Member:
             self.controller.stop()
 
     def require(self, action: str, *states: str) -> None:
-        """Raise ControllerError where it is in none of these states."""
+        """Raise ControllerError if the member is in none of these states."""
         if self.state not in states:
             raise ControllerError(
                 f"cannot {action} {self.name!r}: it is {self.state}, not {' or '.join(states)}"
@@ -99,18 +99,19 @@ class Member:
 
 
 class ControllerGroup(Controller):
-    """Runs controllers together: each sees everything and commands its own joints.
+    """Run controllers together. Each controller reads all states and commands its own joints.
 
     Parameters: `members` {name: {controller: "module:Class", joints: patterns with * and ?,
-    parameters: {}, loaded: true, active: true}}, and `blend`, the time in which a joint goes over
-    from one controller's commands to another's [s] (0.5).
+    parameters: {}, loaded: true, active: true}}, and `blend`, the time of a joint's transition from
+    one controller's commands to another's [s] (0.5). A longer `blend` gives slower transitions.
 
-    Members must command positions; velocities and efforts are their feed-forward. Joints without an
-    active member hold their last command. A member that is activated starts again (`initialize`),
-    and members whose joints it takes become inactive. Over a switch targets and their velocities
-    are continuous: the old trajectory fades out, the new one gains weight, both within `blend`, and
-    their velocities are fed forward. A member that is not `loaded` at first can be loaded,
-    configured and unloaded while others run.
+    Members must command positions. Velocities and efforts are feed-forward. Joints without an
+    active member hold their last command. An activated member starts again (`initialize`), and
+    other members with the same joints become inactive.
+
+    Targets and their velocities are continuous over a switch. The old trajectory fades out and the
+    new trajectory gains weight, both within `blend`. The velocities are fed forward. A member that
+    is not `loaded` at first can be loaded, configured and unloaded while others run.
     """
 
     def __init__(self):
@@ -120,7 +121,7 @@ class ControllerGroup(Controller):
         self._requested: list[tuple[Member, bool]] = []
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Make the members; ControllerError for members that conflict."""
+        """Make the members. Raises ControllerError for members that conflict."""
         refuse_unknown("parameter", parameters, _PARAMETERS)
         self._model, self._names = model, controlled_joints(model)
         given = parameters.get("members")
@@ -164,7 +165,7 @@ class ControllerGroup(Controller):
                 self._begin(member, state)
 
     def control(self, state: State) -> Command:
-        """Return the commands of all active members, each for its joints."""
+        """Return the commands of all active members, each for the member's joints."""
         for member, on in self._requested:
             self._switch(member, on, state)
         self._requested = []
@@ -183,7 +184,7 @@ class ControllerGroup(Controller):
             member.stop()
 
     def switch(self, name: str, on: bool) -> list[str]:
-        """Activate or deactivate a member at the next tick; return the members that it deactivates.
+        """Activate or deactivate a member at the next tick. Return the members deactivated by this.
 
         Raises:
             ControllerError: for an unknown name, and for a member that is not configured.
@@ -191,11 +192,13 @@ class ControllerGroup(Controller):
         return self.switch_several([name], []) if on else self.switch_several([], [name])
 
     def switch_several(self, on: Iterable[str], off: Iterable[str]) -> list[str]:
-        """Deactivate members and activate others, all at the next tick; return those replaced.
+        """Deactivate members and activate others at the next tick. Return the replaced members.
+
+        Nothing is switched after an error.
 
         Raises:
             ControllerError: for an unknown name, for a member that is not configured, and for two
-                to be activated that share a joint; nothing is switched then.
+                members to be activated that share a joint.
         """
         begin, end = self._configured("activate", on), self._configured("deactivate", off)
         self._refuse_overlap(begin)
@@ -214,11 +217,11 @@ class ControllerGroup(Controller):
         return [rival.name for rival in self._rivals(self._member(name))]
 
     def load(self, name: str) -> None:
-        """Make a member's controller; ControllerError where that fails."""
+        """Make a member's controller. Raises ControllerError on failure."""
         self._member(name).load()
 
     def configure_member(self, name: str) -> None:
-        """Configure a member that is loaded; ControllerError where it conflicts with others.
+        """Configure a loaded member. Raises ControllerError if the member conflicts with others.
 
         After an error the member stays unconfigured.
         """
@@ -239,7 +242,7 @@ class ControllerGroup(Controller):
         self._period = period
 
     def _join_needs(self, name: str, wanted: Mapping[str, Any]) -> None:
-        """Add a member's needs to the group's; ControllerError where they conflict."""
+        """Add a member's needs to the group's needs. Raises ControllerError if they conflict."""
         joined = dict(self.needs)
         for what, value in wanted.items():
             if what == "contacts":
@@ -255,7 +258,7 @@ class ControllerGroup(Controller):
         self.needs = joined
 
     def unload(self, name: str) -> None:
-        """Stop and unload a member that is not active; it can be loaded again."""
+        """Stop and unload a member that is not active. The member can be loaded again."""
         self._member(name).unload()
 
     def _member(self, name: str) -> Member:
@@ -278,7 +281,7 @@ class ControllerGroup(Controller):
                 )
 
     def _rivals(self, member: Member, among: Iterable[Member] | None = None) -> list[Member]:
-        """Return the members, those that are active by default, that share joints with one."""
+        """Return the members, by default the active ones, that share joints with a member."""
         if among is None:
             among = [one for one in self.members.values() if one.active]
         others = (one for one in among if one is not member)
@@ -305,7 +308,7 @@ class ControllerGroup(Controller):
         self._leave(member.mine)
 
     def _leave(self, joints: np.ndarray) -> None:
-        """Start to blend joints from their present commands to being held."""
+        """Start to blend joints from their present commands to holding their positions."""
         commands = self._target, self._speed, self._velocity, self._effort
         self._left[:, joints] = np.stack(commands)[:, joints]
         self._held[joints] = self._target[joints]
@@ -330,7 +333,7 @@ class ControllerGroup(Controller):
             self._held[mine] = position[mine]  # its last command
 
     def _blend_in(self, position, velocity, effort) -> None:
-        """Blend new commands of joints that go over with the old ones as they fade out."""
+        """Blend the new commands of joints in transition with their fading old commands."""
         going = np.flatnonzero(self._since * self.period < self._blend)
         if going.size:
             x = self._since[going] * self.period / self._blend

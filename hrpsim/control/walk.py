@@ -52,18 +52,26 @@ _LIMITING = "E5"  # the walk that shows which pace the legs can follow
 
 
 class Walk(Controller):
-    """Follows a walking pattern, or any motion of a sequence set, on two feet.
+    """Follow a walking pattern, or any motion of a sequence set, on two feet.
 
-    Parameters, those left out as in config/walk_controller.yaml: `pattern`, one of the names in
-    footsteps.PATTERNS or the basename of a sequence set, in place of the constructor's sequence;
-    `left_sole` and `right_sole`, links; `stabilizer`, false for playback by joint PD alone;
-    `period` [s]; `hold` [s], how long it continues to balance after the last sample; and the
-    stabiliser's gains.
+    The parameters are, with defaults from config/walk_controller.yaml:
 
-    sequence: the motion, soles: both links, and pace: how much easier than planned the motion is,
-    so that the joints can follow, once it is configured. begin: when the motion begins [s], after
-    the transition to its first posture; None before `initialize`. signals: results of the last
-    tick by name; empty without a stabiliser.
+    - `pattern`: a name in footsteps.PATTERNS or the basename of a sequence set, in place of the
+      constructor's sequence.
+    - `left_sole`, `right_sole`: links.
+    - `stabilizer`: false plays the motion back by joint PD alone.
+    - `period` [s]: of the controller.
+    - `hold` [s]: how long the robot continues to balance after the last sample.
+    - the stabiliser's gains.
+
+    Attributes:
+        sequence: the motion, after `configure`.
+        soles: both links, after `configure`.
+        pace: how much easier than planned the motion is, so that the joints can follow, after
+            `configure`.
+        begin: time at which the motion begins [s], after the transition to its first posture. None
+            before `initialize`.
+        signals: results of the last tick by name, empty without a stabiliser.
     """
 
     parameter_kinds = {
@@ -86,7 +94,7 @@ class Walk(Controller):
         self.stabilizer: Stabilizer | None = None
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Plan or read the motion and what follows from it.
+        """Plan or read the motion, and compute the reference and the stabiliser.
 
         Raises ControllerError for parameters that do not exist or are invalid, and the errors of
         reading or planning the motion.
@@ -121,9 +129,9 @@ class Walk(Controller):
             self.begin = state.time + ticks * self.period
 
     def control(self, state: State) -> Command:
-        """Return the joint positions for the end of this period, and their mean rates until then.
+        """Return the joint positions for the end of this period, and the mean rates until then.
 
-        `finished` once the motion and the time of holding are over.
+        `finished` becomes true when the motion and the hold time are over.
         """
         k = round((state.time - self.begin) / self.period)
         if self.stabilizer is None:
@@ -180,19 +188,19 @@ def _reference(
 
 
 class VelocityWalk(Controller):
-    """Walks by velocity commands, balanced by the stabiliser, until it is stopped.
+    """Walk by velocity commands, balanced by the stabiliser, until the walk is stopped.
 
-    Parameters, those left out as in config/walk_controller.yaml: `left_sole`, `right_sole`,
-    `period` and the stabiliser's gains, as of `Walk`; `command_timeout` [s], after which the walk
-    stops where no command comes (0.5).
+    Parameters, with defaults from config/walk_controller.yaml: `left_sole`, `right_sole`, `period`
+    and the stabiliser's gains, as for `Walk`; `command_timeout` [s], after which the walk stops
+    without a new command (0.5).
 
-    A command takes effect with the next footstep: the foot in the air completes its step. Faster
-    commands than `limits` are slowed down, in the same direction and on the same curve.
+    A command takes effect with the next footstep: the foot in the air completes its step. Commands
+    faster than `limits` are slowed down, in the same direction and on the same curve.
 
-    limits: the largest velocities; soles: both links, once it is configured. place_footstep: a
-    function (nominal, standing) -> Footstep, called for every step before it is planned, and for
-    the three foreseen after it; None for footsteps as planned. begin: when it can walk [s].
-    footsteps: the present plan, the step that is being made first. signals: as of `Walk`.
+    limits: the largest velocities. soles: both links, after `configure`. place_footstep: a function
+    (nominal, standing) -> Footstep, called for every step before the step is planned, and for the
+    three following steps. None: footsteps as planned. begin: time from which the robot can walk
+    [s]. footsteps: the present plan, beginning with the present step. signals: as for `Walk`.
     """
 
     parameter_kinds = {
@@ -237,9 +245,9 @@ class VelocityWalk(Controller):
         self._playback.configure(model, {"period": self.period})
 
     def command_velocity(self, velocity: Velocity, time: float = 0.0) -> None:
-        """Walk at `velocity` from the first footstep after `time` [s] on, until the next command.
+        """Walk at `velocity` from the first footstep after `time` [s] until the next command.
 
-        ControllerError for values that are not finite.
+        Raises ControllerError for values that are not finite.
         """
         self.commands.add(velocity, time)
 
@@ -258,10 +266,10 @@ class VelocityWalk(Controller):
         self._since = 0  # tick at which the section began
 
     def control(self, state: State) -> Command:
-        """Return the joint positions for the end of this period, and their mean rates until then.
+        """Return the joint positions for the end of this period, and the mean rates until then.
 
-        At a touch-down, and while the robot stands, it plans the next section first. Raises
-        WalkError or UnreachableError where no step is possible.
+        At a touch-down, and while the robot stands, this call first plans the next section. Raises
+        WalkError or UnreachableError if no step is possible.
         """
         assert self.begin is not None
         tick = round((state.time - self.begin) / self.period)

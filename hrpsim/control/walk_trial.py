@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Simulate one walk in a world, and record it."""
+"""Simulate and record one walk in a world."""
 
 import math
 import time
@@ -33,11 +33,12 @@ _LOADED = 0.1  # of the weight: feet that bear less together are in the air
 
 @dataclass
 class Trial:
-    """The record of a walk, tick by tick; n ticks, the last one where it ended or fell.
+    """The record of a walk of n ticks. The last tick is the end of the walk or the fall.
 
-    planned_steps, steps: None for a motion that does not state the contacts of its feet. fell_at:
-    when it fell [s], None if it did not. wall_time: of everything [s], `configure` and compilation
-    left out. begin: when the motion began [s], after the transition to its first posture.
+    planned_steps, steps: None for a motion without the contact states of its feet. fell_at: time of
+    the fall [s], None without a fall. wall_time: of everything [s] except `configure` and
+    compilation. begin: time at which the motion began [s], after the transition to its first
+    posture.
     """
 
     planned_steps: int | None
@@ -56,7 +57,7 @@ class Trial:
 
     @property
     def completed(self) -> bool:
-        """Whether it made all steps and still stood at the end."""
+        """Whether the robot made all steps and still stood at the end."""
         return self.fell_at is None and self.steps == self.planned_steps
 
     @property
@@ -79,12 +80,12 @@ def simulate_walk(
 
     Args:
         robot: in its world.
-        controller: has a `sequence`, the motion that it follows, once it is configured; the values
-            in its mapping `signals` are recorded.
+        controller: must have the motion as `sequence` after `configure`. The values in its mapping
+            `signals` are recorded.
         parameters: of the controller.
         duration: [s].
         model: the controller's model of the robot, in place of the true one.
-        after_fall: time that is simulated after a fall [s].
+        after_fall: simulated time after a fall [s].
         each_tick: each_tick(time) is called before every tick, for disturbances.
     """
     world, watch = robot.world, FallWatch(lambda: clearance(robot))
@@ -136,7 +137,7 @@ def simulate_walk(
 
 
 def step_ends(sequence: MotionSequence) -> np.ndarray:
-    """Return when a foot comes down in the plan, ascending [s], from its contact states."""
+    """Return the planned touch-down times, ascending [s], from the plan's contact states."""
     if sequence.optionaldata is None:
         return np.empty(0)
     contact = sequence.optionaldata.values[:, :2] > 0.5
@@ -155,7 +156,7 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
 
 
 def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return the soles on the floor in the plan (n, 2), left and right, a tick before `times`."""
+    """Return which soles (n, 2) are on the floor in the plan, a tick before `times`."""
     if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
         return None
     return sequence.optionaldata.at(float(sequence.pos.times[0]) + times)[:, 1::-1] > 0.5
@@ -164,7 +165,7 @@ def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
 def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
     """Return the ZMP (n, 2) [m] in the world from both feet's sensors; NaN with both in the air.
 
-    The poses of the feet are the true ones, so that the controller's estimate has no influence.
+    The poses of the feet are the true poses, so the controller's estimate has no influence.
 
     Args:
         model: of the robot.
@@ -186,10 +187,10 @@ def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
 
 
 def plan_in_world(model: Model, trial: Trial, sequence: MotionSequence) -> Placement:
-    """Return where the plan's world lies in the true one, as the walk began.
+    """Return the pose of the plan's world in the true world at the beginning of the walk.
 
-    The middle between the soles and their mean yaw are then the same in both. A sequence without
-    the waist's trajectory has its waist at the origin at first.
+    The middle between the soles and their mean yaw are equal in the plan and in the true world. If
+    a sequence has no trajectory of the waist, the waist is at the origin at first.
     """
     q = model.neutral()
     if sequence.waist is not None:
@@ -202,7 +203,7 @@ def plan_in_world(model: Model, trial: Trial, sequence: MotionSequence) -> Place
 
 
 def _stance(model: Model, q, soles) -> Placement:
-    """Return the middle between the soles, with their mean yaw."""
+    """Return the middle between the soles, with the mean yaw of the soles."""
     positions, rotations = zip(*(link_pose(model, q, sole) for sole in soles))
     ahead = sum(R[:, 0] for R in rotations)
     yaw = math.atan2(ahead[1], ahead[0])
@@ -221,8 +222,9 @@ class SoleMotion(NamedTuple):
 def sole_motion(model: Model, trial: Trial) -> SoleMotion:
     """Return the true motion of the soles until the walk ended or the robot fell.
 
-    Creep is measured in single supports, from the tick after the other foot is planned to leave the
-    floor to the last tick before it is planned to land: the standing sole then bears everything.
+    Creep is measured in single supports, in which the standing sole bears everything. A measurement
+    lasts from the tick after the planned lift-off of the other foot to the last tick before its
+    planned touch-down.
     """
     end = np.inf if trial.fell_at is None else trial.fell_at
     last = max(int(np.searchsorted(trial.times, end)), 1)

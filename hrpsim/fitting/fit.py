@@ -3,11 +3,12 @@
 
 """Find parameters of a world by nonlinear least squares.
 
-The model, in windows w with samples k: y_wk = h(x_w(t_k; theta, x_w0)) + noise. Gauss and Newton's
-method (scipy's trust region) minimises the squares of the differences over their deviations, plus
-those of priors, over theta and, where starts are fitted, over every x_w0. Covariances: inverse of
-J^T J times the residual variance where starts are fitted. Where windows start at measured states,
-their noise is common to a window; then the windows are clusters of White's sandwich estimator.
+The model, in windows w with samples k, is y_wk = h(x_w(t_k; theta, x_w0)) + noise. The Gauss-Newton
+method (scipy's trust region) minimises the sum of squares of the differences over their deviations,
+plus the squares of the priors. The unknowns are theta and, if starts are fitted, every x_w0. If
+starts are fitted, the covariance is the inverse of J^T J times the residual variance. If windows
+start at measured states, the noise of a start is common to its window. The windows are then the
+clusters of White's sandwich estimator.
 """
 
 from __future__ import annotations
@@ -66,29 +67,30 @@ def fit(  # many parameters: keywords, passed by name
     processes: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
-    """Find parameters with which a world predicts recordings best.
+    """Fit parameters of a world so that the world predicts recordings best.
 
-    Each recording is simulated in windows with its commands, from the measured state at the
-    beginning of each: a robot that stands or walks is unstable, so that a longer simulation says
-    nothing about parameters.
+    Each recording is simulated in windows with its commands. Each window begins at the measured
+    state. Windows are short because a robot that stands or walks is unstable: a longer simulation
+    says nothing about parameters.
 
     Args:
         world: world file, or a scenario with one.
-        recordings: to fit to; those that are `held_out` are only predicted.
-        parameters: by path, as sweeps name them, or `delay` and `delay.RECORDING` [s] of commands;
-            each an `Unknown`, its keywords, or the first value.
-        entity: the robot or body that was recorded; by default the only robot.
+        recordings: to fit to. Recordings with `held_out` are only predicted.
+        parameters: by path, as in sweeps, or `delay` and `delay.RECORDING` [s] of commands. Each
+            value is an `Unknown`, its keywords, or the first value.
+        entity: the recorded robot or body; by default the only robot.
         window: length [s].
-        start: "measured": windows start at measured states, for precise sensors and many joints;
-            "fitted": their starts are fitted too, so that noise in them leaves no bias.
-        noise: standard deviations by kind of quantity (`hrpsim.fitting.measured_motion.KINDS`); by
-            default from the differences that remain.
-        change: of a parameter for differences, as a share of it (scale log), or of the distance of
-            its bounds; larger where impacts make predictions jump.
-        derivatives: "exact" by `World.linearize` of each step, "differences" of worlds, or "auto",
-            exact from 16 unknowns on, counting the entries of starts that are fitted.
-        processes: that find exact derivatives, each of a part of the windows. More than 1 need a
-            program that begins under `if __name__ == "__main__"`.
+        start: "measured": windows start at measured states, for precise sensors and many joints.
+            "fitted": the starts of windows are fitted too, so their noise causes no bias.
+        noise: standard deviations by kind of quantity (`hrpsim.fitting.measured_motion.KINDS`). By
+            default from the remaining differences.
+        change: step of a parameter for finite differences, as a fraction of the parameter (scale
+            log) or of the distance between its bounds. Larger steps help if impacts make
+            predictions jump.
+        derivatives: "exact": by `World.linearize` of each step. "differences": finite differences
+            of worlds. "auto": exact from 16 unknowns on, including the entries of fitted starts.
+        processes: number of processes for exact derivatives; each takes a part of the windows. More
+            than 1 need a program that begins under `if __name__ == "__main__"`.
         report: called with a line on the progress.
 
     Raises:
@@ -114,7 +116,7 @@ def fit(  # many parameters: keywords, passed by name
 
 
 class _Problem:
-    """The residuals of a fit, and their derivatives, by u of the parameters that have an effect."""
+    """The residuals of a fit and their derivatives by u, for the parameters that have an effect."""
 
     def __init__(
         self, scenario, recordings, parameters, entity, window, start, change, derivatives
@@ -173,24 +175,24 @@ class _Problem:
         return self._last[1]
 
     def _weighted(self, differences: np.ndarray) -> np.ndarray:
-        """Return differences (rows, n) over deviations, without what other starts could explain."""
+        """Return differences (rows, n) over deviations, less the part that other starts explain."""
         found = differences * self._weights[:, None]
         return found if self._starts is None else self._starts.without(found)
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
-        """Return weighted differences, then those from priors."""
+        """Return the weighted differences, then the residuals of the priors."""
         own = self._weighted(self._differences_at(x)[:, None])[:, 0]
         return np.concatenate([own, self.unknowns.prior_residuals(self._all(x))])
 
     def _trial(self, x: np.ndarray) -> np.ndarray:
-        """Return residuals; large ones for values that no world can have, which are not taken."""
+        """Return residuals. Values that no world can have get large residuals, and are refused."""
         try:
             return self.residuals(x)
         except HrpsimError:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives of `residuals`; exact ones by starts too are those of a round."""
+        """Return the derivatives of `residuals`. With starts, exact ones are kept for a round."""
         near = _NEAR_SLOPES if self.slopes.of_starts else 0.0
         if self.slopes.of_starts and self._starts is not None:
             near = np.inf
@@ -210,7 +212,7 @@ class _Problem:
     # -- solution --------------------------------------------------------------------------------
 
     def begin(self, noise: Mapping[str, float]) -> np.ndarray:
-        """Return the first vector, and hold parameters that nothing depends on."""
+        """Return the first vector, and hold the parameters without effect."""
         self.weigh(self._u, noise)
         slopes = self.slopes.first(self._u, self._differences_at(self._u), self._weights)
         sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
@@ -229,7 +231,7 @@ class _Problem:
         return x
 
     def weigh(self, x: np.ndarray, noise: Mapping[str, float]) -> None:
-        """Weigh each kind by its deviation: given, or that of the differences at x."""
+        """Weigh each kind by its deviation, given or computed from the differences at x."""
         found, free = self._differences_at(x), np.ones(len(self._rows.kind))
         if self._starts is not None:
             found, free = self._starts.remainder(found, self._weights)
@@ -243,7 +245,7 @@ class _Problem:
             self._starts.weigh(self._by_starts, self._weights)
 
     def fit_starts(self, starts: Starts, x: np.ndarray) -> None:
-        """Move the starts of windows to where the differences are least."""
+        """Move the starts of windows to where the differences are smallest."""
 
         def squares() -> np.ndarray:
             self._last = b"", np.zeros(0)
@@ -253,7 +255,7 @@ class _Problem:
         starts.move(self._differences_at(x) * self._weights, squares)
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
-        """Return x near the least squares, from a part of the windows where these are many."""
+        """Return x near the least squares, from a part of the windows if there are many."""
         count = self._rows.window[-1] + 1
         every = count // max(_FEW, 4 * len(x))
         if every < 2 or not all(one.is_whole for one in self._predictor.recordings):
@@ -273,7 +275,7 @@ class _Problem:
         converged: float = _CONVERGED,
         most: int = _MOST_EVALUATIONS,
     ) -> OptimizeResult:
-        """Return the least squares that scipy finds, to a share, in at most so many evaluations."""
+        """Return scipy's least squares. converged: fraction. most: limit of evaluations."""
         from scipy.optimize import least_squares
 
         ends = self.unknowns.low, self.unknowns.high
@@ -306,7 +308,7 @@ class _Problem:
         return found
 
     def solve_with_starts(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
-        """Return the least squares by parameters and starts, in turn until neither changes."""
+        """Return the least squares by parameters and by starts, in turn until neither changes."""
         starts = self._starts = Starts(self._predictor)
         slopes_of, squares = np.full(len(x), np.inf), np.inf
         for _ in range(_MOST_ROUNDS):
@@ -326,7 +328,7 @@ class _Problem:
         return found
 
     def covariance(self, found: OptimizeResult) -> tuple[np.ndarray, float, int]:
-        """Return the covariance of x, the residual variance, and their degrees of freedom."""
+        """Return the covariance of x, the residual variance, and the degrees of freedom."""
         residuals, J, own = found.fun, found.jac, len(self._weights)
         unknown = len(found.x) + (0 if self._starts is None else self._starts.rank)
         degrees = len(residuals) - unknown

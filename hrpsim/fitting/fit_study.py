@@ -3,7 +3,7 @@
 
 """Study files of fits: YAML with a world, recordings and parameters.
 
-docs/reference/fit_file.md lists the entries; `FIT_FILE` is their schema.
+docs/reference/fit_file.md lists the entries. `FIT_FILE` is the schema.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,7 +82,7 @@ class FitStudy:
         return fit(self.world, self.recordings, self.parameters, report=report, **self.options)
 
     def cross_validate(self, report=None) -> dict[str, tuple[float, float]]:
-        """Return errors by kind before and after, each recording predicted by a fit without it."""
+        """Return errors by kind before and after, with each recording left out of its own fit."""
         return cross_validate(
             self.world,
             self.recordings,
@@ -100,14 +100,14 @@ def cross_validate(
     folds: int,
     **options: Any,
 ) -> dict[str, tuple[float, float]]:
-    """Return errors by kind before and after, each recording predicted by a fit without its fold.
+    """Return errors by kind before and after. Each fold is predicted by a fit without the fold.
 
     Args:
         world: as for `fit`.
-        recordings: as many as folds, at least.
+        recordings: at least as many as folds.
         parameters: as for `fit`.
         folds: number of parts into which the recordings are divided.
-        **options: others of `fit`.
+        **options: other options of `fit`.
 
     Raises:
         FitError: for fewer recordings than folds, and as `fit`.
@@ -127,7 +127,7 @@ def cross_validate(
 
 
 def read_fit_study(path: str | Path) -> FitStudy:
-    """Read a file; HrpsimError with file, line and entry."""
+    """Read a file. Raises HrpsimError with file, line and entry."""
     path = Path(path).expanduser()
     text = read_yaml(path, FitError, "study file")
     file = checked_content(text, FIT_FILE, FitError)

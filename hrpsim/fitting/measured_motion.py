@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measured motions of a robot or body, with the commands that it got."""
+"""Measured motions of a robot or body, with its commands."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ _LEAST_COVER = 0.5  # of the samples must lie within the time of the commands
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Samples of one robot or body, and commands, whose times have the same clock.
+    """Samples of one robot or body, and its commands, with times of the same clock.
 
     Args:
         time: of the samples (n,) [s], increasing.
         joints: names of the measured joints, in the order of columns.
         positions: of joints (n, joints) [rad or m].
-        velocities: of joints (n, joints) [rad/s or m/s]; by default differences of positions,
-            which are then not compared.
+        velocities: of joints (n, joints) [rad/s or m/s]. By default differences of positions, which
+            are not compared.
         base: position [m] and quaternion x y z w of a free base or body (n, 7).
         base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6); by default
             differences.
-        command_time: of the commands (m,) [s]; each holds until the next.
+        command_time: of the commands (m,) [s]. Each command holds until the next.
         command_joints: names of the commanded joints; by default `joints`.
         command_positions: (m, command joints) [rad or m].
         command_velocities: (m, command joints) [rad/s or m/s].
         command_efforts: (m, command joints) [Nm or N].
-        interpolate: position targets move evenly from one command to the next, and reach each when
-            the next comes, as with controllers of hrpsim; by default they jump.
+        interpolate: position targets move evenly between commands, as with controllers of hrpsim.
+            Each target is reached when the next command comes. By default targets jump.
         name: for reports.
-        entity: the robot or body; by default that of the fit.
-        held_out: whether it is only predicted, not fitted to.
+        entity: the robot or body; by default the entity of the fit.
+        held_out: whether the recording is only predicted, not fitted to.
 
     Raises:
         FitError: for arrays that do not fit each other, values that are not finite, times that do
@@ -144,7 +144,7 @@ class Recording:
             **changes: fields and their values.
 
         Raises:
-            FitError: where no sample lies in the span.
+            FitError: if no sample lies in the span.
         """
         chosen = (self.time >= begin) & (self.time <= end)
         if not chosen.any():
@@ -156,10 +156,11 @@ class Recording:
 
 
 class BoundRecording:
-    """A recording with its places in the state of a world's robot or body.
+    """A recording in the state coordinates of a world's robot or body.
 
-    q (n, nq) and v (n, nv) are NaN where nothing was measured. compared: the kinds of quantities.
-    is_whole: whether all that the world has was measured, so that no window depends on another.
+    q (n, nq) and v (n, nv) are NaN for quantities that were not measured. compared: the compared
+    kinds of quantities. is_whole: whether the whole state of the world was measured, so that
+    windows are independent of each other.
     """
 
     def __init__(self, recording: Recording, world: World, entity: str | None):
@@ -193,7 +194,7 @@ class BoundRecording:
         self.is_whole = self.v.shape[1] == count and not np.isnan(self.v).any()
 
     def columns(self) -> list[tuple[str, np.ndarray]]:
-        """Return the kinds that are compared and their columns of v, in the order of KINDS."""
+        """Return the compared kinds and their columns of v, in the order of KINDS."""
         return [(kind, self.compared[kind]) for kind in KINDS if kind in self.compared]
 
     def _check_joints(self, robot: Robot | None) -> None:

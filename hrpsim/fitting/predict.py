@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings simulated in windows, each from the measured state at its beginning."""
+"""Simulate recordings in windows, each from the measured state at its beginning."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Window(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Of each residual: the number of its kind in KINDS, and of its window over all recordings."""
+    """For each residual: the index of its kind in KINDS, and of its window in all recordings."""
 
     kind: np.ndarray
     window: np.ndarray
 
 
 class Prediction(NamedTuple):
-    """Compared samples of one recording: of every kind that was measured, (samples, columns)."""
+    """Compared samples of one recording, for every measured kind (samples, columns)."""
 
     time: np.ndarray  # (samples,) [s]
     window: np.ndarray  # (samples,)
@@ -44,10 +44,10 @@ class Prediction(NamedTuple):
 
 
 def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list[Window]:
-    """Return windows of `length` [s], or one sample each where samples are rarer.
+    """Return windows of `length` [s], or windows of one sample if samples are rarer.
 
-    The first sample of a window is compared too where its state is fitted; otherwise it is the
-    start, and the window ends with the start of the next.
+    If the starts are fitted, the first sample of a window is compared too. Otherwise the first
+    sample is the start, and the window ends with the start of the next.
     """
     starts = [0]
     while True:
@@ -63,7 +63,7 @@ def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list
 
 
 class Predictor:
-    """Simulates recordings in windows, in many worlds side by side."""
+    """Simulate recordings in windows, in many worlds side by side."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Predictor:
     def only(
         self, numbers: np.ndarray, offsets: Sequence[np.ndarray] | None
     ) -> tuple[Predictor, Sequence[np.ndarray] | None]:
-        """Return a predictor of the windows of these numbers alone, and their offsets."""
+        """Return a predictor of the windows with these numbers, and the windows' offsets."""
         part, first, found = copy(self), 0, []
         for k, windows in enumerate(self.windows):
             at = numbers[(numbers >= first) & (numbers < first + len(windows))] - first
@@ -96,13 +96,13 @@ class Predictor:
         *,
         together: bool = False,
     ) -> list[Prediction]:
-        """Return the prediction of each recording in one world for each of `values`.
+        """Return the prediction of each recording, in one world for each entry of `values`.
 
         Args:
             values: parameters by path.
             offsets: for each world and recording (windows, 2 nv), added to the measured states at
                 the beginnings of windows: displacements in the tangent space, then velocities.
-            together: what was not measured begins each window as in the first of the worlds.
+            together: quantities that were not measured begin each window as in the first world.
         """
         worlds = [self.scenario.world_of(own, seed=0)[0] for own in values]
         found = []
@@ -121,7 +121,7 @@ class Predictor:
         return values.get(DELAY, 0.0) + values.get(f"{DELAY}.{one.name}", 0.0)
 
     def rows(self) -> Rows:
-        """Return what each entry of the predictions' differences is."""
+        """Return kind and window of each entry of the predictions' differences."""
         kinds, windows, before = [], [], 0
         for one, own in zip(self.recordings, self.windows):
             columns = [list(KINDS).index(kind) for kind, own_of in one.columns() for _ in own_of]
@@ -166,7 +166,7 @@ def state_of(thing) -> np.ndarray:
 
 
 def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
-    """Set the measured state, plus an offset; `usual` q and v where nothing was measured."""
+    """Set the measured state plus an offset. Unmeasured entries start from `usual` q and v."""
     q, v = one.q[sample], one.v[sample]
     q, v = np.where(np.isnan(q), usual[0], q), np.where(np.isnan(v), usual[1], v)
     if offset is not None:
@@ -176,7 +176,7 @@ def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | N
 
 
 def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Return q moved by a change (nv,), of a free base along and about its own axes."""
+    """Return q displaced by a change (nv,). A free base moves along and about its own axes."""
     moved = q.copy()
     if one.free:
         from scipy.spatial.transform import Rotation
@@ -192,7 +192,7 @@ def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.nda
 def simulate(
     batch, one: BoundRecording, window: Window, delays: np.ndarray, read: Callable[[], Any]
 ) -> np.ndarray:
-    """Return what `read` gives at each sample (samples, ...), between steps by interpolation."""
+    """Return the values of `read` at each sample (samples, ...), interpolated between steps."""
     things = [world.entities[one.entity] for world in batch.worlds]
     first_time, time_step = one.time[window.start], batch.worlds[0].time_step
     at = (one.time[window.first : window.last + 1] - first_time) / time_step
@@ -234,7 +234,7 @@ class _Commands(NamedTuple):
 
 
 def _commands(one: BoundRecording, begin: float, steps: int, time_step: float, delays: np.ndarray):
-    """Return the commands of each world, and the steps at which those of any world change."""
+    """Return the commands of each world, and the steps at which any world's commands change."""
     given = one.recording
     if given.command_time is None or steps == 0:
         return [], np.zeros(0, dtype=int)
@@ -267,9 +267,9 @@ def _commands(one: BoundRecording, begin: float, steps: int, time_step: float, d
 
 
 def _step_means(time: np.ndarray, values: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the means over steps that begin and end at `ends` of values that hold until the next.
+    """Return the means, over steps that begin and end at `ends`, of values held until the next.
 
-    So a delay that is no multiple of the step has its effect, and a derivative.
+    A delay that is no multiple of the step therefore has an effect, and a derivative.
     """
     tiny = _ON_A_STEP * (ends[1] - ends[0])
     index = np.searchsorted(time, ends + tiny, side="right") - 1

@@ -36,10 +36,10 @@ _OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
 def read_recording(path: str | Path, **options: Any) -> Recording:
     """Return the recording in a file.
 
-    A .npz has the fields of `Recording` as arrays. A .csv has the columns `time`,
-    `position.JOINT`, `velocity.JOINT`, `command.JOINT` (position), `command_velocity.JOINT`,
-    `effort.JOINT` (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`. All
-    else is a bag: `read_bag_recording`.
+    A .npz has the fields of `Recording` as arrays. A .csv has the columns `time`, `position.JOINT`,
+    `velocity.JOINT`, `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT`
+    (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`. Any other path is a
+    bag: see `read_bag_recording`.
 
     Args:
         path: file, or folder of a bag.
@@ -117,14 +117,15 @@ def read_bag_recording(
     joints: Sequence[str] | None = None,
     **options: Any,
 ) -> Recording:
-    """Return what a bag has of a robot.
+    """Return the recording of a robot in a bag.
 
     Args:
         bag: folder or file.
         states: topic of sensor_msgs/JointState, measured.
-        commands: topic of sensor_msgs/JointState, commanded; None where there is none.
-        base: topic of nav_msgs/Odometry of a free base; by default `odom` if the bag has it.
-        joints: that are used; by default all of the first state.
+        commands: topic of sensor_msgs/JointState, commanded. None: no commands.
+        base: topic of nav_msgs/Odometry of a free base; by default `odom` if the bag has this
+            topic.
+        joints: names of the joints to use; by default all joints of the first state.
         **options: other fields of `Recording`.
 
     Raises:
@@ -188,7 +189,7 @@ def _joint_table(bag: Path, topic: str, joints: Sequence[str] | None) -> dict[st
 
 
 def _add_base(bag: Path, topic: str, given: dict[str, Any]) -> float:
-    """Add poses and velocities at the times of the states; return the lag of the stamps [s]."""
+    """Add poses and velocities at the times of the states. Return the lag of the stamps [s]."""
     from scipy.spatial.transform import Rotation, Slerp
 
     topic = full_name(bag, topic, _ODOMETRY)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What looks wrong in a recording: other units, velocities of other motions, no commands."""
+"""Checks for mistakes in a recording: other units, velocities of other motions, no commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hrpsim.world.objects.robot import Robot
 
 
 def check_recording(recording, robot: Robot | None) -> None:
-    """Refuse a recording in other units with FitError; warn of what may be right."""
+    """Raise FitError for a recording in other units. Warn of doubtful and missing values."""
     name, time = recording.name, recording.time
     interval = float(np.median(np.diff(time)))
     if text := long_period("the interval of samples", interval, SLOWEST_SAMPLES):
@@ -62,7 +62,7 @@ def check_recording(recording, robot: Robot | None) -> None:
 
 
 def check_window(window: float, recordings) -> None:
-    """Refuse a window that is longer than all recordings and so ends none."""
+    """Raise FitError for a window longer than all recordings, probably given in ms."""
     longest = max(float(one.time[-1] - one.time[0]) for one in recordings)
     if window > longest + SLOWEST_SAMPLES and window >= 10.0:
         raise FitError(

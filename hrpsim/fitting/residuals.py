@@ -21,10 +21,11 @@ _SHOWN = 6  # quantities, those whose error fell most
 
 
 class Unexplained(NamedTuple):
-    """The residual, predicted minus measured, of one signal.
+    """The residual of one signal: predicted minus measured.
 
-    Of noise, autocorrelations lie within `bound` for 99.7 %. `related` is the measured signal, or
-    its sign, with the largest correlation; "" where that is within the bound.
+    The autocorrelations of white noise lie within `bound` for 99.7 %. `related` is the measured
+    signal, or its sign, with the largest correlation. `related` is "" if this correlation is within
+    the bound.
     """
 
     recording: str
@@ -45,7 +46,7 @@ class Unexplained(NamedTuple):
 
 
 def unexplained(result: FitResult) -> list[Unexplained]:
-    """Return the residuals of each signal after a fit, those that are least white first."""
+    """Return the residuals of each signal after a fit, the least white residuals first."""
     found = [_of(t, k) for t in result.traces for k in range(len(t.kinds)) if len(t.time) > 2]
     return sorted(found, key=lambda one: (one.white, -_excess(one)))
 
@@ -98,7 +99,7 @@ def _autocorrelation(residual: np.ndarray, window: np.ndarray) -> np.ndarray:
 
 
 def draw_unexplained(result: FitResult, path: str | Path) -> None:
-    """Draw autocorrelations of the least white residuals, and these over what they follow."""
+    """Draw autocorrelations of the least white residuals, and residuals over related signals."""
     shown = unexplained(result)[:_SIGNALS_SHOWN]
     figure = new_figure(8.0, 2.6 * len(shown) + 0.4)
     for row, one in enumerate(shown):
@@ -118,9 +119,9 @@ def draw_unexplained(result: FitResult, path: str | Path) -> None:
 
 
 def draw_fit(result: FitResult, path: str | Path) -> None:
-    """Draw what was measured, and predicted before and after, of those that changed most.
+    """Draw measured signals, and predictions before and after, for the largest changes.
 
-    Held-out recordings are drawn where there are any.
+    Held-out recordings are drawn if there are any.
     """
     traces = [t for t in result.traces if t.held_out] or list(result.traces)
     gains = sorted(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a fit found."""
+"""The result of a fit."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _SINGULAR = 5e-4  # or size of its effect over the largest, below what differenc
 class Undetermined(NamedTuple):
     """A combination of parameters that the recordings do not determine.
 
-    parts: direction, by parameter: of logarithms, or of values over their bounds' distance.
-    deviation: standard deviation along it, in the same unit.
+    parts: direction, by parameter: of logarithms, or of values over the distance of their bounds.
+    deviation: standard deviation along this direction, in the same unit.
     """
 
     parts: dict[str, float]
@@ -36,7 +36,7 @@ class Undetermined(NamedTuple):
 
 
 def undetermined_of(J: np.ndarray, deviation: float, names: list[str]) -> tuple[Undetermined, ...]:
-    """Return what residuals of a deviation, with derivatives J (rows, p), do not determine."""
+    """Return the combinations that residuals with derivatives J (rows, p) do not determine."""
     _, sizes, directions = np.linalg.svd(J, full_matrices=False)
     found = []
     for size, direction in zip(sizes[::-1], directions[::-1]):
@@ -48,7 +48,7 @@ def undetermined_of(J: np.ndarray, deviation: float, names: list[str]) -> tuple[
 
 
 def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str, np.ndarray]]:
-    """Return mass, centre of mass and inertia of the links that `values` by path are of."""
+    """Return mass, centre of mass and inertia of the links whose parameters are in `values`."""
     found = {}
     for name, robot in world.robots.items():
         own = [path.removeprefix(f"robots.{name}.links.") for path in values]
@@ -63,7 +63,7 @@ def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str
 
 
 class Trace(NamedTuple):
-    """Compared samples of a recording; differences are predicted minus measured."""
+    """Compared samples of a recording. Differences are predicted minus measured."""
 
     name: str
     held_out: bool
@@ -82,8 +82,8 @@ class Trace(NamedTuple):
     def guesses(self) -> np.ndarray:
         """Return squared differences of three guesses (3,).
 
-        Nothing moves from the sample before each window; all moves on at the velocity measured
-        there, if there is one; all is at its mean over the recording.
+        First: everything stays as in the sample before each window. Second: everything moves on at
+        the velocity measured there, if any. Third: everything is at its mean over the recording.
         """
         before = np.maximum(np.searchsorted(self.window, self.window) - 1, 0)
         ways, elapsed = self.measured - self.measured[before], self.time - self.time[before]
@@ -100,7 +100,7 @@ class Trace(NamedTuple):
 
 
 def trace_of(one: BoundRecording, found: Prediction) -> Trace:
-    """Return what was measured and predicted with two worlds: before a fit, and after it."""
+    """Return measured samples and predictions of two worlds: before a fit, and after the fit."""
     columns = [(kind, n, own[n]) for kind, own in one.columns() for n in range(len(own))]
     joints = one.recording.joints
     kinds = tuple(kind for kind, _, _ in columns)
@@ -129,22 +129,22 @@ def trace_of(one: BoundRecording, found: Prediction) -> Trace:
 
 @dataclass(frozen=True)
 class FitResult:
-    """Values, 95 % intervals and errors.
+    """Fitted values, 95 % intervals and errors.
 
     Attributes:
         names: of the parameters.
         start: first values (p,).
-        values: that were found (p,).
+        values: fitted values (p,).
         low: lower ends of the 95 % intervals (p,); NaN for parameters without effect.
         high: upper ends.
         correlation: of the parameters (p, p).
-        at_bound: parameters that ended at a bound, whose intervals mean nothing.
-        without_effect: parameters that nothing measured depends on; they keep their start.
+        at_bound: parameters that ended at a bound. Their intervals mean nothing.
+        without_effect: parameters without effect on measured quantities. They keep their start.
         undetermined: combinations that the recordings leave open.
         traces: measured and predicted motion of each recording.
-        derivatives: by parameter, "exact" or "differences", and how far exact ones served.
-        inertias: of links that were fitted, "ROBOT.LINK", with all that is fixed to each: mass
-            [kg], com [m] and inertia about it [kg m^2], in the frame of the link.
+        derivatives: by parameter, "exact" or "differences", and how far the exact ones were used.
+        inertias: of the links with fitted parameters, "ROBOT.LINK", including all bodies fixed to
+            the link: mass [kg], com [m] and inertia about com [kg m^2], in the frame of the link.
     """
 
     names: tuple[str, ...]
@@ -161,7 +161,7 @@ class FitResult:
     inertias: dict[str, dict[str, np.ndarray]]
 
     def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
-        """Return, by kind of quantity, the root of the mean square difference before and after."""
+        """Return the root mean square differences before and after, by kind of quantity."""
         found = {}
         for kind in KINDS:
             parts = [
@@ -179,9 +179,10 @@ class FitResult:
     def explained(self, held_out: bool = False) -> float:
         """Return the share of the motion within windows that the model explains, at most 1.
 
-        Of all measured positions: 1 - the squared differences over those of a guess without a
-        model: that nothing moves from the sample before each window, or moves on at the velocity
-        measured there, or is at its mean, whichever is best. 0 is as good as the guess.
+        The share is 1 minus a ratio of squared differences over all measured positions. The
+        numerator is the model's. The denominator belongs to the best of three guesses without a
+        model: nothing moves from the sample before each window, or everything moves on at the
+        velocity measured there, or everything is at its mean. 0 is as good as the best guess.
         """
         wrong, guessed = 0.0, np.zeros(3)
         for trace in self.traces:
@@ -192,11 +193,11 @@ class FitResult:
 
     @property
     def explains(self) -> bool:
-        """Whether the model explains more of the motion than a guess does without a model."""
+        """Whether the model explains more of the motion than a guess without a model."""
         return bool(self.explained() > _LEAST_SHARE)
 
     def verdict(self) -> str:
-        """Return in plain words what share of the motion is explained, and what is not found."""
+        """Return a plain summary: the explained share of the motion, undetermined parameters."""
         share, other = (100.0 * max(self.explained(held_out), 0.0) for held_out in (False, True))
         text = f"The model explains {share:.3g} % of the measured motion"
         if any(trace.held_out for trace in self.traces):

@@ -3,8 +3,9 @@
 
 """Derivatives of predictions by forward sensitivities, from the derivatives of every step.
 
-With x' = A x + C p of a step (`World.linearize`), S = dx/dp becomes S' = A S + C. The last columns
-of S are by the state at the beginning of the window; they begin as the identity.
+A step has x' = A x + C p (`World.linearize`). The sensitivity S = dx/dp therefore becomes S' = A S
++ C. The last columns of S are derivatives by the state at the beginning of the window, and begin as
+the identity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ _TOGETHER = 10  # windows that one world follows, where they do not depend on ea
 
 
 class Sensitivities(NamedTuple):
-    """Derivatives of the differences, and of which rows they are known."""
+    """Derivatives of the differences, and the rows for which the derivatives are known."""
 
     by_parameters: np.ndarray  # (rows, p)
     by_starts: np.ndarray  # (rows, 2 nv), of the largest nv
@@ -38,15 +39,15 @@ def sensitivities(
     with_starts: bool,
     pool: Executor | None = None,
 ) -> Sensitivities:
-    """Return the derivatives of predictions by parameters, and by the starts of windows.
+    """Return the derivatives of predictions by parameters and by the starts of windows.
 
     Args:
         predictor: of the recordings.
         values: parameters by path.
-        shares: (p,) the derivative of each path's parameter by p unknowns.
+        shares: (p,) derivatives of each path's parameter by the p unknowns.
         offsets: of the starts, as for `Predictor.predict`.
         with_starts: whether to differentiate by starts too.
-        pool: whose processes follow windows, if any.
+        pool: pool of processes that simulate windows, if any.
     """
     count = sum(map(len, predictor.windows))
     size = _TOGETHER if all(one.is_whole for one in predictor.recordings) else count
@@ -86,7 +87,7 @@ def _of_part(
 
 
 class _Tangent:
-    """One world that carries the derivatives S of its state; steps as a `Batch` does."""
+    """One world that carries the derivatives S of its state, and steps as a `Batch` does."""
 
     def __init__(self, world, shares: Mapping[str, np.ndarray], width: int):
         self.worlds, self._paths = [world], list(shares)
@@ -100,7 +101,7 @@ class _Tangent:
         self._S = np.zeros((2 * self._nv, self.count + self._width))
 
     def step(self, count: int) -> None:
-        """Advance by `count` steps, and S with them as far as they can be differentiated."""
+        """Advance the world by `count` steps, and S as far as the steps are differentiable."""
         world, S = self.worlds[0], self._S
         for _ in range(count):
             if self._sound:
@@ -139,7 +140,7 @@ class _Tangent:
 
 
 def _differentials(one: BoundRecording, samples: slice, q: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """Return the derivatives (samples, columns, p) of differences, from those of the state."""
+    """Return derivatives of the differences (samples, columns, p), from the state's derivatives."""
     nv, parts = S.shape[1] // 2, []
     for kind, columns in one.columns():
         own = S[:, columns if kind in POSITIONS else nv + columns]

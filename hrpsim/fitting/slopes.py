@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of the differences of a fit: by sensitivities where there are, else by worlds.
+"""Derivatives of the differences of a fit, by sensitivities if possible, else by worlds.
 
-`World.linearize` of a step takes as long as several steps, whatever the number of unknowns;
-differences take a world for each. Sensitivities hold for the sides of constraints that
-one motion meets. Windows where they disagree with differences are left to these.
+`World.linearize` of a step takes the time of several steps, whatever the number of unknowns. Finite
+differences take one world for each unknown. Sensitivities are valid for the sides of constraints
+that one motion meets. Windows in which sensitivities and finite differences disagree use finite
+differences.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ class Found(NamedTuple):
 
 
 class Slopes:
-    """Finds the derivatives of differences by u of unknowns and by starts of windows.
+    """Find the derivatives of differences by u of unknowns and by starts of windows.
 
-    exact: (p,) whether sensitivities serve for an unknown.
-    sound: (rows,) where they serve.
-    reason: why they do not, where that is not the number of unknowns.
-    pool: an executor whose processes find sensitivities, if any.
+    exact: (p,) whether sensitivities are used for an unknown.
+    sound: (rows,) whether sensitivities are valid.
+    reason: why sensitivities are not used, unless the number of unknowns is the reason.
+    pool: an executor whose processes compute sensitivities, if any.
     """
 
     pool: Executor | None
@@ -64,7 +65,7 @@ class Slopes:
             self.exact[:] = False
 
     def only(self, predictor: Predictor, rows: np.ndarray) -> Slopes:
-        """Return those of a predictor of some windows, whose `rows` (of all) are true."""
+        """Return the slopes for a predictor of some windows. rows: true for these windows' rows."""
         part = copy(self)
         part._predictor, part._window = predictor, predictor.rows().window
         part.sound = self.sound[rows]
@@ -88,7 +89,7 @@ class Slopes:
         Args:
             u: of the unknowns.
             base: differences (rows,) at u.
-            weights: (rows,) of these.
+            weights: of these differences (rows,).
         """
         slopes = self._by_worlds(self._predictor, u, np.ones(len(u), dtype=bool), None, base)
         if not self.exact.any():
@@ -113,14 +114,14 @@ class Slopes:
     def at(
         self, u: np.ndarray, active: np.ndarray, offsets: Offsets, base: np.ndarray, starts: bool
     ) -> Found:
-        """Return the derivatives by `active` unknowns (p,), and by starts if wanted.
+        """Return the derivatives by `active` unknowns (p,), and by starts if requested.
 
         Args:
             u: of the unknowns.
-            active: (p,) those that are wanted.
+            active: (p,) the requested unknowns.
             offsets: of the starts of windows.
             base: differences (rows,) at u.
-            starts: whether derivatives by starts are wanted too.
+            starts: whether derivatives by starts are requested too.
         """
         slopes = np.zeros((len(base), len(u)))
         others = active & ~self.exact
@@ -143,7 +144,7 @@ class Slopes:
         return Found(slopes[:, active], by_starts if starts else None)
 
     def _given(self, u: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Return the values by path, and the derivatives of those with sensitivities by u."""
+        """Return the values by path, and the derivatives by u of parameters with sensitivities."""
         unknowns, shares = self._unknowns, {}
         values = unknowns.by_path(u)
         column = np.cumsum(self.exact) - 1

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The states at the beginnings of windows, which are measured with noise, as unknowns of a fit.
+"""The states at the beginnings of windows, measured with noise, as unknowns of a fit.
 
-They separate: a window depends on its own start alone. To first order its differences are
-r + A s, with A their derivatives by its start and s the error of that start. Least squares by s
-leave (I - A A^+) r, which is free of the noise of the start (variable projection: Golub and
-Pereyra 1973, Kaufman 1975), so that the parameters remain as the only unknowns.
+The starts separate, because a window depends on its own start alone. To first order the differences
+of a window are r + A s. A has their derivatives by the start, and s is the error of the start.
+Least squares by s leave (I - A A^+) r, which is free of the noise of the start (variable
+projection: Golub and Pereyra 1973, Kaufman 1975). Only the parameters remain as unknowns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +23,10 @@ _SINGULAR = 1e-9  # of the largest eigenvalue of A^T A: directions without effec
 
 
 class Starts:
-    """Offsets of the starts of all windows from what was measured, and derivatives by them.
+    """Offsets of the starts of all windows from the measured states, and derivatives by them.
 
     offsets: of each recording (windows, 2 nv): displacements in the tangent space, velocities.
-    rank: how many directions the differences depend on.
+    rank: number of directions that affect the differences.
     """
 
     def __init__(self, predictor: Predictor, offsets: Sequence[np.ndarray] | None = None):
@@ -42,7 +42,7 @@ class Starts:
         self.rank = 0
 
     def differentiate(self, values: Mapping[str, float]) -> np.ndarray:
-        """Return the derivatives (rows, 2 nv) by each entry of starts, of all windows at once."""
+        """Return the derivatives (rows, 2 nv) by each entry of starts, for all windows at once."""
         width = int(self._widths.max())
         moved = [
             [o + _CHANGE * (np.arange(o.shape[1]) == k) for o in self.offsets] for k in range(width)
@@ -77,21 +77,21 @@ class Starts:
         ]
 
     def without(self, weighted: np.ndarray) -> np.ndarray:
-        """Return weighted differences (rows, n) less all that other starts would explain."""
+        """Return weighted differences (rows, n) less the part that other starts would explain."""
         parts = [A @ own for A, own in zip(self._weighted, self._best(weighted))]
         return weighted - np.concatenate(parts)
 
     def remainder(
         self, differences: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return differences (rows,) that starts do not explain, and degrees of freedom of each."""
+        """Return the differences (rows,) that starts do not explain, and degrees of freedom."""
         rest = self.without((differences * weights)[:, None])[:, 0] / weights
         return rest, 1.0 - self._leverage
 
     def move(self, weighted: np.ndarray, squares: Callable[[], np.ndarray]) -> None:
-        """Move starts to where weighted differences (rows,) are least, or as far as they fall.
+        """Move starts to the smallest weighted differences (rows,), or as far as they decrease.
 
-        squares: returns the sums of their squares (windows,) at the present offsets.
+        squares: returns the sums of squared differences (windows,) at the present offsets.
         """
         first, ends = self.offsets, np.cumsum([len(own) for own in self.offsets])
         steps = [-own[:, 0] for own in self._best(weighted[:, None])]

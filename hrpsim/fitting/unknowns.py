@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a fit looks for: parameters by path, or delays, with bounds and priors."""
+"""The unknowns of a fit: parameters by path, or delays, with bounds and priors."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,11 +19,11 @@ SCALES = ("linear", "log")
 
 
 class FitError(HrpsimError, ValueError):
-    """A recording or a request that no parameters can be fitted to; the message names it."""
+    """No parameters can be fitted to a recording or a request. The message names the cause."""
 
 
 class FitWarning(UserWarning):
-    """A part of a recording is not used, or a parameter is not determined; the message names it."""
+    """A part of a recording is not used, or a parameter is not determined. The message names it."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Unknown:
 
     Args:
         start: first value.
-        between: bounds; by default those of the parameter.
-        prior: mean and standard deviation of what is known without the recordings, of the logarithm
-            if the scale is log.
-        paths: parameters that all have this value; by default the one of its name.
-        scale: "log" keeps it positive; by default where the parameter cannot be 0.
+        between: bounds; by default the bounds of the parameter.
+        prior: mean and standard deviation known without the recordings, of the logarithm if the
+            scale is log.
+        paths: parameters that all have this value; by default the parameter of this name.
+        scale: "log" keeps the value positive; by default "log" if the parameter cannot be 0.
     """
 
     start: float
@@ -80,7 +80,7 @@ class Unknowns:
         return len(self.names)
 
     def _unit(self, k: int, prior: tuple[float, float] | None) -> float:
-        """Return a change of a linear parameter that matters: of its prior, bounds or value."""
+        """Return a significant change of a linear parameter, from its prior, bounds or value."""
         if self.log[k]:
             return 1.0
         width = self.high[k] - self.low[k]
@@ -94,7 +94,7 @@ class Unknowns:
             return np.where(self.log, np.log(values), values / self.unit)
 
     def to_values(self, u: np.ndarray) -> np.ndarray:
-        """Return the values of a vector, within their bounds."""
+        """Return the values of a vector u, within the bounds."""
         values = [math.exp(x) if log else x * k for x, log, k in zip(u, self.log, self.unit)]
         return np.clip(values, self.low, self.high)
 
@@ -122,7 +122,7 @@ class Unknowns:
 def _kind_of(
     paths: Sequence[str], known: Mapping[str, Parameter], recordings: Sequence[str]
 ) -> Parameter | None:
-    """Return the kind of parameter, None for a delay; FitError for an unknown path."""
+    """Return the kind of parameter, None for a delay. Raises FitError for an unknown path."""
     delays = (DELAY, *(f"{DELAY}.{name}" for name in recordings))
     for path in paths:
         if path not in known and path not in delays:
@@ -131,7 +131,7 @@ def _kind_of(
 
 
 def _bounds(name: str, one: Unknown, kind: Parameter | None) -> tuple[float, float, bool]:
-    """Return lower and upper bound, and whether the scale is logarithmic; FitError if wrong."""
+    """Return the bounds, and whether the scale is logarithmic. Raises FitError if invalid."""
     if not is_number(one.start):
         raise FitError(f"{name}: start must be a number, got {shown_value(one.start)}")
     if kind is not None and (mistake := kind.mistake(one.start)):

@@ -12,7 +12,7 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh,
 
 
 def coal_package():
-    """Return coal; HrpsimError, with instructions, where it is not installed."""
+    """Return coal. Raises HrpsimError, with instructions, if coal is not installed."""
     try:
         import coal
     except ModuleNotFoundError as error:
@@ -23,9 +23,9 @@ def coal_package():
 
 
 def coal_geometry(geometry: Geometry) -> Any:
-    """Return coal's object of a bounded shape: a convex mesh as Convex, another as its triangles.
+    """Return coal's object of a bounded shape: Convex for a convex mesh, else the triangles.
 
-    Where triangles overlap coal finds contacts, but their depths are not reliable.
+    If triangles overlap, coal finds contacts, but the depths are not reliable.
     """
     coal = coal_package()
     if isinstance(geometry, Sphere):
@@ -51,7 +51,7 @@ def coal_geometry(geometry: Geometry) -> Any:
 
 
 def reach(geometry: Geometry) -> float:
-    """Return the radius of the sphere about a bounded shape's origin that holds it [m]."""
+    """Return the radius of the sphere about a bounded shape's origin that contains it [m]."""
     if isinstance(geometry, Mesh):
         return float(np.linalg.norm(geometry.vertices, axis=1).max())
     if isinstance(geometry, Sphere):

@@ -32,11 +32,12 @@ _TOLERANCE = 1e-7  # of distances, between the bounds that coal finds [m]
 
 
 class Nearest(NamedTuple):
-    """Two links, or a link and "world/NAME", and their nearest points; distance < 0: they overlap.
+    """Two links, or a link and "world/NAME", with the nearest points. distance < 0: overlap.
 
-    Distances are those of the points, between convex shapes too large by 1e-6 m at most. The depth
-    of an overlap of convex shapes is the shortest way that parts them. Of overlapping triangles
-    that are no convex solid the distance is 0 at most, not the depth.
+    The distance is the distance of the two points. Between convex shapes it is too large by at most
+    1e-6 m. The depth of an overlap of convex shapes is the shortest translation that separates
+    them. For overlapping triangles that are no convex solid, the distance is at most 0, and is not
+    the depth.
     """
 
     links: Pair
@@ -47,9 +48,9 @@ class Nearest(NamedTuple):
 class LinkDistances(Closed):
     """Distances between the links of a model, and to fixed shapes.
 
-    Links that meet at a joint, and pairs that the description disables, count as no pair, but
-    `nearest` accepts them. q is any configuration of the model (nq,), also beyond the limits.
-    pairs: those of links, in order, and links with "world/NAME".
+    Links that meet at a joint, and pairs disabled in the description, do not count as pairs.
+    `nearest` also accepts these pairs. q is any configuration of the model (nq,), also beyond the
+    limits. pairs: pairs of links, in order, and of links with "world/NAME".
 
     Args:
         model: of the robot.
@@ -87,7 +88,7 @@ class LinkDistances(Closed):
             b: name of a link.
 
         Raises:
-            ModelError: for a link without a shape; it names those that have one.
+            ModelError: for a link without a shape, with the names of the links that have shapes.
         """
         for name in (a, b):
             require_name("link with a shape", name, self.shapes, ModelError)
@@ -100,13 +101,13 @@ class LinkDistances(Closed):
         return sorted(map(self._nearest, self.pairs), key=lambda found: found.distance)[:count]
 
     def overlaps(self, q: ArrayLike) -> dict[Pair, float]:
-        """Return the pairs that overlap at q, and how deep [m]."""
+        """Return the overlapping pairs at q, and the depths [m]."""
         self._place(q)
         found = map(self._nearest, self.pairs)
         return {one.links: -one.distance for one in found if one.distance <= 0.0}
 
     def distance(self, q: np.ndarray, pair: Pair) -> float:
-        """Return the distance of a pair [m], as `nearest` has it, without a check of q."""
+        """Return the distance of a pair [m], as in `nearest`, without a check of q."""
         self._move(q)
         return self._nearest(pair).distance
 
@@ -162,7 +163,7 @@ class LinkDistances(Closed):
         return best
 
     def _between(self, a: CollisionShape, b: CollisionShape) -> tuple[float, np.ndarray]:
-        """Return the distance of two shapes and their nearest points (2, 3)."""
+        """Return the distance of two shapes and the nearest points (2, 3)."""
         if isinstance(b.geometry, Plane):
             return self._above(a, b)
         if isinstance(a.geometry, Plane):

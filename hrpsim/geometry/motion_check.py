@@ -3,11 +3,12 @@
 
 """Find collisions along a motion, also between samples, by conservative advancement.
 
-No point of a link moves, relative to another link, by more than the sum over the joints between
-them of each joint's angle times the largest distance of the point from its axis. So a pair at a
-distance d stays apart until that sum has grown by d; there the next distance is measured
-(Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996; Schwarzer, Saha and
-Latombe, Adaptive dynamic collision checking, 2005). Between samples joints move evenly.
+The displacement of a point of a link relative to another link has a bound. For each joint between
+the links, multiply the joint's angle by the largest distance of the point from the joint's axis.
+The bound is the sum of these products. A pair at a distance d therefore stays apart until the bound
+has grown by d. The next distance is measured there (Mirtich, Impulse-based dynamic simulation of
+rigid body systems, 1996; Schwarzer, Saha and Latombe, Adaptive dynamic collision checking, 2005).
+Joints move evenly between samples.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ _FRACTION = 0.1  # of its depth: movement of an overlap before the next measurem
 
 @dataclass(frozen=True)
 class MotionCollision:
-    """Two links that overlap from a first to a last time [s], and how deep at most."""
+    """Two links that overlap from a first to a last time [s], and the largest depth."""
 
     links: Pair
     begin: float
@@ -43,15 +44,15 @@ def check_motion(
 ) -> list[MotionCollision]:
     """Return every stretch of a motion in which two links come closer than a tolerance.
 
-    No overlap is missed: pairs that are not listed are apart at all times, and so they are before
-    `begin` and after `end`, which are accurate to a movement of `tolerance` or of a tenth of the
-    last depth. Depths are accurate to a tenth of those of `LinkDistances`.
+    No overlap is missed. Pairs that are not listed are apart at all times. Listed pairs are apart
+    before `begin` and after `end`. These times are accurate to a movement of `tolerance`, or of a
+    tenth of the last depth. Depths are accurate to a tenth of the depths of `LinkDistances`.
 
     Args:
         distances: of the model's links.
         times: (T,) [s], ascending.
         q: configurations (T, nq).
-        tolerance: [m]; above the error of distances, 1e-6 m between convex shapes.
+        tolerance: [m]; must be above the error of distances, 1e-6 m between convex shapes.
 
     Raises:
         StateError: for arrays that do not fit.
@@ -73,7 +74,7 @@ def check_motion(
 
 
 def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[MotionCollision]:
-    """Return the collisions of one pair; bound (T,): its largest movement since the start."""
+    """Return the collisions of one pair. bound (T,): largest movement since the start."""
     found: list[MotionCollision] = []
     open_since: float | None = None
     depth, deepest = -np.inf, 0.0
@@ -99,7 +100,7 @@ def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[M
 
 
 def _first_time(times, bound, along: float, time: float) -> float:
-    """Return the first time [s] at which `bound` is `along`, if at a sample, else `time`."""
+    """Return the first time [s] at which `bound` equals `along`, if at a sample, else `time`."""
     k = int(np.searchsorted(bound, along, side="left"))
     return float(times[k]) if bound[k] == along else time
 
@@ -115,7 +116,7 @@ def _sample_at(times, bound, along: float) -> tuple[float, float]:
 
 
 def _between(model: Model, q: np.ndarray, sample: float) -> np.ndarray:
-    """Return the configuration at a sample with a fraction; quaternions on the shorter way."""
+    """Return the configuration at a fractional sample. Quaternions take the shorter way."""
     k = min(int(sample), len(q) - 1)
     part = sample - k
     if part == 0.0:
@@ -140,9 +141,9 @@ def _turned(a: np.ndarray, b: np.ndarray, part: float) -> np.ndarray:
 
 
 def _moves(model: Model, q: np.ndarray) -> np.ndarray:
-    """Return the movement of each joint between samples (T - 1, 2 bodies): turns, then slides.
+    """Return the movement of each joint between samples (T - 1, 2 bodies): rotations, then slides.
 
-    A joint that slides and a free one have both: the way of their origin [m], its angle [rad].
+    A free joint has both: the displacement of its origin [m] and its angle [rad].
     """
     count = model.body_count
     moves = np.zeros((max(len(q) - 1, 0), 2 * count))
@@ -165,8 +166,8 @@ def _moves(model: Model, q: np.ndarray) -> np.ndarray:
 def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
     """Return the largest movement of a pair for a unit of each of `_moves` (2 bodies,).
 
-    For a turn that is the farthest that a point of the link can be from the axis, for a slide 1.
-    Joints that carry both links have 0.
+    For a rotation, this is the largest distance of a point of the link from the axis. For a slide,
+    it is 1. Joints that carry both links have 0.
     """
     model = distances.model
     chains = [_chain(distances, name, q) for name in pair]
@@ -180,7 +181,7 @@ def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
 
 
 def _chain(distances: LinkDistances, name: str, q: np.ndarray) -> dict[int, float]:
-    """Return the bodies that carry a link, each with the link's reach from its origin.
+    """Return the bodies that carry a link, each with the link's reach from the body's origin.
 
     The reach is the largest over the motion's configurations (T, nq).
     """

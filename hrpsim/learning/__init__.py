@@ -3,8 +3,8 @@
 
 """Learning tasks: many humanoids in a Batch, as environments of gymnasium.
 
-`import hrpsim.learning` registers them where gymnasium is installed (pip install
-'hrpsim[learning]'); `Humanoids` needs NumPy only.
+`import hrpsim.learning` registers the environments if gymnasium is installed (pip install
+'hrpsim[learning]'). `Humanoids` needs NumPy only.
 """
 
 from importlib.util import find_spec

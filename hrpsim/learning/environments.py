@@ -37,7 +37,7 @@ def _spaces(humanoids: Humanoids) -> tuple[spaces.Box, spaces.Box]:
 
 
 class HumanoidEnv(gymnasium.Env):
-    """One humanoid with a task: one of the names in TASKS, or a Task."""
+    """One humanoid with a task: a name in TASKS, or a Task."""
 
     metadata = {"render_modes": [], "render_fps": round(1.0 / PERIOD)}
 
@@ -47,7 +47,7 @@ class HumanoidEnv(gymnasium.Env):
         self.observation_space, self.action_space = _spaces(self.humanoids)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
-        """Start an episode; with a seed, its first one."""
+        """Start an episode. With a seed, start the first episode of this seed."""
         super().reset(seed=seed)
         if seed is not None:
             self.humanoids.seed(seed)
@@ -66,15 +66,15 @@ class HumanoidEnv(gymnasium.Env):
 class HumanoidVectorEnv(VectorEnv):
     """Many humanoids with a task, in one batch on all processors.
 
-    A world whose episode is over starts the next one in the following step, which ignores its
+    After the end of an episode, the next step of its world starts a new episode and ignores the
     action (gymnasium's next-step autoreset). World k with seed s has the episodes of a HumanoidEnv
     whose humanoids have seed s and number k.
 
     Args:
         num_envs: number of worlds.
-        task: one of the names in TASKS, or a Task.
-        threads: number of threads; by default one a processor.
-        render_mode: None; there is no other.
+        task: a name in TASKS, or a Task.
+        threads: number of threads; by default one per processor.
+        render_mode: None, the only mode.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -95,7 +95,7 @@ class HumanoidVectorEnv(VectorEnv):
         self._over = np.zeros(num_envs, dtype=bool)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
-        """Start an episode in all worlds; with a seed, its first ones."""
+        """Start an episode in all worlds. With a seed, start the first episodes of this seed."""
         super().reset(seed=seed)
         if seed is not None:
             self.humanoids.seed(seed)
@@ -103,7 +103,7 @@ class HumanoidVectorEnv(VectorEnv):
         return self.humanoids.reset().astype(np.float32), {}
 
     def step(self, actions):
-        """Simulate one control period; worlds whose episode was over start the next one."""
+        """Simulate one control period. Worlds with a finished episode start the next episode."""
         begins = np.flatnonzero(self._over)
         observed, reward, fell, over = self.humanoids.step(actions)
         if len(begins):

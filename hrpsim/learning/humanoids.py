@@ -25,10 +25,11 @@ _ROBOT, _LINK = "hrp2", "BODY"
 
 
 class Humanoids(Closed):
-    """Robots at half-sitting on rigid feet, each in a world of its own.
+    """Robots in half-sitting on rigid feet, each in a world of its own.
 
     An action (12,) between -1 and 1 moves the targets of the legs' servos away from half-sitting by
-    ACTION_SCALE; the targets follow within the control period. An observation is, in this order
+    ACTION_SCALE. The targets follow within the control period. An observation contains, in this
+    order
 
         gravity (3): the vertical in the base's frame; (0, 0, 1) upright
         velocity (3), rate (3): of the base in its own frame [m/s], [rad/s]
@@ -36,16 +37,16 @@ class Humanoids(Closed):
         positions (12): of the legs' joints from half-sitting [rad]; rates (12) [rad/s]
         action (12): the last one
         wanted (3): forward, sideways [m/s], turning [rad/s]; zeros for tasks without
-        heights: of the ground in the height scan of the task, row by row, above where level ground
-            would be beneath the base when it stands [m], between -1 and 1; none without a scan
+        heights: of the ground in the height scan of the task, row by row, above the level ground
+            below a standing base [m], between -1 and 1; none without a scan
 
     Every episode depends only on the seed, the world's number and the episode's number.
 
     Args:
-        task: one of the names in TASKS, or a Task.
+        task: a name in TASKS, or a Task.
         count: number of robots.
         seed: of the episodes.
-        threads: number of threads; by default one a processor.
+        threads: number of threads; by default one per processor.
         episodes_of: world k has the episodes of world k mod `episodes_of`, to compare policies.
     """
 
@@ -87,7 +88,7 @@ class Humanoids(Closed):
         return 10 + 3 * len(JOINTS) + 3 + self._heights
 
     def seed(self, seed: int) -> None:
-        """Restart with other episodes; `reset` must follow."""
+        """Restart with other episodes. Call `reset` next."""
         if not isinstance(seed, (int, np.integer)) or seed < 0:
             raise StateError(f"seed must be a whole number >= 0, got {shown_value(seed)}")
         self._seed, count = int(seed), len(self)
@@ -99,9 +100,9 @@ class Humanoids(Closed):
         self._pushes: list[np.ndarray] = [np.zeros((0, 4))] * count
 
     def reset(self, worlds: np.ndarray | None = None) -> np.ndarray:
-        """Start new episodes in some worlds, by default in all; return observations.
+        """Start new episodes in some worlds, by default in all. Return the observations.
 
-        worlds: their indices, or a truth value for each world.
+        worlds: indices of the worlds, or a truth value for each world.
         """
         chosen = self.batch.numbers(worlds)
         self.batch.reset(chosen)
@@ -150,9 +151,9 @@ class Humanoids(Closed):
         self._pushes[k] = np.array(rows)
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Simulate one control period; return observations, rewards, terminated, truncated.
+        """Simulate one control period. Return observations, rewards, terminated, truncated.
 
-        actions (count, 12). An episode that is over continues until `reset`. Raises StateError for
+        actions: (count, 12). A finished episode continues until `reset`. Raises StateError for
         actions of another shape or that are not finite.
         """
         actions = np.asarray(actions, dtype=np.float64)

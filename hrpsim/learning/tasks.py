@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Learning tasks of humanoids, their rewards, and the randomisation of worlds."""
+"""Learning tasks of humanoids, with rewards and the randomisation of worlds."""
 
 from dataclasses import dataclass, replace
 
@@ -21,23 +21,24 @@ class Variation:
 
 @dataclass(frozen=True)
 class Task:
-    """A task: pushes, a velocity to walk at, and the reward of a control period.
+    """A task: pushes, a target velocity, and the reward of a control period.
 
-    push_impulse [Ns]: of pushes of 0.1 s on the waist, uniform between these, from any side, one
-    every `push_interval` [s], at a different time in each world. forward, sideways [m/s], turning
-    [rad/s]: bounds of the target velocity, drawn in each episode. duration [s]: of an episode.
+    push_impulse [Ns]: bounds of the impulse of pushes of 0.1 s on the waist, drawn uniformly, from
+    any side. push_interval [s]: time between pushes. Each world has its pushes at different times.
+    forward, sideways [m/s], turning [rad/s]: bounds of the target velocity, drawn in each episode.
+    duration [s]: of an episode.
 
-    Reward of a period, with g_z the cosine of the base's tilt, v and w velocities of the base in
-    the frame of its heading, and a the action:
+    The reward of a period uses the cosine g_z of the base's tilt, the velocities v and w of the
+    base in the frame of its heading, and the action a:
 
         standing, push recovery:  g_z - 0.5 (v_x^2 + v_y^2) - 0.05 |w|^2 - 0.01 mean(a^2)
         walking:                  g_z + 2 exp(-((v_x - v*_x)^2 + (v_y - v*_y)^2) / 0.04)
                                   + exp(-(w_z - w*_z)^2 / 0.1) - 0.01 mean(a^2)
 
-    and -10 where it falls, which ends the episode.
+    A fall gives -10 and ends the episode.
 
     world: a world file of this package, or a path, with the robot hrp2 of config/stand.yaml. scan:
-    a height scan of that robot, whose heights are observed as well; "" for none.
+    a height scan of that robot, whose heights are added to the observation; "" for none.
     """
 
     name: str

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures rasterised by MuJoCo's OpenGL renderer, off screen by EGL: no display, no GPU needed.
+"""Pictures from MuJoCo's OpenGL renderer, off screen by EGL: no display, no GPU needed.
 
-A camera looks along x of its frame, y is left and z up, as bodies have them (REP 103); images have
-u to the right and v downwards, pixel centres at whole numbers. The optical axis is at
-((width - 1) / 2, (height - 1) / 2), pixels are square.
+A camera looks along x of its frame. y is left and z is up, as for bodies (REP 103). Images have u
+to the right and v downwards, with pixel centres at whole numbers. The optical axis is at ((width -
+1) / 2, (height - 1) / 2). Pixels are square.
 """
 
 import math
@@ -35,7 +35,7 @@ _LOOKS = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 class RendererError(HrpsimError, RuntimeError):
-    """Pictures cannot be made here; the text says why and what helps."""
+    """Pictures cannot be made on this machine. The message has the cause and the cure."""
 
 
 class Drawn(NamedTuple):
@@ -77,7 +77,7 @@ class Lens(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """The images of one look; None where one was not wanted."""
+    """The images of one view. An image that was not requested is None."""
 
     color: np.ndarray | None  # (height, width, 3) uint8, red green blue
     depth: np.ndarray | None  # (height, width) float32, along the optical axis [m]; inf for none
@@ -85,11 +85,11 @@ class Picture(NamedTuple):
 
 
 class Renderer:
-    """Draws some geometries with one lens; it belongs to the thread that makes it.
+    """Draw some geometries with one lens. A renderer belongs to the thread that makes it.
 
-    close: call it to free its memory earlier than with the renderer.
+    close: call this function to free the memory before the renderer is deleted.
 
-    Raises RendererError where there is no MuJoCo or no EGL.
+    Raises RendererError without MuJoCo or EGL.
     """
 
     def __init__(self, drawn: Sequence[Drawn], lens: Lens):
@@ -135,12 +135,13 @@ class Renderer:
 
         Args:
             positions: of all links (k, 3) [m].
-            orientations: their quaternions x y z w (k, 4).
-            camera: its rotation (3, 3) and position (3,) [m] in the world.
+            orientations: quaternions x y z w of all links (k, 4).
+            camera: rotation (3, 3) and position (3,) [m] of the camera in the world.
             images: some of IMAGES.
             without: indices of links that are not drawn.
-            arrows: start and tip of each (2, 3) [m], drawn in red; not in depth and segmentation.
-            shadows: whether there are any; colour takes several times as long.
+            arrows: start and tip of each arrow (2, 3) [m], drawn in red, but not in depth and
+                segmentation.
+            shadows: whether to draw shadows. Colour images with shadows take several times as long.
         """
         data, scene = self._data, self._scene
         hidden, wanted = np.isin(self._links, list(without)), tuple(images)
@@ -184,7 +185,7 @@ class Renderer:
         return Picture(color, depth, segmentation)
 
     def _add_arrow(self, start: np.ndarray, tip: np.ndarray) -> None:
-        """Add an arrow to the scene, unless it is full."""
+        """Add an arrow to the scene if there is room."""
         mujoco, scene = self._mujoco, self._scene
         if scene.ngeom < scene.maxgeom:
             geom, kind = scene.geoms[scene.ngeom], mujoco.mjtGeom.mjGEOM_ARROW
@@ -193,7 +194,7 @@ class Renderer:
             scene.ngeom += 1
 
     def _pixels(self, color, nearness):
-        """Draw the scene; write and return its pixels, the uppermost row first."""
+        """Draw the scene, and write and return the pixels, the uppermost row first."""
         self._mujoco.mjr_render(self._rect, self._scene, self._context)
         self._mujoco.mjr_readPixels(color, nearness, self._rect, self._context)
         for image in (color, nearness):
@@ -212,9 +213,9 @@ class Renderer:
         return links[number]
 
     def _depth(self, nearness: np.ndarray) -> np.ndarray:
-        """Return metres along the optical axis; OpenGL's depth is 1 at `near` and 0 at `far`.
+        """Return metres along the optical axis. OpenGL's depth is 1 at `near` and 0 at `far`.
 
-        It is 0 where nothing is drawn.
+        The result is 0 for pixels without a shape.
         """
         near, far = np.float32(self.lens.near), np.float32(self.lens.far)
         depth = near * far / (near + nearness * (far - near))
@@ -258,7 +259,7 @@ class Renderer:
         return spec.compile()
 
     def _geometry(self, spec, name: str, geometry: Geometry) -> dict[str, Any]:
-        """Return type and size of a geom; a mesh becomes an asset of that name."""
+        """Return type and size of a geom. A mesh becomes an asset with the given name."""
         kinds = self._mujoco.mjtGeom
         if isinstance(geometry, Plane):
             return {"type": kinds.mjGEOM_PLANE, "size": [0.0, 0.0, 1.0], "material": "ground"}

@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many runs of one scenario: designs of experiments, engines that run them, results that are kept.
+"""Many runs of one scenario: designs of experiments, engines for the runs, stored results.
 
-Begin with `sweep.sweep` (also `hrpsim.sweep`). It knows nothing of ROS and draws no worlds.
+Begin with `sweep.sweep` (also `hrpsim.sweep`). This folder knows nothing of ROS and draws no
+worlds.
 """
 
 from typing import TYPE_CHECKING

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The border between runs that end well and runs that do not, along one parameter.
+"""The boundary between successful and failed runs along one parameter.
 
-A bisection per cell: the parameter is narrowed to an interval whose lower end ends well and
-whose upper end does not. Where the outcome changes more than once along the way, the result is
-one of the borders.
+Each cell is a bisection. The bisection narrows the parameter to an interval whose lower end
+succeeds and whose upper end fails. If the outcome changes more than once in the range, the result
+is one of the boundaries.
 """
 
 from __future__ import annotations
@@ -26,12 +26,17 @@ from hrpsim.values import is_number
 
 
 class BoundaryScenario(Scenario):
-    """Find, per run, where along `parameter` the outcome `bad` becomes true (not zero).
+    """Find, for each run, where along `parameter` the outcome `bad` becomes true (not zero).
 
-    between: (low, high) of the search, to within `tolerance`. Outcomes: `survived` and
-    `failed`, the ends of the last interval: NaN where already `low` ends badly or still `high`
-    ends well; `border`, half-way between them, `low` or `high` in these two cases; `runs`.
-    All runs of one bisection have the same seed.
+    between: range of the search (low, high), narrowed to an interval of `tolerance`. All runs of
+    one bisection have the same seed.
+
+    | outcome | meaning |
+    | --- | --- |
+    | survived | lower end of the last interval; NaN if `low` already fails |
+    | failed | upper end of the last interval; NaN if `high` still succeeds |
+    | border | middle of the interval; `low` or `high` in these two cases |
+    | runs | number of runs |
     """
 
     def __init__(
@@ -77,17 +82,17 @@ class BoundaryScenario(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The border, and the interval that contains it."""
+        """The boundary, and the interval that contains it."""
         return self._outcomes
 
     def parameters(self) -> Mapping[str, Parameter]:
-        """Return the scenario's parameters without the one of the search."""
+        """Return the scenario's parameters without the parameter of the search."""
         known = dict(self.scenario.parameters())
         del known[self.parameter]
         return known
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise the scenario's errors at either end."""
+        """Raise the scenario's errors at either end of the search."""
         for end in self._between:
             try:
                 self.scenario.check({**values, self.parameter: end})
@@ -104,7 +109,7 @@ class BoundaryScenario(Scenario):
         return self.scenario.probe()
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Return the border at the given values."""
+        """Return the boundary at the given values."""
 
         def ends_badly(at: float) -> bool:
             found = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]

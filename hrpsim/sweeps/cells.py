@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Do runs, here or in another process: their values, results, fingerprints, and all as arrays."""
+"""Do runs, here or in another process: values, results, fingerprints, and a table of all runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a run. `seconds`, of this process, are not stored."""
+    """The result of a run. `seconds`, measured in this process, are not stored."""
 
     number: int
     status: int  # DONE, FAILED, or REFUSED: not run, as the bits would differ
@@ -65,10 +65,10 @@ _seen: dict[int, dict[str, str]] = {}  # this process's fingerprint, by the one 
 def run_cells(
     scenario: Scenario, cells: tuple[Cell, ...], expected: Mapping[str, str] | None
 ) -> list[Result]:
-    """Return the results of some runs; an error in one is its result.
+    """Return the results of some runs. If a run raises an error, the error is the run's result.
 
-    expected: the fingerprint of the process that began the sweep; one that differs does no
-    run. None: any process does.
+    expected: the fingerprint of the process that began the sweep. A process with another
+    fingerprint does no run. None: any process does the runs.
     """
     if expected is not None:
         try:
@@ -82,7 +82,7 @@ def run_cells(
 
 
 def problem_of_scenario(data: bytes) -> str:
-    """Return why this process cannot read a scenario sent to it, "" if it can."""
+    """Return why this process cannot read a scenario that was sent to it, or ""."""
     try:
         pickle.loads(data)
     except Exception as error:  # of any of its parts
@@ -108,12 +108,12 @@ def run_cell(scenario: Scenario, cell: Cell) -> Result:
 
 
 def cut(text: str) -> str:
-    """Return the part of an error's text that is stored."""
+    """Return the stored part of an error's text."""
     return text if len(text) <= ERROR_LENGTH else f"{text[: ERROR_LENGTH - 4]} ..."
 
 
 def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
-    """Return a run's outcomes as plain numbers, or as lists where arrays are declared."""
+    """Return a run's outcomes as plain numbers, or as lists if the scenario declares arrays."""
     if not isinstance(found, Mapping):
         raise SweepError(f"a run ends with a mapping of outcomes, got {shown_value(found)}")
     missing = [name for name in scenario.outcomes if name not in found]
@@ -149,7 +149,7 @@ def _fingerprint(scenario: Scenario, expected: Mapping[str, str]) -> dict[str, s
 
 
 def same_outcomes(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    """Return whether two runs ended alike, bit for bit; NaN equals NaN."""
+    """Return whether the outcomes of two runs are equal, bit for bit. NaN equals NaN."""
     if a.keys() != b.keys():
         return False
     return all(
@@ -164,13 +164,13 @@ def _is_nan(value: Any) -> bool:
 
 
 def fingerprint(scenario: Scenario) -> dict[str, str]:
-    """Return what must be equal in all processes of a sweep, by name."""
+    """Return the properties that must be equal in all processes of a sweep, by name."""
     return {**versions(), "arithmetic": _arithmetic(), "kernels": scenario.probe()}
 
 
 @lru_cache
 def versions() -> dict[str, str]:
-    """Return the versions of all packages that compute; hrpsim's is a hash of its sources."""
+    """Return the versions of all packages that compute. hrpsim's is a hash of its sources."""
     found = {"hrpsim": _sources(), "python": platform.python_version()}
     for name in _PACKAGES:
         try:
@@ -186,7 +186,7 @@ def where() -> str:
 
 
 def differences(here: dict[str, str], there: dict[str, str]) -> str:
-    """Return "name: this, not that" of all that differs, "" for nothing."""
+    """Return "name: this, not that" for all differences, or "" if equal."""
     names = [*there, *(name for name in here if name not in there)]
     return "; ".join(
         f"{name}: {_short(here.get(name, 'none'))}, not {_short(there.get(name, 'none'))}"
@@ -228,8 +228,8 @@ def _arithmetic() -> str:
 class Table:
     """Values, seeds and results of all runs.
 
-    columns: the values of the parameters. Outcomes of runs that are not done are NaN. Names of
-    arrays are those of parameters and outcomes, which must differ.
+    columns: the values of the parameters. Outcomes of unfinished runs are NaN. Names of arrays are
+    the names of parameters and outcomes, which must differ.
     """
 
     def __init__(
@@ -275,11 +275,11 @@ class Table:
 
     @property
     def finished(self) -> int:
-        """Number of runs that are done or failed."""
+        """Number of runs that are done or have failed."""
         return int(np.count_nonzero(self.status))
 
     def dataset(self, attributes: Mapping[str, Any]) -> Any:
-        """Return an xarray.Dataset of all runs, with units; dimension `cell`."""
+        """Return an xarray.Dataset of all runs, with units and the dimension `cell`."""
         xarray = needed_package("xarray", "a dataset")
         numbers = np.arange(self.count)
         errors = np.array([self.errors.get(int(k), "") for k in numbers], dtype=f"U{ERROR_LENGTH}")
@@ -300,7 +300,7 @@ class Table:
 
 
 def _column(name: str, values: Sequence[Any]) -> np.ndarray:
-    """Return the values of a parameter; SweepError for those that an array cannot store."""
+    """Return the values of a parameter. Raises SweepError for values that no array can store."""
     try:
         column = column_array(values)
     except OverflowError:

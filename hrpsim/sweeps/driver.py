@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Submit runs to an engine and collect their results, also when its processes end."""
+"""Submit runs to an engine and collect the results, also if the engine's processes end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Task(NamedTuple):
 
 
 class Driver:
-    """Do runs by executors of `make`; at most `in_flight` tasks of `per_task` runs at a time."""
+    """Do runs by executors from `make`, `in_flight` tasks of `per_task` runs at most at a time."""
 
     def __init__(
         self,
@@ -59,10 +59,10 @@ class Driver:
         self.refused_by: set[str] = set()
 
     def results(self, cells: Iterable[Cell], report: Callable[[], Any]) -> Iterator[list[Result]]:
-        """Yield results in the order of completion; `report` is called every half second.
+        """Yield results in the order of completion. `report` is called every half second.
 
-        Unfinished tasks are cancelled if the caller stops early. SweepError where no process does
-        the arithmetic that the sweep began with, or the engine has ended.
+        Unfinished tasks are cancelled if the caller stops early. Raises SweepError if the engine
+        has ended, or if no process has the arithmetic with which the sweep began.
         """
         fresh = iter(cells)
         try:
@@ -87,7 +87,7 @@ class Driver:
                 future.cancel()
 
     def _fill(self, fresh: Iterator[Cell]) -> None:
-        """Hand out tasks; a suspect runs alone, so that what ends its process is known."""
+        """Submit tasks. A suspect runs alone, to find the run that ends its process."""
         while len(self._pending) < self._in_flight:
             if self._suspects:
                 if self._pending:
@@ -118,7 +118,7 @@ class Driver:
             self._jobs.append(future)
 
     def _look_at_jobs(self) -> None:
-        """Find the ended jobs among those that do not notify."""
+        """Find ended jobs among the jobs that do not notify."""
         for job in [job for job in self._jobs if job.done()]:
             self._jobs.remove(job)
             self._ended.put(job)
@@ -143,10 +143,10 @@ class Driver:
         return results
 
     def _refused(self, task: _Task, why: str, paused: bool = False) -> list[Result]:
-        """Requeue a task that its process cannot run as the sweep began.
+        """Requeue a task that a process refused, because it cannot run as the sweep began.
 
-        paused: that process has waited. One that refuses may answer at once, again and
-        again; this ends soon where no other answers at all.
+        paused: whether the process has waited. A process that refuses may answer at once, again and
+        again. The sweep then ends soon if no other process answers at all.
         """
         self.refused_by.add(why)
         if task.refusals >= (_MOST_REFUSALS if self._has_arrived or paused else _MOST_LOSSES):
@@ -158,7 +158,7 @@ class Driver:
     def _check_arrival(self) -> None:
         """Raise SweepError if the pool's processes cannot read the scenario, or cannot start.
 
-        Either looks the same as a run that ends its process.
+        Both cases look the same as a run that ends its process.
         """
         for _ in range(_MOST_LOSSES):
             try:
@@ -177,7 +177,7 @@ class Driver:
         )
 
     def _lost(self, task: _Task, error: Exception, alone: bool) -> list[Result]:
-        """Requeue or fail a task whose process ended before it."""
+        """Requeue or fail a task whose process ended before the task."""
         losses = task.losses + alone
         if losses >= _MOST_LOSSES:
             text = f"its process ended {losses} times: {type(error).__name__}: {error}"
@@ -195,7 +195,7 @@ class Driver:
         return []
 
     def _mend(self, error: Exception, broken: bool = True) -> None:
-        """Replace a broken pool; its tasks are suspect."""
+        """Replace a broken pool. The tasks of the broken pool are suspects."""
         if not broken:
             return
         if not self._mended:
@@ -210,7 +210,7 @@ class Driver:
 
 
 def _pickled(scenario: Scenario) -> bytes:
-    """Return the pickled scenario; SweepError where it cannot be, as the pool would hang."""
+    """Return the pickled scenario. Raises SweepError on failure, because the pool would hang."""
     try:
         return pickle.dumps(scenario)
     except _NOT_ARRIVED as error:

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Engines that run cells: every one is a concurrent.futures.Executor.
+"""Engines that run cells: every engine is a concurrent.futures.Executor.
 
-This module makes a pool of processes; Dask's scheduler, mpi4py.futures, executorlib and submitit
+This module makes a pool of processes. Dask's scheduler, mpi4py.futures, executorlib and submitit
 offer the same interface for more than one machine.
 """
 
@@ -34,8 +34,8 @@ def processors() -> int:
 def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor]]:
     """Yield a function that makes a pool of spawned processes, by default one per processor.
 
-    A pool of which a process was killed is unusable; another replaces it. The
-    processes end with this one, however it ends.
+    A pool is unusable after one of its processes was killed. A new pool then replaces it. The
+    processes end with this process, however this process ends.
     """
     count = processes or processors()
     made: list[Executor] = []

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The journal of a sweep: one line for each finished run, appended as soon as it is finished.
+"""The journal of a sweep: one line for each finished run, appended as soon as the run ends.
 
-Each line has a checksum. A line left half written by a killed process is cut off at the next
-start; every whole line is a finished run. The arrays of the store are written from it.
+Each line has a checksum. The next start cuts off a line left half written by a killed process.
+Every whole line is a finished run. The arrays of the store are written from the journal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hrpsim.sweeps.framework.scenario import SweepError
 
 
 class Journal:
-    """The file, locked by the process that opened it; its first line is a header."""
+    """The journal file, locked by the process that opened it. The first line is a header."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -42,13 +42,13 @@ class Journal:
         self._end = 0
 
     def read(self) -> tuple[dict[str, Any] | None, list[Result]]:
-        """Return the header, None for a new file, and all results; cut off an incomplete line."""
+        """Return the header, None for a new file, and all results. Cut off an incomplete line."""
         header, results, self._end = read_journal(self.path)
         os.ftruncate(self._file, self._end)
         return header, results
 
     def append(self, entries: list[dict[str, Any]]) -> None:
-        """Append entries, all or none; SweepError where there is no room."""
+        """Append all entries or none. Raises SweepError if there is no room."""
         data = b"".join(_line(entry) for entry in entries)
         written = 0
         try:
@@ -72,9 +72,9 @@ class Journal:
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
-    """Return the header, all results, and where the last whole line ends.
+    """Return the header, all results, and the end of the last whole line.
 
-    Another process may be writing it.
+    Another process may be writing to the journal.
     """
     header, results, end = None, [], 0
     with open(path, "rb") as file:
@@ -105,7 +105,7 @@ def _result(path: Path, entry: Any) -> Result:
 
 
 def kept(result: Result) -> dict[str, Any]:
-    """Return a result's stored part: all but the time it took."""
+    """Return the stored part of a result: everything except its wall time."""
     entry = result._asdict()
     del entry["seconds"]
     return entry
@@ -124,7 +124,7 @@ def _may_be_journal(first: bytes) -> bool:
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:
-    """Return a line's content; None if it is incomplete."""
+    """Return the content of a line, or None if the line is incomplete."""
     try:
         if line[-1:] != b"\n" or int(line[:8], 16) != zlib.crc32(line[9:-1]):
             return None

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Dask on this machine, for one sweep: its scheduler and workers, with the settings for walks."""
+"""Dask on this machine, for one sweep: scheduler and workers, with the settings for walks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ SETTINGS = {
 def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
     """Yield a function that makes an executor of a Dask cluster on this machine.
 
-    workers: processes of one thread, by default one per processor; one that ends is replaced. They
-    end with this process, however it ends.
+    workers: number of processes of one thread each, by default one per processor. A worker that
+    ends is replaced. The workers end with this process, however this process ends.
     """
     distributed = needed_package("distributed", "--scheduler local")
     dask = needed_package("dask", "--scheduler local")

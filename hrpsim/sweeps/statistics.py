@@ -33,7 +33,7 @@ class Share(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The observed share; NaN without trials."""
+        """The observed share, or NaN without trials."""
         return self.count / self.total if self.total else float("nan")
 
 
@@ -49,7 +49,7 @@ def share(happened: np.ndarray) -> Share:
 
 
 class Survival(NamedTuple):
-    """A survival curve: times [s], the probability of surviving each, and its interval."""
+    """A survival curve: times [s], and the probability of surviving each time with its interval."""
 
     times: np.ndarray
     probability: np.ndarray
@@ -58,7 +58,10 @@ class Survival(NamedTuple):
 
 
 def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
-    """Return the Kaplan-Meier curve of falls [s], NaN: none, with Greenwood's log-log interval."""
+    """Return the Kaplan-Meier curve of falls [s] with Greenwood's log-log interval.
+
+    A time of NaN is no fall.
+    """
     from scipy.stats import CensoredData, ecdf
 
     fell = ~np.isnan(fell_at)
@@ -89,7 +92,7 @@ def levels(column: np.ndarray) -> list[tuple[str, np.ndarray]]:
 def summary(found: Any) -> list[dict[str, Any]]:
     """Return a row for each value, or bin, of each parameter: runs, failures, means of outcomes.
 
-    Outcomes that are 0 or 1 come with their interval, as `NAME_low` and `NAME_high`.
+    Outcomes of 0 or 1 have their interval as `NAME_low` and `NAME_high`.
     """
     done = found["status"].values == DONE
     outcomes = outcome_names(found)
@@ -136,10 +139,10 @@ def parameter_names(found: Any) -> list[str]:
 
 
 def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: str = "fell") -> None:
-    """Plot `outcome` against one parameter, or a map against two; the suffix sets the format.
+    """Plot `outcome` against one parameter, or a map against two. The suffix sets the format.
 
-    An outcome of 0 or 1 is drawn as its probability with a 95 % interval; others as their spread,
-    in a map as their mean. Runs whose outcome is not finite are left out.
+    An outcome of 0 or 1 is drawn as its probability with a 95 % interval. Other outcomes are drawn
+    as their spread, and in a map as their mean. Runs without a finite outcome are left out.
     """
     for name in filter(None, (x, y)):
         require_parameter(found, name)
@@ -201,7 +204,7 @@ def _draw_map(figure, axes, found, names: tuple[str, str], outcome: str, done: n
 
 
 def draw_survival(found: Any, path: str | Path, by: str) -> None:
-    """Plot the time until a fall, one survival curve for each value of a parameter."""
+    """Plot the time until a fall, with one survival curve for each value of a parameter."""
     for needed in ("time", "fell_at"):
         if needed not in found.data_vars:
             raise SweepError(f"a survival curve needs time and fell_at; {needed!r} is not here")

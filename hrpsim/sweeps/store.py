@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A sweep on disk: a zarr group that xarray opens, and next to it, until it is complete, a journal.
+"""A sweep on disk: a zarr group for xarray and, until the sweep is complete, a journal next to it.
 
-A finished run is in the journal at once; the arrays are written when the store
-is opened and closed. When the last run is in the arrays the journal is removed.
+A finished run is in the journal at once. The arrays are written when the store is opened and
+closed. The journal is removed when the last run is in the arrays.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _CODECS = ("blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma")
 
 
 class Store:
-    """Stores the results of a sweep in a folder `path`, whose journal is `path`.journal.
+    """Store the results of a sweep in a folder `path`, with the journal `path`.journal.
 
-    An existing one is continued: its results are put into the table.
-    SweepError if it is another sweep's, of other versions, or cannot be written.
+    An existing store is continued: its results are put into the table. Raises SweepError if the
+    store has another sweep or other versions, or cannot be written.
     """
 
     def __init__(self, path: str | Path, table: Table, identity: Mapping[str, Any], title: str):
@@ -115,7 +115,7 @@ class Store:
             )
 
     def _other_value(self) -> str:
-        """Return the first value of a design that differs from the one of this table."""
+        """Return the first value of a design that differs from this table."""
         try:
             found = open_store(self.path)
         except SweepError:
@@ -135,7 +135,7 @@ class Store:
             table.errors[int(k)] = str(found["error"].values[k])
 
     def add(self, results: list[Result]) -> None:
-        """Save results: once this returns, they survive the end of this process."""
+        """Save results. After this call, the results survive the end of the process."""
         self._journal.append([kept(result) for result in results])
         for result in results:
             self._table.add(result)
@@ -144,9 +144,9 @@ class Store:
             self._last_sync = time.monotonic()
 
     def _write_arrays(self) -> None:
-        """Write the arrays to a temporary folder, then rename it; at the end remove the journal.
+        """Write the arrays to a temporary folder and rename the folder. Then remove the journal.
 
-        SweepError if the disk refuses them: the journal has everything.
+        Raises SweepError if the disk refuses the arrays. The journal still has all results.
         """
         is_whole = self._table.finished == self._table.count
         whole = self._table.dataset({**self._attributes, "complete": "yes" if is_whole else "no"})
@@ -178,7 +178,7 @@ class Store:
             _journal_of(self.path).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Write all that is new; remove the journal if all runs are finished."""
+        """Write all new results. Remove the journal if all runs are finished."""
         if self._journal is not None:
             try:
                 self._write_arrays()
@@ -186,16 +186,16 @@ class Store:
                 self.abandon()
 
     def abandon(self) -> None:
-        """Close the store as it is: the journal has everything."""
+        """Close the store without writing. The journal has all results."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
 
 
 def open_store(path: str | Path) -> Any:
-    """Return the xarray.Dataset of a store, loaded; SweepError for anything else.
+    """Return the xarray.Dataset of a store, loaded. Raises SweepError for anything else.
 
-    Results that only the journal has are included.
+    The dataset includes results that only the journal has.
     """
     xarray = needed_package("xarray", "a store")
     needed_package("zarr", "a store")
@@ -223,7 +223,7 @@ def _is_not_of_zarr(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _damage_of(path: Path) -> Iterator[None]:
-    """Report any error as damage of a store or journal: its readers raise many."""
+    """Report any error as damage of a store or journal, because its readers raise many errors."""
     try:
         yield
     except SweepError:
@@ -235,7 +235,7 @@ def _damage_of(path: Path) -> Iterator[None]:
 def _refuse_programs(path: Path) -> None:
     """Raise SweepError for arrays with codecs or contents that a sweep does not write.
 
-    A codec may run programs, as zarr's pickle does. They are named before zarr reads anything.
+    A codec may run programs, as zarr's pickle does. The check precedes any reading by zarr.
     """
     size = 0
     for file in sorted(path.glob("*/.zarray")):
@@ -253,7 +253,7 @@ def _refuse_programs(path: Path) -> None:
 
 
 def _flaw(found: Any) -> str:
-    """Return what a dataset lacks of a sweep's, "" for nothing."""
+    """Return which part of a sweep a dataset lacks, or ""."""
     identity = _identity_of(found)
     for name, kind in {"scenario": dict, "versions": dict, "parameters": list}.items():
         if not isinstance(identity.get(name), kind):
@@ -305,7 +305,7 @@ def _plain(value: Any) -> Any:
 
 
 def first_difference(there: Any, here: Any, path: str = "") -> str:
-    """Return "path: this there, that here" of the first entry that differs, "" for none."""
+    """Return "path: this there, that here" for the first different entry, or "" if equal."""
     there, here = _plain(there), _plain(here)
     if there == here:
         return ""

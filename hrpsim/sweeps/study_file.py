@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Study files: YAML with a scenario, values of its parameters, and the measured outcomes.
+"""Study files: YAML with a scenario, the values of its parameters, and the measured outcomes.
 
-docs/reference/study_file.md lists the entries; `STUDY_FILE` is their schema.
+docs/reference/study_file.md lists the entries. `STUDY_FILE` is the schema.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hrpsim.yaml_text import read_yaml
 
 
 def _value(value: Any) -> Any:
-    """Return what hrpsim.sweeps.framework.design reads."""
+    """Return a value as hrpsim.sweeps.framework.design reads it."""
     if not isinstance(value, (str, bool, int, float, dict)):
         raise schema.needed("a value, or a mapping such as {uniform: [0, 1]},", value)
     return value
@@ -105,7 +105,7 @@ class Study:
 
 
 def read_study(path: str | Path) -> Study:
-    """Read a study file; HrpsimError with file, line and entry."""
+    """Read a study file. Raises HrpsimError with file, line and entry."""
     path = Path(path).expanduser()
     text = read_yaml(path, SweepError, "study file")
     file = checked_content(text, STUDY_FILE, SweepError)
@@ -174,13 +174,13 @@ def _design(path: Path, entry: dict[str, Any]) -> Design:
 
 
 def _called(study: Path, name: str) -> str:
-    """Return "module:attribute" as it is, and "file.py:attribute" with the file's whole path."""
+    """Return "module:attribute" unchanged, and "file.py:attribute" with the absolute path."""
     file, separator, attribute = name.rpartition(":")
     return f"{_beside(study, file)}:{attribute}" if separator and file.endswith(".py") else name
 
 
 def _beside(study: Path, named: str) -> Path:
-    """Return the absolute path of a file next to the study, or else of one that hrpsim ships."""
+    """Return the absolute path of a file next to the study, or of a file that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
     try:
         if path.exists():

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Do all runs of a design, store their results, and repeat one of them."""
+"""Do all runs of a design, store the results, and repeat single runs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Progress(NamedTuple):
 
     @property
     def left(self) -> float:
-        """Wall time of the remaining runs at the present rate [s]; NaN before the first."""
+        """Wall time of the remaining runs at the present rate [s], or NaN before the first run."""
         return (self.cells - self.finished) * self.wall / self.here if self.here else float("nan")
 
 
@@ -86,25 +86,27 @@ def sweep(  # many parameters: keywords, passed by name
     per_task: int = 1,
     tell: Callable[[Progress], Any] | None = None,
 ) -> Any:
-    """Run a scenario with all values of a design; return the results as an xarray.Dataset.
+    """Run a scenario with all values of a design, and return the results as an xarray.Dataset.
 
-    An error in a run is its result.
+    If a run raises an error, the error is the run's result.
 
     Args:
         scenario: a Scenario, a function with an attribute `outcomes`, or its name.
         design: the values of the parameters in each run.
         executor: any concurrent.futures.Executor; by default a pool of processes.
-        store: a folder for the results, saved run by run; an interrupted sweep continues there.
+        store: a folder for the results, saved run by run. A later call continues an interrupted
+            sweep from this folder.
         seed: of the whole sweep; each run has a seed of its own, derived from it.
         title: of the results.
         processes: size of the pool; by default one per processor.
-        engine: instead of an executor, a context manager that yields a function that makes one.
+        engine: a context manager that yields a function that makes executors, instead of
+            `executor`.
         per_task: number of runs that are sent together.
         tell: called with the progress.
 
     Raises:
-        SweepError: with the run, the parameter and the value, before anything runs; and where the
-            store or the engine fails. Finished runs are then in the store.
+        SweepError: with the run, the parameter and the value, before anything runs. Also if the
+            store or the engine fails: finished runs are then in the store.
     """
     for name, number in {"processes": processes, "per_task": per_task}.items():
         if number is not None:
@@ -135,7 +137,7 @@ def sweep(  # many parameters: keywords, passed by name
 def planned(
     scenario: Scenario, design: Design | Product, seed: int
 ) -> tuple[Table, dict[str, Any]]:
-    """Return the table of all runs, without results, and all that the results depend on."""
+    """Return the table of all runs, without results, and everything that determines the results."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
     if not isinstance(design, (Design, Product)):
@@ -164,7 +166,7 @@ def planned(
 
 
 def _check_columns(scenario: Scenario, columns: dict[str, list[Any]]) -> None:
-    """Raise SweepError for unknown paths and impossible values, with their run."""
+    """Raise SweepError, with the run, for unknown paths and impossible values."""
     known = scenario.parameters()
     for path, values in columns.items():
         if path not in known:
@@ -178,7 +180,7 @@ def _check_columns(scenario: Scenario, columns: dict[str, list[Any]]) -> None:
 
 
 def _check_cells(scenario: Scenario, columns: dict[str, list[Any]], count: int) -> None:
-    """Raise SweepError for values that contradict each other, with their run."""
+    """Raise SweepError, with the run, for values that contradict each other."""
     for cell in range(count):
         values = {path: column[cell] for path, column in columns.items()}
         try:
@@ -217,7 +219,7 @@ def replay(scenario: Any, results: Any, cell: int) -> Replay:
     """Repeat a run of a sweep in this process.
 
     Args:
-        scenario: the one that the sweep ran.
+        scenario: the scenario of the sweep.
         results: a store, or its dataset.
         cell: number of the run.
 
@@ -253,7 +255,7 @@ def _differing(scenario: Scenario, found: Any, stored: Result) -> str:
 
 
 def cell_of(found: Any, cell: int) -> Cell:
-    """Return a run of a dataset; SweepError if there is none of that number."""
+    """Return a run of a dataset. Raises SweepError if no run has this number."""
     count = found.sizes["cell"]
     if not 0 <= cell < count:
         raise SweepError(f"there is no cell {cell}: the sweep has cells 0 to {count - 1}")
@@ -263,7 +265,7 @@ def cell_of(found: Any, cell: int) -> Cell:
 
 
 def worst_cells(found: Any, outcome: str, count: int) -> list[int]:
-    """Return runs with the largest outcome, or smallest after a minus, without those of NaN."""
+    """Return runs with the largest outcome, or the smallest after a minus sign, without NaN."""
     name = outcome.removeprefix("-")
     if name not in found or found[name].dims != ("cell",):
         raise SweepError(unknown_name("outcome", name, outcome_names(found), limit=30))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The viewer's panel: run, look back, choose what is drawn and plotted."""
+"""The viewer's panel: run, look back, and choose the drawings and plots."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _HELP = (
 class Controls:
     """Buttons and sliders of a viser server.
 
-    The user's requests arrive in threads of the server; `process_requests` carries them out in the
-    caller's. `arrows` has the check boxes of each kind of arrow.
+    The user's requests arrive in threads of the server. `process_requests` carries out the requests
+    in the caller's thread. `arrows` has the check boxes of each kind of arrow.
     """
 
     def __init__(self, server, session: Session, drawing: Drawing, follow: str = ""):
@@ -54,7 +54,7 @@ class Controls:
         self._add_plot(gui)
 
     def process_requests(self) -> None:
-        """Carry out the requests since the last call; failing ones are reported and skipped."""
+        """Carry out the requests since the last call. Failing requests are reported and skipped."""
         for _ in range(len(self._requests)):
             request = self._requests.popleft()
             try:
@@ -63,11 +63,11 @@ class Controls:
                 page_faults.note(error)
 
     def request(self, action: Callable[[], None]) -> None:
-        """Queue `deed` for `process_requests`; for any thread. The latest 1000 count."""
+        """Queue `deed` for `process_requests`, from any thread. Only the latest 1000 are kept."""
         self._requests.append(action)
 
     def update(self) -> None:
-        """Show the state of the run; call once per frame."""
+        """Show the state of the run. Call this once per frame."""
         self._frames += 1
         if self._session.looking_back == 0.0:
             self._history.add(self._session.world.time)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draw a world into a viser scene once, then update the poses; forces as arrows."""
+"""Draw a world into a viser scene once, then update the poses. Forces are drawn as arrows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
 
 
 def force_scale(world) -> float:
-    """Return the length of arrows [m/N] with which the heaviest entity's weight is 1 m long."""
+    """Return the length of arrows [m/N] that draws the heaviest entity's weight 1 m long."""
     weights = [entity.system.mass.sum() for entity in world.entities.values()]
     return _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))
 
@@ -42,8 +42,8 @@ def contact_arrows_by_link(
 ) -> dict[tuple[str, str], np.ndarray]:
     """Return start and tip (k, 2, 3) [m] of the forces' arrows, `scale` [m/N] long, in the world.
 
-    The keys are the links that they act on, as (entity name, link name): the first of the two
-    bodies, or the other where the first is the world.
+    The keys are the links on which the forces act, as (entity name, link name). This is the first
+    of the two bodies, or the second if the first is the world.
     """
     arrows: dict[tuple[str, str], list] = {}
     for contact in contacts:
@@ -59,7 +59,8 @@ def contact_arrows_by_link(
 def wrench_arrows(sensors: list[SensorView], scale: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the arrows (k, 2, 3) [m] of forces and of torques that sensors read.
 
-    They start at the sensors; a force is `scale` [m/N] long, a torque ten times that [m/Nm].
+    The arrows start at the sensors. A force is `scale` [m/N] long, and a torque ten times `scale`
+    [m/Nm].
     """
     forces, torques = [], []
     for sensor in sensors:
@@ -83,8 +84,9 @@ class Drawing:
     """The nodes of a world in the scene of a viser server.
 
     Links are the nodes "robot/link" of the frame SCENE, free bodies "body/body", fixed shapes
-    "world/name". Arrows are children of the link that they act on: a page that is late in drawing
-    shows them where it shows the link.
+    "world/name". Each arrow is a child of the link on which the force acts. A page that is late in
+    drawing therefore shows link and arrow together.
+
     `left_out` has each mesh that cannot be drawn, with the cause. `parts` has the nodes that a user
     can grab, as (entity name, link name, node). `arrow_size` is the thickness of arrows, 1 for
     scenes as large as a robot.
@@ -135,7 +137,7 @@ class Drawing:
         return drawing
 
     def paint(self, name: str, color: tuple[int, int, int]) -> None:
-        """Set the colour of the free bodies and fixed shapes of that name, if any."""
+        """Set the colour of the free bodies and fixed shapes with this name, if any."""
         self._paints[name] = color
         bodies = [(entity, node) for entity, _, node in self.parts if entity in self._world.bodies]
         for entity, node in (*bodies, *self._fixed):
@@ -143,7 +145,7 @@ class Drawing:
                 node.color = color
 
     def see_through(self, wanted: bool) -> None:
-        """Draw robots and bodies translucent, to show arrows inside them, or opaque."""
+        """Draw robots and bodies translucent, so that arrows inside are visible, or opaque."""
         for _, _, node in self.parts:
             if hasattr(node, "opacity"):  # a mesh file has its own
                 node.opacity = _SEEN_THROUGH if wanted else None
@@ -209,7 +211,7 @@ class Drawing:
             self._poses[name, name] = np.concatenate([body.position, body.orientation])
 
     def _link(self, *link: str):
-        """Return the node of a link, (entity name, link name); there is one once it is needed."""
+        """Return the node of a link, (entity name, link name), made at the first call."""
         if link not in self._links:
             node = self._scene.add_frame("/".join((SCENE, *link)), show_axes=False)
             self._links[link] = node

@@ -4,7 +4,7 @@
 """Pictures and films of a world, drawn without a window or a display (`World.render`).
 
 A film needs imageio-ffmpeg, which has its own encoder. Recordings for the viewer rerun (rerun.io)
-have links, forces of contacts and signals.
+have links, contact forces and signals.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _WIDE = 1.0  # horizontal [rad]
 
 
 def require_rerun() -> None:
-    """Raise HrpsimError where the package is missing."""
+    """Raise HrpsimError if the package is missing."""
     require_packages(f"a recording {SUFFIX}", ("rerun",), "pip install rerun-sdk (with NumPy 2)")
 
 
 class RerunFilm:
-    """A recording of a world that advances, used as `Film` is; planes are left out.
+    """A recording of a running world, used in the same way as `Film`. Planes are left out.
 
-    Raises HrpsimError where the package rerun-sdk is missing.
+    Raises HrpsimError if the package rerun-sdk is missing.
     """
 
     def __init__(self, world, file: str | Path):
@@ -65,7 +65,7 @@ class RerunFilm:
                 self._add(drawn, number)
 
     def look(self) -> None:
-        """Add a sample of the world as it is now, if one is due."""
+        """Add a sample of the world's present state, if one is due."""
         world, stream, rerun = self._world, self._stream, self._rerun
         if world.time < self._next - 0.5 * world.time_step:
             return
@@ -95,7 +95,7 @@ class RerunFilm:
 
 
 def _shape(rerun: Any, drawn: Drawn):
-    """Return a geometry as rerun has it."""
+    """Return a geometry as rerun's type."""
     geometry, paint = drawn.geometry, {"colors": [drawn.color], "fill_mode": "solid"}
     if isinstance(geometry, Box):
         return rerun.Boxes3D(sizes=[geometry.lengths], **paint)
@@ -119,20 +119,20 @@ __getattr__ = old_names(__name__)
 
 
 class Film:
-    """A film of a world that advances, or a picture of its last state; a context manager.
+    """A film of a running world, or a picture of its last state. Use it as a context manager.
 
-    Call `look` before each step or control period. `pictures` is their number so far.
+    Call `look` before each step or control period. `pictures` is the number of pictures so far.
 
     Args:
         world: the world.
         file: an .mp4 or .gif, or a .png for one picture, taken at the end.
         size: width and height [pixels]; by default SIZE.
-        position: of a camera that stays (3,) [m]; without, it follows what moves.
-        target: what that camera looks at (3,) [m].
-        forces: whether the forces of contacts are drawn as arrows.
-        follow: robot that the camera follows, in place of all that moves.
+        position: of a fixed camera (3,) [m]. By default the camera follows the moving bodies.
+        target: the point at which a fixed camera looks (3,) [m].
+        forces: whether the contact forces are drawn as arrows.
+        follow: robot that the camera follows, instead of all moving bodies.
 
-    Raises HrpsimError where MuJoCo or EGL is missing. `film_of` checks the file and its suffix.
+    Raises HrpsimError if MuJoCo or EGL is missing. `film_of` checks the file and its suffix.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Film:
         self._writer = imageio.get_writer(path, **options.get(path.suffix, {}))
 
     def look(self) -> None:
-        """Add a picture of the world as it is now, if one is due."""
+        """Add a picture of the world's present state, if one is due."""
         if self._rate and self._world.time >= self._next - 0.5 * self._world.time_step:
             self._next += 1.0 / self._rate
             self._add()
@@ -194,7 +194,7 @@ class Film:
 def pixels(
     world, position, target, size: tuple[int, int], force_scale: float = 0.0, fov: float = _WIDE
 ) -> np.ndarray:
-    """Return the pixels (height, width, 3) of a world with shadows, and arrows of contact forces.
+    """Return the pixels (height, width, 3) of a world with shadows and contact forces as arrows.
 
     force_scale: length of arrows [m/N]; 0: none.
     """
@@ -220,13 +220,13 @@ def make_film(
         file: an .mp4 or .gif, a .png for one picture, or an .rrd for the viewer rerun.
         duration: [s].
         motion: advances time; by default the world's own steps.
-        options: those of `Film`.
+        options: options of `Film`.
 
     Returns:
         The number of pictures.
 
     Raises:
-        HrpsimError: for another suffix, or where MuJoCo, EGL, imageio-ffmpeg or rerun is missing.
+        HrpsimError: for another suffix, or if MuJoCo, EGL, imageio-ffmpeg or rerun is missing.
     """
     with film_of(world, file, **options) as film:
         motion = motion or Motion(world.time_step, world.step)
@@ -239,9 +239,9 @@ def make_film(
 
 
 def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm:
-    """Return a film with the options of `Film`, or, for an .rrd, a recording for rerun.
+    """Return a film with the options of `Film`, or a recording for rerun if the file is an .rrd.
 
-    Raises HrpsimError for another suffix, or where a package that it needs is missing.
+    Raises HrpsimError for another suffix, or if a required package is missing.
     """
     path = Path(file)
     check_film(path)
@@ -249,7 +249,7 @@ def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm:
 
 
 def check_film(path: Path) -> None:
-    """Raise HrpsimError where no film can be written to this file."""
+    """Raise HrpsimError if no film can be written to this file."""
     if path.suffix not in (*SIZE, SUFFIX):
         *known, last = *SIZE, SUFFIX
         raise HrpsimError(

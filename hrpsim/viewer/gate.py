@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The viewer's gate: a proxy server of `websockets` in front of viser's, in a thread.
+"""The viewer's gate: a proxy server of `websockets` in front of viser's server, in a thread.
 
-viser's server does not check the origin of a request, so it listens where only this machine finds
-it. The gate refuses requests of a page of another site (Origin), by a foreign name (Host: DNS
-rebinding), or without the token; it passes on all others.
+viser's server does not check the origin of a request, so it listens on an address that only this
+machine can find. The gate refuses requests from a page of another site (Origin), requests with a
+foreign host name (Host: DNS rebinding), and requests without the token. The gate passes on all
+others.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ _LOGGERS = ("websockets.server", "asyncio")  # loggers of viser's server that re
 class Gate:
     """Serve viser's page on `host` and `port`, or the next free port.
 
-    If `host` is a loopback address, requests by a loopback name are accepted; else they need the
-    token, in the address or as a cookie.
-    inside: viser's own address (host, port). message_limit: largest message of a page [bytes].
-    Raises HrpsimError where no port is free or `host` is no address of this machine.
+    If `host` is a loopback address, requests with a loopback name are accepted. Other requests need
+    the token, in the address or as a cookie. inside: viser's own address (host, port).
+    message_limit: largest message of a page [bytes]. Raises HrpsimError if no port is free or
+    `host` is no address of this machine.
     """
 
     def __init__(self, host: str, port: int, inside: tuple[str, int], *, message_limit: int):
@@ -116,7 +117,7 @@ class Gate:
         await asyncio.gather(*others, return_exceptions=True)
 
     async def _answer(self, page: ServerConnection, request: Request) -> Response | None:
-        """Return the response to a request; None: open a websocket."""
+        """Return the response to a request. None opens a websocket."""
         if why := self._why_refused(request):
             return page.respond(403, f"hrpsim: {why}\n")
         if request.headers.get("Upgrade", "").lower() != "websocket":
@@ -126,7 +127,7 @@ class Gate:
         return None
 
     def _why_refused(self, request: Request) -> str:
-        """Return why a request is refused, "" if it is not; raise for a malformed one."""
+        """Return why a request is refused, or "" if accepted. Raise for a malformed request."""
         host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
         if origin not in (None, f"http://{host}", f"https://{host}"):
             return "a page of another site cannot use this viewer"
@@ -144,7 +145,7 @@ class Gate:
         return any(secrets.compare_digest(text.encode(), self.token.encode()) for text in shown)
 
     def _file(self, request: Request) -> Response:
-        """Return viser's response, with the token as a cookie if the address had it."""
+        """Return viser's response. Add the token as a cookie if the address had the token."""
         viser = http.client.HTTPConnection(*self._inside, timeout=_TIME_LIMIT)
         with contextlib.closing(viser):
             wanted = {"Accept-Encoding": request.headers.get("Accept-Encoding", "identity")}
@@ -171,7 +172,7 @@ class Gate:
 
 
 async def _pass_on(source: Connection, target: Connection, pause: float = 0.0) -> None:
-    """Forward messages until `source` disconnects, then close `target`; wait for full buffers."""
+    """Forward messages until `source` disconnects, then close `target`. Wait for full buffers."""
     with contextlib.suppress(ConnectionClosed):
         async for message in source:
             await target.send(message)
@@ -192,7 +193,7 @@ def _token_in(request: Request) -> str:
 
 
 class PageFaults(logging.Filter):
-    """Count and log the faults of pages, at most one line per second; `install` once."""
+    """Count and log the faults of pages, at most one line per second. Call `install` once."""
 
     def __init__(self):
         super().__init__()
@@ -205,7 +206,7 @@ class PageFaults(logging.Filter):
             logging.getLogger(name).addFilter(self)
 
     def note(self, error: BaseException) -> None:
-        """Count a fault, and log it unless one was logged within the last second."""
+        """Count a fault, and log the fault unless another was logged within the last second."""
         self.count += 1
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _PERIOD
@@ -214,7 +215,7 @@ class PageFaults(logging.Filter):
             print(line, file=sys.stderr, flush=True)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether other handlers get a record; those about pages are logged here."""
+        """Return whether other handlers get a record. Records about pages are logged here."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None or not (record.name == _LOGGERS[0] or _is_of_viser(error)):
             return True

@@ -33,9 +33,9 @@ _SHARE_OF_FRAME = 0.7  # share of a frame's wall time for steps: the rest is for
 class Grip:
     """Pull a point of a body, fixed in the body, towards `target` [m] in the world.
 
-    The spring carries the entity's whole mass at 1.5 Hz, critically damped, and is softer where
-    the dragged part alone is too light for that at this period. `period` [s] is how long each call
-    of `pull` lasts. Raises WorldError for a link that is fixed to the world.
+    The pull is a spring, critically damped, that moves the entity's whole mass at 1.5 Hz. The
+    spring is softer if the dragged part alone is too light for 1.5 Hz at this period. `period` [s]
+    is the duration of each call of `pull`. Raises WorldError for a link that is fixed to the world.
     """
 
     def __init__(self, entity: Robot | Body, link: str, point, period: float):
@@ -57,7 +57,7 @@ class Grip:
         self._last_point: np.ndarray | None = None
 
     def move_to(self, target) -> None:
-        """Set the hand's position `target` (3,) [m]; WorldError if it is not within FARTHEST."""
+        """Set the hand's position `target` (3,) [m]. Raises WorldError if beyond FARTHEST."""
         target = np.asarray(target, dtype=np.float64)
         if target.shape != (3,) or not (np.abs(target) <= FARTHEST).all():
             raise WorldError(f"a hand can be {FARTHEST:g} m from the origin at most, got {target}")
@@ -70,7 +70,7 @@ class Grip:
         return origin + R @ self.local_point
 
     def pull(self) -> np.ndarray:
-        """Apply the spring's force until the next step ends; return it (3,) [N], world axes."""
+        """Apply the spring's force until the next step ends. Return it (3,) [N], in world axes."""
         point = self.point
         last = point if self._last_point is None else self._last_point
         self._last_point = point
@@ -122,11 +122,11 @@ class Recording:
 
     @property
     def span(self) -> float:
-        """Simulated time between the first and the last snapshot [s]; 0 without any."""
+        """Simulated time between the first and the last snapshot [s], or 0 without snapshots."""
         return self._entries[-1][0] - self._entries[0][0] if self._entries else 0.0
 
     def add(self, time: float, snapshot: dict[str, Any]) -> None:
-        """Append a snapshot taken at `time` [s], unless it is not later than the last one."""
+        """Append a snapshot taken at `time` [s], unless `time` is not after the last snapshot."""
         if self._entries and time <= self._entries[-1][0]:
             return
         size = sum(array.nbytes for array in snapshot["arrays"])
@@ -136,9 +136,9 @@ class Recording:
             self._size -= self._entries.popleft()[2]
 
     def at(self, time: float) -> dict[str, Any]:
-        """Return the last snapshot not later than `time` [s], the first one if all are later.
+        """Return the last snapshot not later than `time` [s], or the first if all are later.
 
-        LookupError if nothing was recorded.
+        Raises LookupError if nothing was recorded.
         """
         if not self._entries:
             raise LookupError("nothing was recorded yet")
@@ -164,7 +164,7 @@ class Motion:
     """The advance of time: `tick` advances the world by `period` [s].
 
     rewinds: whether the future depends on the world's snapshot only, so that the run can continue
-    from the past; a controller has a state of its own.
+    from the past. A controller has a state of its own.
     """
 
     period: float
@@ -175,8 +175,8 @@ class Motion:
 class Session(Grabbing):
     """Play a world at `speed` simulated seconds per second, frame by frame.
 
-    All methods are for the thread that calls `frame`. `looking_back` is how far [s] the shown state
-    is before the present; the present is saved and returns with `play` or `step`.
+    Call all methods from the thread that calls `frame`. `looking_back` is the time [s] from the
+    shown state to the present. The present is saved and returns with `play` or `step`.
     """
 
     keeps_past = True
@@ -197,7 +197,7 @@ class Session(Grabbing):
 
     @property
     def speed(self) -> float:
-        """Simulated seconds per wall second; assign to change it."""
+        """Simulated seconds per wall second. Assign a value to change the speed."""
         return self._pacer.real_time_factor
 
     @speed.setter
@@ -223,7 +223,7 @@ class Session(Grabbing):
         self._record()
 
     def reset(self) -> None:
-        """Return to the start and drop the recording; a running session keeps running."""
+        """Return to the start and drop the recording. A running session keeps running."""
         self._present, self.looking_back, self.grip, self.problem = None, 0.0, None, ""
         self.world.reset()
         self.recording.clear()
@@ -231,7 +231,7 @@ class Session(Grabbing):
         self._pacer.start()
 
     def look_back(self, duration: float) -> None:
-        """Pause and show the world as it was `duration` [s] before the present; 0: the present."""
+        """Pause and show the world `duration` [s] before the present. 0 shows the present."""
         self.pause()
         self.release()
         if duration <= 0.0:
@@ -246,7 +246,7 @@ class Session(Grabbing):
     def go_on_from_here(self) -> None:
         """Make the shown past the present, bit for bit, and drop later snapshots.
 
-        HrpsimError with a controller: its state cannot be rewound.
+        Raises HrpsimError with a controller, whose state cannot be rewound.
         """
         if not self.motion.rewinds:
             raise HrpsimError("a controller cannot go back in time; reset starts it again")
@@ -254,12 +254,12 @@ class Session(Grabbing):
         self.recording.forget_after(self.world.time)
 
     def grab(self, entity: str, link: str, point) -> None:
-        """Attach a spring to `point` [m], in the world, of a link or body, where it is now."""
+        """Attach a spring to `point` [m], in the world, of a link or body at its present place."""
         self._return_to_present()
         self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
 
     def frame(self, duration: float) -> int:
-        """Make the due steps, within a part of `duration` [s, wall]; return the periods made."""
+        """Make the due steps within a part of `duration` [s, wall]. Return how many were made."""
         made, end = 0, self._clock() + _SHARE_OF_FRAME * duration
         while self.playing and self._pacer.steps_due(most=1):
             self._tick()

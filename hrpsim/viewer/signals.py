@@ -18,7 +18,7 @@ _AXES = {"z": 2, "x": 0, "y": 1}  # in the order of the list
 
 
 def signals_of(world) -> dict[str, Callable[[], float]]:
-    """Return the signals that can be plotted: name with unit, and a function that reads it."""
+    """Return the signals for plots: the name with unit, and a function that reads the signal."""
     found: dict[str, Callable[[], float]] = {}
     for name, robot in world.robots.items():
         for sensor in robot.sensors.values():
@@ -42,7 +42,7 @@ def moves_freely(entity: Entity) -> bool:
 
 
 class History:
-    """The last `duration` [s] of one signal; restarts where time goes back."""
+    """The last `duration` [s] of one signal. The history restarts if time goes back."""
 
     def __init__(self, read: Callable[[], float], duration: float = 10.0):
         self._read = read
@@ -66,9 +66,9 @@ class History:
 
 
 def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
-    """Return the middle of what moves freely (3,) [m], and how far a picture has to reach [m].
+    """Return the middle of the moving bodies (3,) [m], and the necessary extent of a picture [m].
 
-    follow: the robot that is shown, in place of all.
+    follow: the robot that is shown, instead of all moving bodies.
     """
     shown = [world.robots[follow]] if follow else filter(moves_freely, world.entities.values())
     extents = [_extent(entity) for entity in shown]
@@ -79,7 +79,7 @@ def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
 
 
 def _extent(entity) -> tuple[np.ndarray, float]:
-    """Return the middle of an entity (3,), and how far it reaches [m]."""
+    """Return the middle of an entity (3,), and the entity's extent from there [m]."""
     if not isinstance(entity, Robot):
         return entity.q[:3].copy(), 0.4
     links = entity.link_poses()[0]

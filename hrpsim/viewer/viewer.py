@@ -37,14 +37,14 @@ class Viewer:
         world: the world.
         motion: advances time; by default the world's own steps.
         session: the state of the player; by default a new one.
-        host: the address to listen on; from another machine the page opens only with the token that
-            `url` holds.
-        port: 0 for any free one; if it is taken, the next free one is used.
+        host: the address to listen on. From another machine the page opens only with the token in
+            `url`.
+        port: 0 for any free one. If the port is taken, the next free port is used.
         message_limit: largest message of a page [bytes].
         follow: the entity that cameras follow until a visitor chooses another.
 
     Raises:
-        HrpsimError: where viser is not installed or nothing can listen there.
+        HrpsimError: if viser is not installed, or if nothing can listen on the address.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Address of the page, with its token."""
+        """Address of the page, with the token."""
         host = socket.gethostname() if self.host in _EVERYWHERE else self.host
         host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{self.gate.port}/?token={self.gate.token}"
@@ -123,7 +123,7 @@ class Viewer:
             self.turn()
 
     def turn(self) -> None:
-        """Make one frame: requests, steps, picture; sleep until the next is due."""
+        """Make one frame: requests, steps, picture. Sleep until the next frame is due."""
         begin = time.monotonic()
         self.show()
         time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
@@ -166,7 +166,7 @@ class Viewer:
             self.server.stop()
 
     def _redraw(self) -> None:
-        """Draw added objects, and remove those that left the world."""
+        """Draw added objects, and remove objects that left the world."""
         self.drawing.remove()
         self.drawing = self.drawing.redrawn()
         self.controls.drawing = self.drawing
@@ -174,9 +174,9 @@ class Viewer:
         self._let_drag()
 
     def _follow(self) -> None:
-        """Move the scene so that the followed entity stays where it is, on every page.
+        """Move the scene so that the followed entity keeps its place on every page.
 
-        Cameras stay: a page reports late, or not yet, where its camera is.
+        Cameras stay, because a page reports its camera late or not at all.
         """
         entity = self.session.world.entities.get(self.controls.followed)
         position = None if entity is None else entity.q[:3].copy()
@@ -222,9 +222,9 @@ class Viewer:
 
 
 def _hidden_address() -> str:
-    """Return an address that no other machine and no web page finds: one of this machine's 2**24.
+    """Return an address hidden from other machines and web pages: one of 2**24 local addresses.
 
-    Elsewhere than on Linux there is one only.
+    Systems other than Linux have only one such address.
     """
     if sys.platform != "linux":
         return LOOPBACK

@@ -31,10 +31,10 @@ FEEDBACK = np.dtype(
 
 
 def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, float]:
-    """Return w of  c'' = w^2 (c - z)  along x and y of the waist [1/s], with all joints rigid.
+    """Return the natural frequencies w along x and y of the waist [1/s], with all joints rigid.
 
-    q: the posture, the base level; height: of the centre of mass above the sole [m]. It is
-    w^2 = m g h / (m h^2 + I), I about the centre of mass.
+    w satisfies  c'' = w^2 (c - z)  and  w^2 = m g h / (m h^2 + I), with I about the centre of mass.
+    q: the posture, with a level base. height: of the centre of mass above the sole [m].
     """
     M = mass_matrix(model, q)[:6, :6]
     m = M[0, 0]
@@ -52,9 +52,9 @@ def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, floa
 def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
     """Return the ZMP's gains on errors of the centre of mass's position and velocity.
 
-    The error e follows  e'' = w^2 (e - z),  z' = (u - z) / T. Of the three poles one is the
-    pendulum's own -w and one -rate; the third follows, so that z is not fed back. Raises
-    ControllerError for a rate that the lag T [s] does not allow.
+    The error e follows  e'' = w^2 (e - z),  z' = (u - z) / T. One of the three poles is the
+    pendulum's own pole -w, and another is -rate. The third pole follows from these two without
+    feedback of z. Raises ControllerError for a rate that the lag T [s] does not allow.
     """
     third = 1.0 / T - w - rate
     if third <= 0.0:
@@ -68,10 +68,11 @@ def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
 
 
 def new_feedback(rates, lag: float, period: float, gains) -> np.ndarray:
-    """Return the record (1,) of a feedback whose integral is empty.
+    """Return a feedback record (1,) with an integral of zero.
 
-    rates: as of `dcm_natural_frequencies`; lag [s]: of the floor's ZMP behind the desired one;
-    gains: with dcm_rate, integral_rate [1/s] and integral_limit [m] as in stabilizer.Gains.
+    rates: natural frequencies from `dcm_natural_frequencies`. lag: delay of the floor's ZMP behind
+    the desired ZMP [s]. gains: with dcm_rate, integral_rate [1/s] and integral_limit [m], as in
+    stabilizer.Gains.
     """
     feedback = np.zeros(1, dtype=FEEDBACK)
     feedback["rates"] = rates
@@ -83,10 +84,11 @@ def new_feedback(rates, lag: float, period: float, gains) -> np.ndarray:
 
 @inlined_kernel
 def write_desired_zmp(feedback, trajectory, com, com_velocity, k, ahead, part, zmp_out):
-    """Write the desired ZMP in the reference's world (2,) [m].
+    """Write the desired ZMP (2,) [m] in the reference's world.
 
-    feedback: a FEEDBACK record. com, com_velocity: estimated, there (3,) [m, m/s], at the
-    trajectory's sample k; ahead: that at the period's end; part: weight of the feedback, 0 to 1.
+    feedback: a FEEDBACK record. com, com_velocity: estimated at the trajectory's sample k, in the
+    reference's world (3,) [m, m/s]. ahead: the sample at the end of the period. part: weight of the
+    feedback, 0 to 1.
     """
     error, integral, goal = feedback.dcm_error, feedback.integral, feedback.goal
     for i in range(2):

@@ -3,10 +3,10 @@
 
 """A controller's model of a foot: leg, sole, force sensor, and the springs above the sole.
 
-The lean of its ankle link against the springs exerts desired torques about x and y of its sole.
-Springs with stiffness K and damping C deflect by the solution of K a + C da/dt = torque; an
-integral of the torque's error is added to that torque, for a floor that is not as expected. In the
-air the integral decays.
+The ankle link leans against the springs, and the lean exerts the desired torques about x and y of
+the sole. Springs with stiffness K and damping C deflect by the solution a of K a + C da/dt =
+torque. An integral of the torque's error is added to the torque, because the floor may differ from
+the expected floor. The integral decays while the foot is in the air.
 """
 
 import math
@@ -42,11 +42,11 @@ FOOT = np.dtype(
 
 @dataclass(frozen=True)
 class Foot:
-    """One foot of a model, in the frame of its sole link: z up from the floor when it stands.
+    """One foot of a model, in the frame of its sole link: z points up from the floor in stance.
 
     The pivot is the point on the ankle link about which the sole turns when its springs (rubber
-    bushes) yield; where there are none it is the sole's origin. Springs that do not exist are
-    infinitely stiff.
+    bushes) yield. If the foot has no springs, the pivot is the sole's origin and the stiffness is
+    infinite.
     """
 
     leg: LegKinematics | NumericalLeg
@@ -68,8 +68,8 @@ class Foot:
 def foot_of(model: Model, sole: str) -> Foot:
     """Return the foot that ends in the link `sole`.
 
-    Raises ModelError where the leg has no six joints, where the sole has no shape or no force
-    sensor, or where springs between ankle and sole do not lie along the sole's axes.
+    Raises ModelError if the leg does not have six joints, if the sole has no shape or no force
+    sensor, or if springs between ankle and sole do not lie along the sole's axes.
     """
     system, frame = model.system, model.frame(sole)
     leg = leg_of(model, sole)
@@ -127,7 +127,7 @@ def foot_of(model: Model, sole: str) -> Foot:
 
 
 def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str]) -> np.ndarray:
-    """Return FOOT records (n,) of some feet; joint_names: the controlled joints."""
+    """Return FOOT records (n,) of some feet. joint_names: names of the controlled joints."""
     records = np.zeros(len(feet), dtype=FOOT)
     bodies = {joint.name: joint.body for joint in model.joints}
     for record, foot in zip(records, feet):
@@ -141,7 +141,7 @@ def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str])
 
 
 def _ankle_turns(model: Model, last: int, sole_R) -> np.ndarray:
-    """Return the turns of the sole about its x and y by the ankle's joints, springs at rest."""
+    """Return how the ankle's joints turn the sole about x and y of the sole, springs at rest."""
     axes = [model.system.placement_R[last].T[:, 2], np.array([0.0, 0.0, 1.0])]
     return np.stack([sole_R[:, :2].T @ axis for axis in axes], axis=-1)
 
@@ -175,8 +175,8 @@ def new_admittance(
 ) -> np.ndarray:
     """Return the record (1,) of a foot that was never under load.
 
-    servo_yields: turn of the sole about its x and y for each unit of torque (2,) [rad/Nm]. Errors
-    are corrected within `answer_time` and decay in `fading_time` [s].
+    servo_yields: rotation of the sole about its x and y per unit of torque (2,) [rad/Nm]. Errors
+    are corrected within `answer_time` [s] and decay in `fading_time` [s].
     """
     admittance = np.zeros(1, dtype=ADMITTANCE)
     admittance["yields"] = 1.0 / foot.turn_stiffness
@@ -192,10 +192,10 @@ def new_admittance(
 
 @kernel
 def answer_torque(admittance, axis, wanted, measured, stands, part):
-    """Return the lean about `axis` of the sole [rad] for the torque `wanted` about the pivot [Nm].
+    """Return the lean [rad] about `axis` of the sole for the torque `wanted` [Nm] about the pivot.
 
-    admittance: an ADMITTANCE record. measured: the floor's torque [Nm]; stands: whether the foot
-    bears load; part: weight of the response, 0 to 1.
+    admittance: an ADMITTANCE record. measured: the floor's torque [Nm]. stands: whether the foot
+    bears load. part: weight of the response, 0 to 1.
     """
     yielded, answer = admittance.yielded, admittance.answer
     if stands:

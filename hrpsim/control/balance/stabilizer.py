@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keep a robot on its reference motion by the forces of its feet.
+"""The stabiliser: keep a robot on its reference motion by the forces of its feet.
 
-`stabilizing` has the computations of a period.
+The module `stabilizing` has the computations of one period.
 """
 
 import math
@@ -45,7 +45,7 @@ _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin"
 
 @dataclass(frozen=True)
 class Gains:
-    """Settings; config/walk_controller.yaml says how the values were chosen."""
+    """Settings of the stabiliser. config/walk_controller.yaml says how the values were chosen."""
 
     dcm_rate: float  # errors of the divergent component decay at this rate [1/s]
     servo_lag: float  # from the end of a control period until the floor's ZMP is there [s]
@@ -65,11 +65,11 @@ GAIN_KINDS = {
 
 
 class Stabilizer:
-    """Turns measurements into positions of the joints, one control period ahead.
+    """Turn measurements into joint positions, one control period ahead.
 
     signals: results of the last call of `update` by name (docs/explanation/control.md lists them).
-    integral: shift of the ZMP for constant errors (2,) [m]. estimate: state_estimation.ESTIMATE of
-    the last call.
+    integral: shift of the ZMP against constant errors (2,) [m]. estimate: state_estimation.ESTIMATE
+    of the last call.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Stabilizer:
         return self._balance.estimation.estimate.copy().view(np.recarray)[0]
 
     def update(self, state: State, k: int) -> Command:
-        """Return the joint positions for the end of this period, and their mean rates until then.
+        """Return the joint positions for the end of this period, and the mean rates until then.
 
         The positions compensate the servos' deflection under load. k: the sample of the reference
         for `state`.

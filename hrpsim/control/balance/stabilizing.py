@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The computations of the stabiliser in a control period, compiled.
+"""The compiled computations of the stabiliser in a control period.
 
-The error of the centre of mass determines the desired ZMP (dcm_feedback), the ZMP determines the
-desired forces on the feet (divide_force), and these determine the lean of the ankle links against
-the springs of the soles (foot). docs/explanation/control.md, "Stabiliser", derives it.
+The error of the centre of mass determines the desired ZMP (dcm_feedback). The ZMP determines the
+desired forces on the feet (divide_force). The forces determine the lean of the ankle links against
+the springs of the soles (foot). docs/explanation/control.md, "Stabiliser", has the derivation.
 """
 
 import math
@@ -46,9 +46,9 @@ _INDICES: dict[str, int | slice] = {  # of each signal among the numbers of a re
 
 
 class Signals(Mapping):
-    """The signals of one tick: a mapping from names to numbers, or to tuples of them.
+    """The signals of one tick: a mapping from names to numbers, or to tuples of numbers.
 
-    A value is read from a record of SIGNALS on access; most never are.
+    Each value is read from a record of SIGNALS on access, because most values are never read.
     """
 
     __slots__ = ("_numbers",)
@@ -111,7 +111,7 @@ class Balance(NamedTuple):
 def stabilize(s, k, command_out):
     """Write positions and velocities of the joints (2, j) for the end of the control period.
 
-    s: a Balance with what is measured; k: the sample of the trajectory that this belongs to.
+    s: a Balance that holds the measurements. k: the trajectory's sample for the measurements.
     """
     own, trajectory, estimate = s.own[0], s.trajectory, s.estimation.estimate[0]
     update_estimate(s.estimation, trajectory.sole_yaw[k])
@@ -166,7 +166,7 @@ def _follow_loads(own, loads, least, share, stands, part):
 
 @inlined_kernel
 def _lean_waist(s, k, ahead, part):
-    """Write the lean of the waist from its reference, and its corrected orientation."""
+    """Write the lean of the waist relative to the reference, and the corrected orientation."""
     own, R, planned = s.own[0], s.estimation.estimate[0].waist_R, s.trajectory.waist_R[k]
     roll = pitch = 0.0
     for c in range(3):
@@ -180,7 +180,7 @@ def _lean_waist(s, k, ahead, part):
 
 @inlined_kernel
 def _place_sole(s, side, k, ahead, share, part):
-    """Write the target of a sole in the waist's frame, with its springs at rest."""
+    """Write the target of a sole in the waist's frame, with the springs at rest."""
     own, trajectory, foot = s.own[0], s.trajectory, s.estimation.feet[side]
     estimate, pivots, lean = s.estimation.estimate[0], s.trajectory.pivots[ahead], own.lean
     force, torque = own.forces[side], own.torques[side]
@@ -272,11 +272,11 @@ def turned(x, y, angle):
 
 @kernel
 def left_share(zmp, soles, stands):
-    """Return the part of the load that the left foot should bear, 0 to 1.
+    """Return the share of the load for the left foot, 0 to 1.
 
-    It is where the line from the right sole to the left one is nearest to the ZMP (2,). soles:
-    where they are, left and right (2, 3); stands (2,): whether each does. All or nothing with one
-    foot on the floor.
+    The share is the position of the point nearest to the ZMP (2,) on the line from the right sole
+    to the left sole. If only one foot is on the floor, the share is 0 or 1. soles: positions of the
+    left and the right sole (2, 3). stands (2,): whether each foot is on the floor.
     """
     if not (stands[0] and stands[1]):
         if stands[0] == stands[1]:
@@ -289,13 +289,14 @@ def left_share(zmp, soles, stands):
 
 @kernel  # many parameters: a kernel takes arrays, not objects
 def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, torques_out):
-    """Write the force on each foot (2, 3) [N], and its torque about the pivot (2, 2) [Nm].
+    """Write the force on each foot (2, 3) [N] and the torque about the foot's pivot (2, 2) [Nm].
 
-    Both along the world's axes; all forces point from the ZMP (2,) to the centre of mass `com`
-    (3,), and together have the vertical part `lift` [N], of which the left foot bears `share`.
-    feet (2,): FOOT; the pressure stays `margin` [m] inside of the soles' edges. soles, yaws: where
-    the soles are (2, 3) [m] and their yaws (2,) [rad]. The offset of the ZMP from the point that
-    corresponds to `share` is the offset of the pressure in both soles.
+    Forces and torques are along the world's axes. All forces point from the ZMP (2,) to the centre
+    of mass `com` (3,). Their total vertical part is `lift` [N], and the left foot bears the part
+    `share`. feet: FOOT records (2,). The centre of pressure stays `margin` [m] inside of the soles'
+    edges. soles, yaws: positions (2, 3) [m] and yaws (2,) [rad] of the soles. The centre of
+    pressure has the same offset in both soles: the offset of the ZMP from the point that
+    corresponds to `share`.
     """
     height = max(com[2] - min(soles[0, 2], soles[1, 2]), _LOWEST)
     slope_x, slope_y = (com[0] - zmp[0]) / height, (com[1] - zmp[1]) / height

@@ -3,9 +3,9 @@
 
 """Estimate the centre of mass above the soles from encoders, IMU and force sensors.
 
-A sole that stands is level whatever the deflection of the rubber above it, so the orientation of
-the waist and the joint angles give the position of the ankle, and the sole is beneath it. The IMU's
-yaw is not used, because it drifts on a robot.
+A standing sole is level, however the rubber above it deflects. The orientation of the waist and the
+joint angles therefore give the position of the ankle, and the sole is below the ankle. The IMU's
+yaw is not used, because the yaw drifts on a robot.
 """
 
 import math
@@ -86,7 +86,7 @@ class Estimation(NamedTuple):
 
 
 def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
-    """Return the arrays of an estimate; ModelError for a fixed base or no IMU."""
+    """Return the arrays of an estimate. Raises ModelError for a fixed base or without an IMU."""
     if model.base != "free":
         raise ModelError(f"{model.source}: a robot on a fixed base has nothing to balance")
     waist = model.frame(model.base_link).body
@@ -121,14 +121,14 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
 
 
 def another(estimation: Estimation) -> Estimation:
-    """Return a fresh one of the same model, which shares no array that is written to."""
+    """Return a fresh estimate of the same model, which shares no array that is written to."""
     written = ("kinematics", "q", "velocity", "estimator", "measured", "estimate")
     written += ("joint_positions", "joint_velocities")
     return estimation._replace(**{name: getattr(estimation, name).copy() for name in written})
 
 
 def waist_imu(model: Model) -> Sensor:
-    """Return the IMU on the base link; ModelError where there is none."""
+    """Return the IMU on the base link. Raises ModelError if the base link has none."""
     waist = model.frame(model.base_link).body
     found = [s for s in model.sensors if s.kind == "imu" and s.body == waist]
     if not found:
@@ -144,7 +144,7 @@ def forget(estimation: Estimation) -> None:
 
 @inlined_kernel
 def update_estimate(s, sole_yaws):
-    """Write the estimate from the measurements; sole_yaws: the soles' planned yaws (2,) [rad]."""
+    """Write the estimate from the measurements. sole_yaws: planned yaws of the soles (2,) [rad]."""
     own, found = s.estimator[0], s.estimate[0]
     _feel_feet(s.feet, s.measured[0].wrenches, own.weight, found)
     left, right = max(found.loads[0], 0.0), max(found.loads[1], 0.0)
@@ -184,7 +184,7 @@ def _feel_feet(feet, wrenches, weight, found):
 
 @inlined_kernel
 def _place_bodies(s):
-    """Write the bodies' poses from the joints and the IMU, with its yaw corrected."""
+    """Write the bodies' poses from the joints and the IMU, with a corrected yaw."""
     own, measured = s.estimator[0], s.measured[0].orientation
     bx, by, bz, bw = measured[0], measured[1], measured[2], measured[3]
     z, w = math.sin(0.5 * own.turn), math.cos(0.5 * own.turn)
@@ -258,7 +258,7 @@ def _find_support(s):
 
 @inlined_kernel
 def _missing_turn(s, sole_yaws):
-    """Return the yaw error of the soles, weighted by their loads [rad]."""
+    """Return the yaw error of the soles, weighted by the load on each sole [rad]."""
     turn = 0.0
     for side in range(2):
         off = sole_yaws[side] - _yaw_of_sole(s, side)

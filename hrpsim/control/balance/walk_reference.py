@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The reference of a stabiliser: all that a motion sequence, or sections of it, imply by ticks.
+"""The reference of a stabiliser: the quantities of each tick, from a motion sequence or a section.
 
-A sequence needs only joint angles. The position of the waist follows from the lower sole, the ZMP
-and the floor's force from inverse dynamics.
+A sequence needs only joint angles. The position of the waist follows from the lower sole. The ZMP
+and the floor's force follow from inverse dynamics.
 """
 
 from typing import NamedTuple
@@ -30,7 +30,7 @@ _PHASES = 2  # of support in a section
 
 
 class ReferenceTrajectory(NamedTuple):
-    """Samples as in `WalkReference`, n of them, of j joints; m phases of support."""
+    """Samples of a `WalkReference`: n samples of j joints, with m phases of support."""
 
     joint_positions: np.ndarray  # (n, j)
     joint_efforts: np.ndarray  # (n, j)
@@ -50,18 +50,23 @@ class ReferenceTrajectory(NamedTuple):
 
 
 class WalkReference:
-    """A sequence sampled every `period` [s], n samples, the last one at or after its end.
+    """A motion sequence sampled every `period` [s].
 
-    feet: left and right, as of `foot_of`. In the world of the sequence, z up; row 0 of a pair is
-    the left foot's, row 1 the right one's.
+    The n samples reach to the end of the sequence or just after the end. Positions are in the world
+    of the sequence, z up. In pairs, row 0 belongs to the left foot and row 1 to the right foot.
+
+    feet: left and right, from `foot_of`.
     joint_positions, joint_velocities, joint_efforts (n, joints): in the order of
-    controlled_joints(model); the efforts are those without any force of the floor [Nm].
-    waist_p (n, 3), waist_R (n, 3, 3); com, com_velocity (n, 3) [m, m/s]; zmp (n, 2) [m];
-    vertical_force (n,): of the floor [N]; sole_p (n, 2, 3), sole_R (n, 2, 3, 3), sole_yaw (n, 2).
-    contact (n, 2) bool: whether each sole stands. polygons: corners (k, 2) of the support of each
-    phase, counter-clockwise, None where no sole stands; phase (n,): which one holds.
-    natural_frequencies: of the divergent component in the first posture, along x and y [1/s];
-    leg_reach (6,): how far the joints of a leg lift its sole there [m/rad].
+    controlled_joints(model). The efforts [Nm] are without forces of the floor.
+    waist_p (n, 3), waist_R (n, 3, 3); com, com_velocity (n, 3) [m, m/s]; zmp (n, 2) [m].
+    vertical_force (n,): of the floor [N].
+    sole_p (n, 2, 3), sole_R (n, 2, 3, 3), sole_yaw (n, 2).
+    contact (n, 2) bool: whether each sole stands.
+    polygons: corners (k, 2) of the support in each phase, counter-clockwise. None if no sole
+    stands.
+    phase (n,): the phase of each sample.
+    natural_frequencies: of the divergent component in the first posture, along x and y [1/s].
+    leg_reach (6,): how far each joint of a leg lifts the sole in the first posture [m/rad].
     """
 
     def __init__(
@@ -104,7 +109,7 @@ class WalkReference:
         self.leg_reach = link_jacobian(model, first, feet[0].sole)[2, in_leg]
 
     def _analyse(self, model, feet, grid, q, trajectory, waist_p, waist_R) -> dict[str, np.ndarray]:
-        """Return the quantities that each posture and its rates imply, on the grid."""
+        """Return the quantities that follow from each posture and its rates, on the grid."""
         n, (position, velocity, acceleration) = len(grid), trajectory
         path, turning = CubicSpline(grid, waist_p), CubicSpline(grid, waist_R.reshape(n, 9))
         v, dv = np.zeros((n, model.nv)), np.zeros((n, model.nv))
@@ -143,9 +148,9 @@ class WalkReference:
         }
 
     def trajectory(self, margin: float) -> ReferenceTrajectory:
-        """Return the samples in arrays; the ZMP keeps `margin` [m] from the support's edge.
+        """Return the samples in arrays. The ZMP keeps `margin` [m] from the support's edge.
 
-        They are stored for the next caller, and must not be written to.
+        The arrays are stored for the next caller, and must not be written to.
         """
         known = self._trajectories
         if margin not in known:
@@ -164,7 +169,7 @@ class WalkReference:
 
 
 def _joint_trajectory(model: Model, sequence: MotionSequence, times) -> tuple[np.ndarray, ...]:
-    """Return positions, velocities and accelerations (n, joints); at zero where none is given."""
+    """Return positions, velocities and accelerations (n, joints), zero for joints without data."""
     joints = controlled_joints(model)
     columns = [joints.index(name) for name in sequence.joint_names]
     out = tuple(np.zeros((len(times), len(joints))) for _ in range(3))
@@ -250,15 +255,15 @@ def _new_trajectory(reference: WalkReference, margin: float) -> ReferenceTraject
 
 
 class RollingReference:
-    """Samples of one section at a time, in arrays that stay where they are.
+    """Samples of one section at a time, in arrays at fixed addresses.
 
-    feet, natural_frequencies, leg_reach: as of WalkReference. count: samples of the section.
+    feet, natural_frequencies, leg_reach: as in WalkReference. count: samples of the section.
 
     Args:
         body: the robot in half-sitting.
-        feet: left and right, as of `foot_of`.
+        feet: left and right, from `foot_of`.
         longest: the most samples of a section.
-        margin: the ZMP keeps this far from the support's edge [m].
+        margin: distance of the ZMP from the support's edge [m].
     """
 
     def __init__(self, body: WalkingBody, feet: tuple[Foot, Foot], longest: int, margin: float):
@@ -282,7 +287,7 @@ class RollingReference:
         )
 
     def trajectory(self, margin: float) -> ReferenceTrajectory:
-        """Return the arrays that `write` changes; margin: as at the construction [m]."""
+        """Return the arrays that `write` changes. margin: equal to the constructor's [m]."""
         assert margin == self._margin
         return self._arrays
 

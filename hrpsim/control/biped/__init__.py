@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Prepare unknown robots for walking: legs, soles, gains and sensors are found or made.
+"""Prepare unknown robots for walking: find or add legs, soles, gains and sensors.
 
-Imports motion/ and pattern/ and below.
+The folder imports motion/ and pattern/ and the folders below.
 """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find the legs of a robot, its forward direction, and its soles."""
+"""Find the legs, the forward direction and the soles of a robot."""
 
 from typing import NamedTuple
 
@@ -54,11 +54,13 @@ def biped_of(
 ) -> Biped:
     """Return the legs of `model`, a robot that stands upright with all joints at zero.
 
-    feet: links of the left and the right foot, where they are known. Else they are the bodies that
-    reach lowest on two branches of the tree. sole: how far it reaches behind the ankle and before
-    it, and its width [m], in place of those of the feet's shapes. Knees take the feet backward;
-    where they bend to both sides alike, the robot's left foot, if it was named, is on the left, or
-    its soles are longer before the ankles. Raises ModelError that says what is missing.
+    feet: links of the left and the right foot, if known. By default the feet are the lowest bodies
+    on two branches of the tree. sole: length behind the ankle, length before the ankle, and width
+    [m], instead of the size of the feet's shapes.
+
+    The forward direction is opposite to the motion of the feet when the knees bend. If the knees
+    bend to both sides alike, the named left foot decides. Otherwise the soles are longer before the
+    ankles. Raises ModelError that names the missing part.
     """
     poses = _body_poses(model)
     ends = [_foot_body(model, name) for name in feet if name is not None]
@@ -183,7 +185,7 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
 
 
 def _knee_way(poses, leg: list[Joint]) -> np.ndarray:
-    """Return the horizontal direction (2,) in which a positive angle of the knee moves the foot."""
+    """Return the horizontal direction (2,) in which a positive knee angle moves the foot."""
     p, R = poses[leg[_KNEE].body]
     way = np.cross(R[:, 2], poses[leg[_KNEE + 1].body][0] - p)[:2]
     return way / max(float(np.linalg.norm(way)), 1e-9)
@@ -258,7 +260,7 @@ def _link_of(model: Model, body: int) -> str:
 
 
 def _sole_body(model: Model, last: int, end: int) -> int:
-    """Return the body on the floor: `end`, if only springs lie between it and `last`."""
+    """Return the body on the floor: `end`, if only springs lie between `end` and `last`."""
     springs = model.system.stiffness
     for joint in model.joints:
         if joint.body in bodies_between(model, last, end) and (

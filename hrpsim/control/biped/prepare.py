@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Complete the description of any robot on two legs so that it can walk.
+"""Complete the description of any robot on two legs so that the robot can walk.
 
-The result is a URDF with all that walking needs: a base link that faces along x, sole frames,
-sensors, gains, and the posture of half-sitting. A report lists what was found and what was made.
+The result is a URDF with everything needed for walking: a base link that faces along x, sole
+frames, sensors, gains, and the posture of half-sitting. A report lists the parts that were found
+and the parts that were added.
 """
 
 import math
@@ -62,10 +63,10 @@ _THICKNESS = 0.02  # of a sole that is put in place of a foot's shapes [m]
 
 @dataclass(frozen=True)
 class BipedOptions:
-    """Properties of a robot that its description does not contain.
+    """Properties of a robot that the description does not contain.
 
-    left_foot, right_foot: links; sole: (behind the ankle, before it, width) [m], a box that takes
-    the place of all collision shapes of each foot; bush_set: a name of BUSH_SETS, or None.
+    left_foot, right_foot: links. sole: (behind the ankle, before the ankle, width) [m], a box that
+    replaces all collision shapes of each foot. bush_set: a name of BUSH_SETS, or None.
     """
 
     left_foot: str | None = None
@@ -82,7 +83,7 @@ class BipedOptions:
 
 
 class Finding(NamedTuple):
-    """One line of the check; made: whether it was missing and has been made."""
+    """One line of the check. made: whether a missing part was added."""
 
     what: str
     text: str
@@ -91,7 +92,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class PreparedBiped:
-    """A robot that can walk: URDF text, the model of it, its sole links, and the check."""
+    """A robot that can walk: URDF text, model, sole links, and the check."""
 
     urdf: str
     model: Model
@@ -101,7 +102,7 @@ class PreparedBiped:
 
     @property
     def start(self) -> np.ndarray:
-        """The configuration in which a walk begins, over the world's origin (nq,)."""
+        """The configuration in which a walk begins, above the world's origin (nq,)."""
         return self.model.keyframes[HALF_SITTING]
 
 
@@ -112,17 +113,17 @@ def prepare_biped(
     package_paths: PackagePaths | None = None,
     xacro_arguments=None,
 ) -> PreparedBiped:
-    """Return a robot of any format that `load_model` reads, ready to walk.
+    """Return a robot that is ready to walk, from any format that `load_model` reads.
 
     Args:
         source: path or text of the description.
-        options: properties of the robot that its description does not have.
+        options: properties of the robot that the description does not have.
         package_paths: as for `load_model`.
         xacro_arguments: as for `load_model`.
 
     Raises:
-        ModelError: where it has no two legs of six joints, no soles, or joints that cannot take it
-            into half-sitting.
+        ModelError: if the robot does not have two legs of six joints, has no soles, or has joints
+            that cannot reach half-sitting.
     """
     options = options or BipedOptions()
     given = load_model(
@@ -174,7 +175,7 @@ def prepare_biped(
 
 
 def _loaded(root, label: str, meshes: str) -> Model:
-    """Return the model of the present URDF, without the warnings that its source gave before."""
+    """Return the model of the present URDF, without repeating the warnings of its source."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         model = load_model(
@@ -209,7 +210,7 @@ def _found(model: Model, biped: Biped) -> list[Finding]:
 
 
 def _hold(root, names) -> list[str]:
-    """Make joints fixed, at zero; return which."""
+    """Fix joints at zero, and return the fixed joints."""
     for joint in root.iter("joint"):
         if joint.get("name") in names and joint.getparent().tag == "robot":
             joint.set("type", "fixed")
@@ -225,9 +226,9 @@ def _hold(root, names) -> list[str]:
 
 
 def _add_base(root, model: Model, biped: Biped) -> str:
-    """Return the base link of the walk: the robot's own, or one above it.
+    """Return the base link of the walk: the robot's own base link, or a new link above it.
 
-    The legs' middle is in its x-z plane, and it faces along x.
+    The base link faces along x. The legs' middle is in its x-z plane.
     """
     for keyframe in list(root.iter("keyframe")):
         keyframe.getparent().remove(keyframe)
@@ -241,7 +242,7 @@ def _add_base(root, model: Model, biped: Biped) -> str:
 
 
 def _add_feet(root, biped: Biped, options: BipedOptions) -> tuple[str, str]:
-    """Add sole links, their material, and bushes and boxes where requested."""
+    """Add sole links and their material. Add bushes and boxes if requested."""
     soles = []
     for leg in biped.legs:
         if options.sole is not None:
@@ -265,7 +266,7 @@ def _set_material(root, links) -> None:
 
 
 def _put_box(root, leg) -> None:
-    """Put a box beneath a foot in place of its collision shapes."""
+    """Put a box below a foot in place of the foot's collision shapes."""
     links = {link.get("name"): link for link in root.iterchildren("link")}
     for name in leg.links:
         for element in links[name].findall("collision"):
@@ -280,7 +281,7 @@ def _put_box(root, leg) -> None:
 
 
 def _add_sensors(root, model: Model, biped: Biped, base: str, findings) -> None:
-    """Add tared force sensors in the soles and an IMU in the base, where there are none."""
+    """Add missing sensors: tared force sensors in the soles and an IMU in the base."""
     taken = {sensor.name for sensor in model.sensors}
     feet = [model.frame(leg.foot).body for leg in biped.legs]
     own = [
@@ -334,7 +335,7 @@ def _gains_finding(model: Model, gains) -> Finding:
 
 
 def _leg_findings(model: Model, biped: Biped, soles) -> list[Finding]:
-    """Report what the legs' servos can exert, and the kind of inverse kinematics."""
+    """Report the largest efforts of the legs' servos, and the kind of inverse kinematics."""
     bounds = {
         name: float(model.system.effort_limit[model.joint(name).v_index])
         for leg in biped.legs
@@ -357,7 +358,7 @@ def lie_crosswise(biped: Biped) -> bool:
 
 
 def turn_meshes(root: etree._Element) -> int:
-    """Turn the meshes of all DAE files that say X or Y is up; return how many shapes these are.
+    """Turn the meshes of all DAE files with X or Y up. Return the number of turned shapes.
 
     root: a URDF that names its files by file://.
     """

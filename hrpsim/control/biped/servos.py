@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The gains of position servos, from the inertias they move, and whether they hold the weight."""
+"""Gains of position servos, from the moved inertias, and a check that they hold the weight."""
 
 import math
 from typing import NamedTuple
@@ -36,9 +36,10 @@ def default_gains(
 ) -> dict[str, tuple[float, float]]:
     """Return (kp, kd) [Nm/rad, Nms/rad] of the joints that have neither gains nor springs.
 
-    All joints of both legs get the same: on the one that carries most inertia over a fixed foot,
-    all other joints rigid, the body swings at 3 Hz, damped to 0.1. Any other joint and what it
-    moves swing at 10 Hz, damped to 0.7. q: the posture (nq,). legs: (sole, joints) of each leg.
+    All joints of both legs get the same gains. The gains are chosen at the joint that carries the
+    largest inertia over a fixed foot. With all other joints rigid, the body swings about this joint
+    at 3 Hz, with a damping ratio of 0.1. Any other joint swings with its moved bodies at 10 Hz,
+    with a damping ratio of 0.7. q: the posture (nq,). legs: (sole, joints) of each leg.
     """
     M = mass_matrix(model, q)
     carried = max(
@@ -86,12 +87,13 @@ class StaticHold(NamedTuple):
 def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
     """Return the deflection of the servos that hold posture `q` (nq,), in linear statics.
 
-    The soles are fixed and all joints but the legs' rigid: the angles a (12,) of the legs and the
-    height z of the centre of mass are functions of the base's displacement x (6,). With C = da/dx,
-    K = C^T kp C and the servos' torques t = -kp C K^-1 m g dz/dx, the second derivative of the
-    potential energy is K + G, where G = m g d2z/dx2 + t d2a/dx2. The rest is stable if K + G is
-    positive definite, and then at x = -(K + G)^-1 m g dz/dx. With rigid hips and knees this is the
-    pendulum over the ankles, stable if the sum of their kp is more than m g h.
+    The soles are fixed, and all joints except the legs' joints are rigid. The angles a (12,) of the
+    legs and the height z of the centre of mass are functions of the base's displacement x (6,).
+    With C = da/dx, K = C^T kp C and the servos' torques t = -kp C K^-1 m g dz/dx, the second
+    derivative of the potential energy is K + G, where G = m g d2z/dx2 + t d2a/dx2. The equilibrium
+    is stable if K + G is positive definite. The displacement is then x = -(K + G)^-1 m g dz/dx.
+    With rigid hips and knees this is the pendulum over the ankles, stable if the sum of their kp is
+    more than m g h.
     """
     legs = [leg_of(model, sole) for sole in soles]
     feet = [link_pose(model, q, sole) for sole in soles]
@@ -132,7 +134,7 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
 
 
 def check_hold(model: Model, hold: StaticHold) -> None:
-    """Raise ModelError, which names gains and cure, where the legs do not hold the weight."""
+    """Raise ModelError, with the gains and the cure, if the legs do not hold the weight."""
     if hold.deflection <= MOST_DEFLECTION:
         return
     kp = {name: model.gains.get(name, (0.0,))[0] for name in hold.joints}
@@ -145,7 +147,7 @@ def check_hold(model: Model, hold: StaticHold) -> None:
 
 
 def _yield(C, stiffness, slope) -> np.ndarray:
-    """Return how far the joints yield (12,) [rad]; infinite where the rest is not stable."""
+    """Return the deflection of the joints (12,) [rad], infinite for an unstable equilibrium."""
     if np.linalg.eigvalsh(stiffness)[0] <= 0.0:
         return np.full(len(C), np.inf)
     return np.abs(C @ np.linalg.solve(stiffness, slope))

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Write elements of a URDF, and the rubber bushes beneath the ankles of a robot.
+"""Write elements of a URDF, and the rubber bushes below the ankles of a robot.
 
-Bushes are three passive joints a foot: a slide along the vertical, then pitch and roll about one
-point halfway up the ankle. The springs are published ones, as in urdf/hrp2_like/leg.xacro.
+The bushes of a foot are three passive joints: a slide along the vertical, then pitch and roll about
+one point halfway up the ankle. The springs are published, as in urdf/hrp2_like/leg.xacro.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # [m], [rad]
 
 
 def add(parent: etree._Element, tag: str, **attributes) -> etree._Element:
-    """Return a new last child of `parent`; numbers are written with all their digits."""
+    """Return a new last child of `parent`. Numbers are written with all their digits."""
     texts = {k: v if isinstance(v, str) else repr(float(v)) for k, v in attributes.items()}
     return etree.SubElement(parent, tag, texts)
 
@@ -57,9 +57,9 @@ def free_name(root: etree._Element, wanted: str) -> str:
 
 
 def name_files_wholly(root: etree._Element, resources: Resources, label: str) -> None:
-    """Write file:// with the whole path for every mesh that exists, so that the text may be moved.
+    """Write file:// with the absolute path for every existing mesh, so the text may be moved.
 
-    A missing visual mesh is left out; ModelError for a missing collision mesh.
+    A missing visual mesh is left out. Raises ModelError for a missing collision mesh.
     """
     for element in list(root.iter("mesh")):
         uri = element.get("filename", "")
@@ -92,15 +92,15 @@ BUSH_SETS = {
 
 
 def bush_set(name: str) -> BushSet:
-    """Return the constants called `name`; ModelError names what exists."""
+    """Return the constants called `name`. ModelError lists the existing names."""
     require_name("bush set", name, BUSH_SETS, ModelError)
     return BUSH_SETS[name]
 
 
 def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
-    """Put bushes between the last joint of `leg` and the link that it moved.
+    """Put bushes between the last joint of `leg` and the link that this joint moved.
 
-    root: the URDF. The mass of the bushes' parts is taken from the foot.
+    root: the URDF. The mass of the bushes' parts is subtracted from the foot.
     """
     last = next(j for j in root.iter("joint") if j.get("name") == leg.joints[-1])
     foot = last.find("child").get("link")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Estimate from measurements the motion of a robot's base.
+"""Estimate the motion of a robot's base from measurements.
 
-Offers `BaseEstimator`; imports models, kinematics and collision bounds.
+The folder offers `BaseEstimator`. It imports models, kinematics and collision bounds.
 """

@@ -3,10 +3,10 @@
 
 """Estimate pose and velocity of a walking robot's base from IMU, encoders and force sensors.
 
-Orientation and angular velocity are the IMU's. Position is from feet that stand still: a foot
-that bears load is anchored where it came down, and the legs' kinematics lead from there to the
+The IMU gives orientation and angular velocity. Standing feet give the position: each foot that
+bears load is anchored at its touch-down position, and the legs' kinematics lead from there to the
 base (leg odometry; Flayols et al., Experimental evaluation of simple estimators for humanoid
-robots, Humanoids 2017). The velocity follows the accelerometer at once and the legs in the mean.
+robots, Humanoids 2017). The velocity follows the accelerometer at once, and the legs in the mean.
 """
 
 import math
@@ -41,13 +41,16 @@ class BaseMotion(NamedTuple):
 
 
 class BaseEstimator:
-    """Estimates the motion of a free base, once every `period` [s].
+    """Estimate the motion of a free base, once every `period` [s].
 
     joint_names: the joints whose positions and velocities `update` gets. feet: the force sensors
-    above the soles; without them, those within 5 cm of the lowest one with all joints at zero.
-    It begins with the base above x = y = 0 and the soles that bear load on z = 0; yaw is the IMU's.
-    It assumes springs without encoders at rest, and soles that do not slide or roll. Raises
-    ModelError for a robot on a fixed base, without an IMU or without force sensors above soles.
+    above the soles. By default, the sensors within 5 cm of the lowest sensor with all joints at
+    zero.
+
+    The estimate begins with the base above x = y = 0, and the soles that bear load on z = 0. The
+    yaw is the IMU's yaw. The estimator assumes that springs without encoders are at rest, and that
+    soles do not slide or roll. Raises ModelError for a robot on a fixed base, without an IMU or
+    without force sensors above soles.
     """
 
     def __init__(
@@ -93,8 +96,9 @@ class BaseEstimator:
     ) -> BaseMotion:
         """Return the estimate from encoders, the IMU's readings and wrenches by force sensor.
 
-        The IMU's in its frame: rates (3,) [rad/s], specific force (3,) [m/s^2], its orientation in
-        the world, a quaternion x y z w (4,). Wrenches (6,) [N, Nm].
+        The IMU's readings are in the IMU's frame: rates (3,) [rad/s] and specific force (3,)
+        [m/s^2]. The IMU's orientation in the world is a quaternion x y z w (4,). Wrenches (6,) [N,
+        Nm].
         """
         R_imu = rotation_matrix(orientation.tolist())
         R = R_imu @ self._R_imu_base
@@ -123,7 +127,7 @@ class BaseEstimator:
         )
 
     def _begin(self, soles: np.ndarray, weights: np.ndarray) -> None:
-        """Put the soles that bear load on the floor, or the lowest one where none does."""
+        """Put the soles that bear load on the floor, or the lowest sole if none bears load."""
         height = -float(weights @ soles[:, 2]) if weights.any() else -float(soles[:, 2].min())
         self._position = np.array([0.0, 0.0, height])
         self._anchors = self._position + soles
@@ -131,7 +135,7 @@ class BaseEstimator:
         self._follow = 1.0 - math.exp(-self._period / _ANCHOR_TIME)
 
     def _anchor(self, soles: np.ndarray, weights: np.ndarray) -> None:
-        """Move anchors with their feet: at once in the air, the slower the more they bear."""
+        """Move anchors with their feet: at once in the air, more slowly under higher load."""
         gain = np.where(weights > 0.0, self._follow * (1.0 - weights), 1.0)
         self._anchors += gain[:, None] * (self._position + soles - self._anchors)
 
@@ -151,7 +155,7 @@ class BaseEstimator:
         return soles, moved
 
     def _base_in_imu(self) -> np.ndarray:
-        """Return R_imu_base (3, 3); ModelError for an IMU that joints move against the base."""
+        """Return R_imu_base (3, 3). Raises ModelError if joints move the IMU against the base."""
         bodies, body = self._forest.bodies, self.imu.body
         while body > 0 and bodies[body]["joint_type"] == FIXED:
             body = int(bodies[body]["parent"])
@@ -162,7 +166,7 @@ class BaseEstimator:
 
 
 def _feet(model: Model, names: Sequence[str]) -> list[Sensor]:
-    """Return the force sensors of the feet; ModelError where there are none, or other names."""
+    """Return the force sensors of the feet. Raises ModelError for none, or for unknown names."""
     forces = {s.name: s for s in model.sensors if s.kind == "force_torque" and not s.reversed}
     for name in names:
         if name not in forces:
@@ -196,10 +200,11 @@ def _sole_centre(model: Model, sensor: Sensor) -> np.ndarray:
 
 
 def sole_box(model: Model, sensor: Sensor) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the lower and upper corner (3,) [m] of the box about the shapes of a foot.
+    """Return the lower and upper corner (3,) [m] of the box around the shapes of a foot.
 
-    Along the axes of the sensor frame, from its origin, with all joints at zero; the shapes are
-    those of the bodies that the sensor carries. None where these have no shapes.
+    The box is along the axes of the sensor frame, relative to the frame's origin, with all joints
+    at zero. It contains the shapes of the bodies that the sensor carries. Returns None if these
+    bodies have no shapes.
     """
     below = {sensor.body}
     for body in range(sensor.body + 1, model.body_count):
@@ -224,9 +229,9 @@ def sole_box(model: Model, sensor: Sensor) -> tuple[np.ndarray, np.ndarray] | No
 
 
 def sole_depth(model: Model, sensor: Sensor) -> float:
-    """Return how far the lowest point beneath a sensor is below its origin, along its z axis [m].
+    """Return how far the lowest point below a sensor is below its origin, along its z axis [m].
 
-    That is with all joints at zero; 0 where nothing on the child side can touch anything.
+    All joints are at zero. Returns 0 if no body on the child side has a collision shape.
     """
     box = sole_box(model, sensor)
     return 0.0 if box is None else float(-box[0][2])

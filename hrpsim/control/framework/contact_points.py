@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contact points of a robot, and what follows from them: wrenches on links, and the ZMP.
+"""The contact points of a robot, the contact wrenches on its links and its zero-moment point.
 
-In the simulator's process the points are read from the world, over ROS received in messages; all
-else is computed here from them, so that both give the same bits.
+In the simulator's process the points are read from the world. Over ROS the points are received in
+messages. Everything else is computed here from the points, so both ways give the same bits.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _LEAST_LOAD = 0.01  # of the weight; with less there is no support
 
 
 class ContactPoints(NamedTuple):
-    """The n points at which something pressed on a robot in the last step, in the world's axes."""
+    """The n points at which other bodies pressed on a robot in the last step, in world axes."""
 
     links: np.ndarray  # (n,) on which: indices in Model.link_names
     points: np.ndarray  # (n, 3) [m]
@@ -32,7 +32,7 @@ class ContactPoints(NamedTuple):
 
 
 def pressing_points(robot: Robot) -> ContactPoints:
-    """Return the points that press on a robot, in the order in which they were found."""
+    """Return the contact points that press on a robot, in the order of the world's contacts."""
     found = robot.contact_arrays()
     pressing = found.forces.any(axis=1)
     names = cast(World, robot.world).link_names
@@ -43,21 +43,22 @@ def pressing_points(robot: Robot) -> ContactPoints:
 
 
 class ContactSums:
-    """Contact wrenches on `links` of a model, and its zero-moment point, from contact points."""
+    """Contact wrenches on `links` of a model, and the zero-moment point, from contact points."""
 
     def __init__(self, model: Model, links: Iterable[str]):
         self._links = {link: _Carried(model, link) for link in links}
         self._least_force = _LEAST_LOAD * model.mass * STANDARD_GRAVITY
 
     def of_links(self, pressing: ContactPoints) -> dict[str, LinkContact]:
-        """Return the contact of each link and of what is fixed to it."""
+        """Return the contact of each link, including the bodies that are fixed to the link."""
         return {link: carried.contact(pressing) for link, carried in self._links.items()}
 
     def zero_moment_point(self, pressing: ContactPoints) -> np.ndarray | None:
         """Return the point (3,) [m] about which the contact forces have no horizontal moment.
 
-        It lies at the mean height of the points, weighted by their vertical forces. None where the
-        vertical force in all is below a hundredth of the weight.
+        The height of this point is the mean height of the contact points, weighted by their
+        vertical forces. Returns None if the total vertical force is below a hundredth of the
+        weight.
         """
         points, forces = pressing.points, pressing.forces
         f_z = forces[:, 2].sum()
@@ -71,7 +72,7 @@ class ContactSums:
 
 
 class _Carried:
-    """A link and those that move as one with it, and where its origin lies seen from each."""
+    """A link, the links that are fixed to it, and the link's origin in the frame of each."""
 
     def __init__(self, model: Model, link: str):
         frame = model.frames[link]

@@ -29,7 +29,7 @@ from hrpsim.world.objects.robot_reader import RobotReader
 
 
 class StateReader:
-    """Reads joints, sensors and the quantities in `needs` of a robot."""
+    """Read joints, sensors and the quantities in `needs` of a robot."""
 
     def __init__(self, robot: Robot, joint_names: Sequence[str], needs: Needs):
         self._robot = robot
@@ -83,18 +83,19 @@ class StateReader:
 
 
 class ControlLoop(Closed):
-    """Runs a controller on a robot and steps the robot's world by the controller's period.
+    """Run a controller on a robot, and step the robot's world by the controller's period.
 
-    Use it as a context manager, or `run`: the controller is then stopped in any case. After a reset
-    of the world the controller starts again. steps_per_period: the number of steps in a tick.
+    Use the loop as a context manager, or call `run`: both stop the controller in any case. The
+    controller starts again after a reset of the world. `steps_per_period` is the number of steps in
+    a tick.
 
         with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop:
             while world.time < 2.0:
                 state = loop.tick()
 
     Args:
-        robot: in its world.
-        controller: of the robot.
+        robot: the robot to control, in its world.
+        controller: the controller to run.
         parameters: of the controller.
         interpolate: position targets move evenly over the period instead of jumping at its start.
         model: the controller's model of the robot, in place of the true one.
@@ -133,11 +134,11 @@ class ControlLoop(Closed):
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints of states and commands, in their order."""
+        """The names of the joints, in the order of states and commands."""
         return self._host.joint_names
 
     def run(self, duration: float = math.inf) -> None:
-        """Tick until `duration` [s] has passed or the controller has finished, then stop it."""
+        """Tick until `duration` [s] has passed or the controller has finished, then stop."""
         ticks = duration / self.controller.period
         made = 0
         with self:
@@ -146,13 +147,13 @@ class ControlLoop(Closed):
                 made += 1
 
     def tick(self) -> State:
-        """Control, then step the world by one period; return the state that the controller got."""
+        """Control the robot and step the world by one period. Return the controller's input."""
         state = self.control()
         self.robot.world.step(self.steps_per_period)
         return state
 
     def control(self) -> State:
-        """Read the state, call the controller and command the robot; return that state.
+        """Read the state, call the controller and command the robot. Return the state.
 
         Raises ControllerError for a command that the robot cannot follow.
         """
@@ -179,10 +180,11 @@ class ControlLoop(Closed):
     def read_state(self) -> State:
         """Return the present measured state, in new arrays.
 
-        Noise, delays and the estimated base of `Controller.needs` are not in it.
+        The state has no noise, no delays and no estimated base, whatever `Controller.needs`
+        requires.
         """
         return self._readings.read(self.robot.world.time)
 
     def stop(self) -> None:
-        """Stop the controller; the robot keeps its last command."""
+        """Stop the controller. The robot keeps its last command."""
         self._host.stop()

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interface of controllers, which walks, stabilisers and the controllers of users share.
+"""The interface of controllers: walks, stabilisers and users' controllers implement it.
 
-A controller reads named sensors and the joints that have encoders, and returns commands for these
-joints. It does not know whether it runs in the simulator's process (`ControlLoop`) or in one
-of its own, over ROS topics (`hrpsim_controller`): both give it the same numbers, bit for bit.
+A controller reads named sensors and the joints with encoders, and returns commands for these
+joints. The same controller runs in the simulator's process (`ControlLoop`), or in a process of its
+own over ROS topics (`hrpsim_controller`). Both give the controller the same numbers, bit for bit.
 
     class Hold(Controller):
         period = 0.005
@@ -49,11 +49,11 @@ MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
 class ControllerError(HrpsimError, ValueError):
-    """A controller that cannot be found or run, or a command that its robot cannot follow."""
+    """A controller cannot be found or run, or the robot cannot follow its command."""
 
 
 class ImuReading(NamedTuple):
-    """Readings of an inertial measurement unit, in its own frame."""
+    """Readings of an inertial measurement unit, in the frame of the unit."""
 
     orientation: np.ndarray  # of the sensor frame in the world, quaternion x y z w (4,)
     angular_velocity: np.ndarray  # (3,) [rad/s]
@@ -84,9 +84,9 @@ class LinkContact(NamedTuple):
 
 
 class State(NamedTuple):
-    """Measurements for a controller; joints in the order of `controlled_joints(model)`.
+    """Measurements for a controller. Joints have the order of `controlled_joints(model)`.
 
-    The last three are present where `Controller.needs` lists them.
+    The last three fields are present if `Controller.needs` lists them.
     """
 
     time: float  # simulated, from whole nanoseconds [s]
@@ -102,12 +102,16 @@ class State(NamedTuple):
 
 
 class Command(NamedTuple):
-    """Commands for all `controlled_joints(model)`, with the rules of Robot.command.
+    """Commands for all `controlled_joints(model)`, with the rules of `Robot.command`.
 
-    Positions go to the joints' PD servos, with velocities and efforts as feed-forward; velocities
-    alone to the servos' damping; efforts alone are exactly what the actuators deliver. `modes`
-    says for each joint which of these it is commanded by: POSITION, VELOCITY (with efforts as
-    feed-forward) or EFFORT; entries that a joint's mode does not use are ignored.
+    | given | effect |
+    | --- | --- |
+    | positions | targets of the joints' PD servos; velocities and efforts are feed-forward |
+    | velocities without positions | targets of the servos' damping |
+    | efforts alone | the actuators deliver exactly these efforts |
+
+    `modes` selects POSITION, VELOCITY (with efforts as feed-forward) or EFFORT for each joint.
+    Entries that the mode of a joint does not use are ignored.
     """
 
     positions: np.ndarray | None = None  # (n,) [rad or m]
@@ -117,19 +121,21 @@ class Command(NamedTuple):
 
 
 def used_by(modes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for positions, velocities and efforts which joints' modes use them, (n,) each."""
+    """Return which joints use positions, which velocities and which efforts, (n,) each."""
     return modes == POSITION, modes != EFFORT, np.ones(len(modes), dtype=bool)
 
 
 class Controller(ABC):
-    """Base class of controllers. The host calls, in this order:
+    """Base class of controllers.
 
-    `configure` once, then `initialize` with the state at the first tick, `control` at that and
-    every following tick, `stop` at the end, even after an error. `initialize` may come again after
-    a reset of the simulation. `period` and `needs` are read after `configure`.
+    The host calls `configure` once, then `initialize` with the state at the first tick. `control`
+    is called at the first and every following tick. `stop` is called at the end, even after an
+    error. `initialize` may be called again after a reset of the simulation. `period` and `needs`
+    are read after `configure`.
 
-    A controller may have any attributes of its own. UnknownAttributeError refuses a name that
-    resembles one of these, such as `perod`, unless its class declares it (`periods: list`).
+    A controller may have any attributes of its own. Setting an attribute such as `perod`, whose
+    name resembles one of these, raises UnknownAttributeError. Declare the attribute in the class to
+    allow the name (`periods: list`).
     """
 
     period: float = 0.005  # [s] of simulated time between two calls of `control`
@@ -161,14 +167,14 @@ class Controller(ABC):
             )
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:  # noqa: B027
-        """Take the robot's model and the parameters; may take long.
+        """Prepare the controller with the robot's model and the parameters. May take long.
 
         Args:
             model: of the robot.
             parameters: by name.
 
         Raises:
-            HrpsimError: to refuse them.
+            HrpsimError: to refuse the model or the parameters.
         """
 
     def initialize(self, state: State) -> None:  # noqa: B027
@@ -179,13 +185,13 @@ class Controller(ABC):
         """Return the command for the period that begins now."""
 
     def stop(self) -> None:  # noqa: B027
-        """Release what `configure` acquired."""
+        """Release everything that `configure` acquired."""
 
 
 def period_of(controller: Controller) -> float:
-    """Return a controller's period [s]; ControllerError unless it is a time > 0 s, at most 10 s.
+    """Return a controller's period [s]. Raises ControllerError unless 0 s < period <= 10 s.
 
-    A ModelWarning names a period that may be milliseconds or a rate.
+    A ModelWarning is issued for a period that may be given in milliseconds or as a rate.
     """
     if not (is_number(controller.period) and 0.0 < controller.period < math.inf):
         raise ControllerError(
@@ -203,8 +209,9 @@ def period_of(controller: Controller) -> float:
 def controlled_joints(model: Model) -> tuple[str, ...]:
     """Return the joints that a controller measures and commands, in the order of their ids.
 
-    They are those of the description's <ros2_control>, in its order; where it has none, all but
-    the free base and springs without gains (rubber bushes have no encoders).
+    The joints are listed in the description's <ros2_control>, in its order. Without <ros2_control>,
+    they are all joints except the free base and springs without gains (rubber bushes have no
+    encoders).
     """
     if model.command_interfaces:
         return tuple(model.command_interfaces)
@@ -217,7 +224,7 @@ def controlled_joints(model: Model) -> tuple[str, ...]:
 
 
 def joint_modes(model: Model, modes: Mapping[str, int], default: int = POSITION) -> np.ndarray:
-    """Return `Command.modes` (n,); of several patterns that a joint fits, the last one counts.
+    """Return `Command.modes` (n,). If several patterns match a joint, the last one counts.
 
     Args:
         model: of the robot.

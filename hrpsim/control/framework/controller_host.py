@@ -3,18 +3,18 @@
 
 """The life of one controller, the same in the simulator's process and behind ROS topics.
 
-`Controller.needs` are the readings that it requires beyond encoders and sensors:
+`Controller.needs` lists the readings that a controller requires besides encoders and sensors:
 
     needs = {"base": "estimated", "noise": {"gyro": 0.01}, "delays": {"imu": 0.005}}
 
-| name | what it gives |
+| name | meaning |
 | --- | --- |
 | base | State.base: "true", or "estimated" (hrpsim.control.estimation.base_estimator) |
 | feet | the force sensors that the estimator uses as the feet's |
-| contacts | State.contacts: the true contacts of these links and of what is fixed to them |
+| contacts | State.contacts: the true contacts of these links and of bodies fixed to them |
 | zmp | State.zmp: the true zero-moment point, if true |
 | noise | standard deviations and seed of `NoiseLevels`, added to the sensors' readings |
-| delays | by what is late [s]: "joints", "base", "contacts", "zmp", a sensor; or one for all |
+| delays | [s], by "joints", "base", "contacts", "zmp" or a sensor; or one number for all |
 """
 
 import math
@@ -63,7 +63,7 @@ _KINDS = {
 
 
 class Needs(NamedTuple):
-    """Requirements of a controller beyond joints, force sensors and IMUs as they are."""
+    """Requirements of a controller beyond joints, force sensors and IMUs without noise or delay."""
 
     base: str = ""  # TRUE, ESTIMATED or "": no base
     feet: tuple[str, ...] = ()  # force sensors; empty: those that the estimator finds
@@ -74,7 +74,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) -> Needs:
-    """Return `Controller.needs` parsed; ControllerError, which begins with `who`, if wrong."""
+    """Return `Controller.needs` parsed. Raises ControllerError, starting with `who`, if invalid."""
     if not given:
         return Needs()
     if not isinstance(given, Mapping):
@@ -98,7 +98,7 @@ def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) ->
 
 
 def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
-    """Return delays in periods, by what is late."""
+    """Return the delays in periods, by the name of the delayed reading."""
     known = [JOINTS, BASE, CONTACTS, ZMP, *(sensor.name for sensor in model.sensors)]
     times = given if isinstance(given, Mapping) else dict.fromkeys(known, given)
     delays = {}
@@ -118,11 +118,11 @@ def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
 
 
 class Perception:
-    """Adds noise to states, delays parts of them, and estimates the base from the result.
+    """Add noise to states, delay parts of them, and estimate the base from the result.
 
-    Noise is a function of its seed, the names of robot and sensor and the number of the tick, so
-    that a run repeats itself, in process and over ROS. Before a delay has passed, the first
-    measurement is used. `time` is never late. Raises ModelError where the base cannot be estimated.
+    Noise depends on the seed, the names of robot and sensor, and the number of the tick. A run
+    therefore repeats exactly, in process and over ROS. The first measurement is used until a delay
+    has passed. `time` is never delayed. Raises ModelError if the base cannot be estimated.
     """
 
     def __init__(
@@ -196,14 +196,16 @@ class Perception:
 
 
 class ControllerHost:
-    """Configures a controller, requests and checks its commands, and stops it once.
+    """Configure a controller, request and check its commands, and stop it once.
 
-    Raises ControllerError for a period that is not positive and finite; what the controller itself
-    raises goes through, after it was stopped (a `configure` that fails is not followed by `stop`).
-    joint_names: the joints of states and commands, in their order. needs: what the controller
-    requires, checked; the true base, contacts and the zero-moment point must be in the states that
-    `command` gets, the rest is made here. robot: name of the robot in its world, of which noise
-    depends; by default the name of the model.
+    Raises ControllerError for a period that is not positive and finite. Errors of the controller
+    itself pass through after the controller was stopped. `stop` does not follow a failed
+    `configure`.
+
+    joint_names: names of the joints, in the order of states and commands. needs: the checked
+    requirements of the controller. The states passed to `command` must contain the true base,
+    contacts and zero-moment point if required. The host computes the other requirements. robot:
+    name of the robot in its world, which determines the noise; by default the name of the model.
     """
 
     def __init__(
@@ -244,7 +246,7 @@ class ControllerHost:
     def command(self, state: State) -> Command:
         """Return the controller's command at `state`, in new float64 arrays.
 
-        Raises ControllerError that names the controller, and the joint, for a command of the wrong
+        Raises ControllerError, with the names of controller and joint, for a command of the wrong
         type or shape, without values, or with values that are not finite.
         """
         if self._ended:
@@ -263,7 +265,7 @@ class ControllerHost:
             raise
 
     def stop(self) -> None:
-        """Stop the controller, if that was not done before."""
+        """Stop the controller, unless it was stopped before."""
         if not self._ended:
             self._ended = True
             self.controller.stop()
@@ -284,7 +286,7 @@ class ControllerHost:
         return Command(*(None if v is None else self._values(what, v) for what, v in given))
 
     def _mixed(self, command: Command) -> Command:
-        """Return a command by modes with NaN where a joint is not given a value."""
+        """Return a command with modes, with NaN for each value that a joint does not use."""
         modes = np.asarray(command.modes)
         chosen = [modes == mode for mode in MODES]
         if modes.shape != (len(self.joint_names),) or not np.logical_or.reduce(chosen).all():
@@ -310,7 +312,7 @@ class ControllerHost:
         return Command(positions, velocities, efforts, modes)
 
     def _values(self, what: str, values) -> np.ndarray:
-        """Return numbers that are all finite, one for each joint, in an array of their own."""
+        """Return a new array of finite numbers, one for each joint."""
         vector = self._numbers(what, values)
         # A sum of squares of finite numbers may be infinite, never the other way round.
         if not math.isfinite(vector.dot(vector)):
@@ -336,14 +338,14 @@ class ControllerHost:
 
 
 def seconds_of(nanoseconds: int) -> float:
-    """Return the float64 nearest to a time in whole nanoseconds [s], as `State.time` has it."""
+    """Return a time in whole nanoseconds as the nearest float64 [s], as in `State.time`."""
     return nanoseconds / NANOSECONDS
 
 
 def steps_in_period(what: str, period: float, time_step: float) -> int:
     """Return how many steps of `time_step` [s] make up `period` [s].
 
-    Raises ControllerError, which begins with `what`, unless it is a whole number of them.
+    Raises ControllerError, starting with `what`, unless the period is a whole number of steps.
     """
     steps = round(period / time_step)
     if steps < 1 or abs(steps * time_step - period) > 1e-6 * time_step:

@@ -12,11 +12,11 @@ _TOLERANCE = 1e-3  # of a step: `wait` may return a rounding error early
 
 
 class Pacer:
-    """Computes how many steps of the simulation are due.
+    """Compute how many steps of the simulation are due.
 
-    `real_time_factor` simulated seconds pass for each second of `clock`; 0 means as fast as
-    possible. A loop that falls behind by more than 0.1 s of wall time does not catch up with the
-    rest: the real-time factor drops instead.
+    `real_time_factor` simulated seconds pass for each second of `clock`. 0 means as fast as
+    possible. If a loop falls behind by more than 0.1 s of wall time, the loop does not catch up
+    with the rest: the real-time factor drops instead.
     """
 
     def __init__(
@@ -33,7 +33,10 @@ class Pacer:
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated seconds a wall second; 0: as fast as possible. Setting it starts again."""
+        """Simulated seconds per wall second, or 0 for as fast as possible.
+
+        Setting the factor starts the count of steps and wall time again.
+        """
         return self._real_time_factor
 
     @real_time_factor.setter
@@ -47,7 +50,7 @@ class Pacer:
         self._steps_made = 0
 
     def steps_due(self, most: int) -> int:
-        """Return how many steps, at most `most`, the wall clock is ahead of the steps made."""
+        """Return how many steps, at most `most`, are due by the wall clock."""
         if self._real_time_factor == 0:
             return most
         now = self._clock()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find a user's controller by name, and check its parameters as world files are checked."""
+"""Find a user's controller by name, and check its parameters by the rules of world files."""
 
 import importlib
 import inspect
@@ -22,11 +22,11 @@ _known: dict[int, tuple[Mapping[str, Kind], Kind]] = {}
 
 
 def find_controller(name: str) -> type[Controller]:
-    """Return the controller class that "module:Class" or "path/to/file.py:Class" names.
+    """Return the controller class named by "module:Class" or "path/to/file.py:Class".
 
-    Raises ControllerError for a name of another form, a module or a file that does not exist, a
-    class that it does not have (the message lists the controllers that it has), or one that is no
-    complete Controller. Errors inside the module pass through unchanged.
+    Raises ControllerError for a name of another form, for a missing module or file, and for a class
+    that is no complete Controller. If the class is missing, the message lists the controllers of
+    the module. Errors inside the module pass through unchanged.
     """
     source, separator, class_name = name.rpartition(":")
     is_file = source.endswith(".py")
@@ -80,7 +80,7 @@ def checked(
     given: Mapping[str, Any],
     error: type[HrpsimError] = ControllerError,
 ) -> dict[str, Any]:
-    """Return parameters converted by their kinds; `error` names `who` and what is wrong."""
+    """Return the parameters converted to their kinds. `error` names `who` and the mistake."""
     values, _, mistake = _checked(kinds, given)
     if mistake:
         raise error(f"{who}: {mistake}")
@@ -90,8 +90,8 @@ def checked(
 def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -> dict[str, Any]:
     """Return the parameters of a controller from a YAML file, a mapping of names to values.
 
-    kinds: their kinds, where the controller declares them. Raises ControllerError that names the
-    file, and the line that is no YAML or of another kind.
+    kinds: kinds of the parameters, if the controller declares them. Raises ControllerError with the
+    file, and with the line that is no YAML or has a value of another kind.
     """
     path = Path(path).expanduser()
     text = read_yaml(path, ControllerError, "parameters file")

@@ -3,7 +3,7 @@
 
 """Inverse kinematics of a leg of HRP-2's type: hip yaw, roll, pitch, knee, ankle pitch, roll.
 
-The derivation is in docs/explanation/control.md; its symbols are those of the code.
+docs/explanation/control.md has the derivation. The code uses its symbols.
 """
 
 import math
@@ -44,18 +44,20 @@ LEG = np.dtype(
 
 
 class UnreachableError(HrpsimError, ValueError):
-    """A foot pose that the leg cannot take; the message says by how much."""
+    """The leg cannot reach a foot pose. The message says by how much."""
 
 
 class LegKinematics:
-    """The closed-form inverse kinematics of one leg, its dimensions read from the model.
+    """The closed-form inverse kinematics of one leg, with dimensions read from the model.
 
-    The leg is the first six joints on the way from the waist to the foot; the joints after them
-    (rubber bushes) are assumed to be at zero. With all joints at zero, their axes must be those of
-    the waist z, x, y, y, y, x, in either sense; yaw and roll axes meet in the hip centre, the hip's
-    pitch axis passes at its side (a lateral offset is free), and the ankle's axes meet.
+    The leg consists of the first six joints on the way from the waist to the foot. Later joints
+    (rubber bushes) are assumed to be at zero. With all joints at zero, the joint axes must be the
+    waist's z, x, y, y, y, x axes, in either sense. The yaw and roll axes of the hip meet in the hip
+    centre. The pitch axis of the hip may pass at the side of the hip centre (a lateral offset is
+    free). The axes of the ankle meet.
 
-    joint_names: the six joints from hip to ankle; q_index: their indices in q, shape (6,).
+    joint_names: the six joints from hip to ankle. q_index: indices of these joints in q, shape
+    (6,).
 
     Args:
         model: of the robot.
@@ -63,7 +65,7 @@ class LegKinematics:
         waist_link: name of the link of the waist; the base link by default.
 
     Raises:
-        ModelError: where the model has no such leg.
+        ModelError: if the model does not have such a leg.
     """
 
     def __init__(self, model: Model, foot_link: str, waist_link: str | None = None):
@@ -114,18 +116,17 @@ class LegKinematics:
     def solve(self, position, orientation, *, clamp: bool = False) -> np.ndarray:
         """Return the six joint angles [rad] (6,), in (-pi, pi], for a pose of the foot link.
 
-        Of the leg's solutions it is the one with the knee in front (its angle not negative) and the
-        hip above the ankle. Joint limits are not considered.
+        The result is the solution with the knee in front (a knee angle that is not negative) and
+        the hip above the ankle. Joint limits are not considered.
 
         Args:
             position: of the foot link in the waist's frame (3,) [m].
             orientation: R_waist_foot (3, 3).
-            clamp: for a foot that is too far or too near, stretch or fold the leg as far as it
-                goes: the foot keeps its orientation, and the hip its direction as seen from the
-                ankle.
+            clamp: if the foot is too far or too near, stretch or fold the leg as far as possible.
+                The foot keeps its orientation, and the hip its direction as seen from the ankle.
 
         Raises:
-            UnreachableError: where the foot is too far or too near, without `clamp`.
+            UnreachableError: if the foot is too far or too near, without `clamp`.
         """
         angles, leg = np.empty(JOINT_COUNT), self.record[0]
         self._target["R"], self._target["p"] = orientation, position
@@ -145,10 +146,10 @@ class LegKinematics:
 
 @kernel
 def solve_leg(leg, target, angles_out):
-    """Write the angles (6,) that put the foot at `target`; return 0, or the reason of failure.
+    """Write the angles (6,) that put the foot at `target`. Return 0, or the reason of failure.
 
     leg: a LEG record, of which rho, length and R are written. target: a LINK record in the waist's
-    frame. Where the foot is too far or too near the leg is stretched or folded as far as it goes.
+    frame. If the foot is too far or too near, the leg is stretched or folded as far as possible.
     """
     R, turned, zero = leg.R, target.R, leg.foot_R
     for a in range(3):
@@ -210,7 +211,7 @@ _solve_leg = prepared(solve_leg)
 def chain_of_leg(model: Model, waist: Frame, foot: Frame) -> tuple[list[int], list[Joint]]:
     """Return the bodies from below the waist to the foot, and the first six joints among them.
 
-    Raises ModelError where there are fewer, or one is not revolute.
+    Raises ModelError if there are fewer than six joints, or if one is not revolute.
     """
     bodies = bodies_between(model, waist.body, foot.body)
     joints = {joint.body: joint for joint in model.joints}
@@ -227,7 +228,7 @@ def chain_of_leg(model: Model, waist: Frame, foot: Frame) -> tuple[list[int], li
 
 
 def bodies_between(model: Model, ancestor: int, body: int) -> list[int]:
-    """Return the bodies below `ancestor` down to `body`; ModelError if it is not its descendant."""
+    """Return the bodies below `ancestor` down to `body`. ModelError if `body` is no descendant."""
     path = []
     while body != ancestor:
         if body < 0:

@@ -24,11 +24,11 @@ SHORTEST_STEP = 1e-9  # [s]
 
 
 class SequenceError(HrpsimError, ValueError):
-    """An inconsistent motion sequence, or file of one; the message says where."""
+    """A motion sequence or its file is inconsistent. The message says where."""
 
 
 def last_in_order(times: np.ndarray) -> int | None:
-    """Return the first sample that the next does not follow by SHORTEST_STEP, None if all do."""
+    """Return the first sample less than SHORTEST_STEP before its successor, or None."""
     late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
     return int(late[0]) if late.size else None
 
@@ -37,11 +37,12 @@ def last_in_order(times: np.ndarray) -> int | None:
 class Channel:
     """Samples of one quantity, each with its time.
 
-    Between samples it follows quintics, continuous in value, first and second derivative, that
-    pass a sample at the mean of the slopes on both sides, or rest there where the direction
-    changes, next to intervals of rest, and at both ends. They never leave the interval between
-    two samples (docs/explanation/control.md, "Between samples"). Raises SequenceError for times
-    that do not ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not fit.
+    Quintics join the samples, continuous in value, first and second derivative. At a sample, the
+    slope is the mean of the slopes on both sides. The slope is zero if the direction changes at the
+    sample, next to intervals of rest, and at both ends. The quintics never leave the interval
+    between two samples (docs/explanation/control.md, "Between samples"). Raises SequenceError for
+    times that do not ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not
+    fit.
     """
 
     times: np.ndarray  # ascending (n,) [s]
@@ -77,7 +78,7 @@ class Channel:
     __hash__ = None  # type: ignore[assignment]  # as Python's data model requires it
 
     def at(self, times) -> np.ndarray:
-        """Return the values at `times` (k,) [s], (k, width); beyond the ends they are held."""
+        """Return the values at `times` (k,) [s], (k, width). Values are held beyond the ends."""
         if len(self.times) == 1:
             return self.values[np.zeros(np.shape(times), dtype=np.intp)]
         i, s, h, rise = self._within(times)
@@ -93,7 +94,7 @@ class Channel:
         return result
 
     def rates_at(self, times) -> np.ndarray:
-        """Return the derivatives of `at` [1/s], (k, width); zero beyond the ends."""
+        """Return the derivatives of `at` [1/s], (k, width), which are zero beyond the ends."""
         if len(self.times) == 1:
             return np.zeros((*np.shape(times), self.values.shape[1]))
         i, s, h, rise = self._within(times)
@@ -107,7 +108,7 @@ class Channel:
         return result
 
     def _within(self, times):
-        """Return the interval i of each time, the part s of it that has passed, h [s] and rise."""
+        """Return each time's interval i, the elapsed fraction s, the interval's h [s] and rise."""
         t = np.clip(np.asarray(times, dtype=np.float64), self.times[0], self.times[-1])
         i = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
         h = self.times[i + 1] - self.times[i]
@@ -132,17 +133,17 @@ class Channel:
 
 
 def _smaller(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the smaller in magnitude of a and b, zero where their signs differ."""
+    """Return the smaller in magnitude of a and b, or zero if the signs differ."""
     return np.where(a * b > 0.0, np.where(np.abs(a) < np.abs(b), a, b), 0.0)
 
 
 @dataclass(frozen=True)
 class MotionSequence:
-    """The contents of a set of hrpsys SequencePlayer files; a channel that is absent is None.
+    """The contents of a set of hrpsys SequencePlayer files. An absent channel is None.
 
-    All channels share one clock, which need not start at 0; each has its own rate and length.
-    joint_names: the columns of `pos` and `torque`, in the order of the joint ids.
-    Raises SequenceError for a channel of a wrong width.
+    All channels share one clock, which need not start at 0. Each channel has its own rate and
+    length. joint_names: the columns of `pos` and `torque`, in the order of the joint ids. Raises
+    SequenceError for a channel of a wrong width.
     """
 
     joint_names: tuple[str, ...]
@@ -180,10 +181,10 @@ class MotionSequence:
     def waist_pose_at(self, times) -> tuple[np.ndarray | None, np.ndarray]:
         """Return position (k, 3) [m] and rotation matrix (k, 3, 3) of the waist in the world.
 
-        For a single time, (3,) and (3, 3). `hip` gives the orientation where present, `waist`
-        otherwise; the position is None without `waist`. Angles that jump by more than half a turn
-        from one sample to the next are assumed to go the shorter way. Raises SequenceError where
-        neither is present.
+        A single time gives (3,) and (3, 3). `hip` gives the orientation if present, otherwise
+        `waist`. The position is None without `waist`. If an angle jumps by more than half a turn
+        between samples, the rotation takes the shorter way. Raises SequenceError if neither `hip`
+        nor `waist` is present.
         """
         if self._attitude is None:
             raise SequenceError("the sequence has neither waist nor hip, so no pose of the waist")
@@ -219,7 +220,7 @@ def smooth_step(s):
 def through_rests(times, values, at) -> np.ndarray:
     """Return values (len(at), ...) of the motion that rests at each of `values` (k, ...).
 
-    times: ascending (k,) [s]; before the first and after the last the motion stays there.
+    times: ascending (k,) [s]. The motion rests before the first and after the last time.
     """
     times, values = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
     at = np.asarray(at, dtype=np.float64)

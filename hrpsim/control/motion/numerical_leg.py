@@ -31,7 +31,7 @@ _REACHED = 1e-6  # [m]: a target that is missed by more cannot be reached
 
 
 class Legs(NamedTuple):
-    """The legs of a robot, n of them; of the last four only those of the leg's kind count."""
+    """The n legs of a robot. Of the last four fields, only those of the leg's kind are used."""
 
     closed: np.ndarray  # (n,) whether the inverse has a closed form
     forms: np.ndarray  # (n,) LEG
@@ -50,16 +50,16 @@ SEARCH = np.dtype(
 
 
 class NumericalLeg:
-    """The inverse of a leg with any axes, found by damped least squares; see `LegKinematics`.
+    """The inverse kinematics of a leg with any axes, by damped least squares. See `LegKinematics`.
 
-    The leg is the first six joints on the way from the base to `foot_link`, of which the fourth
-    is the knee; the joints after them are assumed to be at zero. Every search begins with the same
-    bent knee, so that the same target always gives the same angles; where the knee comes out bent
-    the other way, it begins again with the knee bent more. A knee whose limits do not show how it
-    bends takes the foot backward, against the waist's x.
+    The leg consists of the first six joints on the way from the base to `foot_link`. The fourth
+    joint is the knee. Later joints are assumed to be at zero. Every search begins with the same
+    bent knee, so the same target always gives the same angles. If the result bends the knee the
+    other way, the search begins again with the knee bent more. If the limits of a knee do not show
+    the bending direction, the knee moves the foot backward, against the waist's x.
 
-    longest: thigh and shank in one line [m]; hip_center: of the third joint, all at zero (3,) [m].
-    Raises ModelError where the model has no such leg.
+    longest: thigh and shank in one line [m]. hip_center: of the third joint, all joints at zero
+    (3,) [m]. Raises ModelError if the model does not have such a leg.
     """
 
     def __init__(self, model: Model, foot_link: str):
@@ -95,10 +95,10 @@ class NumericalLeg:
     def solve(self, position, orientation, *, clamp: bool = False) -> np.ndarray:
         """Return the six joint angles [rad] (6,), in (-pi, pi], for a pose of the foot link.
 
-        position: of the foot link in the waist's frame (3,) [m]; orientation: R_waist_foot (3, 3).
-        Joint limits are not considered. Raises UnreachableError where no posture was found; with
-        `clamp` the angles are then the nearest ones: a rotation by 1 rad counts as much as a
-        distance of the leg's length.
+        position: of the foot link in the waist's frame (3,) [m]. orientation: R_waist_foot (3, 3).
+        Joint limits are not considered. Raises UnreachableError if no posture was found. With
+        `clamp` the nearest angles are returned instead: a rotation error of 1 rad counts as much as
+        a distance of the leg's length.
         """
         angles, target = np.empty(JOINT_COUNT), self._target
         target["R"], target["p"] = orientation, position
@@ -112,7 +112,7 @@ class NumericalLeg:
 
 
 def bend_of_knee(lower: float, upper: float) -> float:
-    """Return the sign of a bent knee's angles, 0 where its limits [rad] do not show it."""
+    """Return the sign of a bent knee's angles, or 0 if the limits [rad] do not show the sign."""
     less, more = sorted((-lower, upper))
     if math.isinf(less) or more < _CLEARLY * less:
         return 0.0
@@ -121,10 +121,10 @@ def bend_of_knee(lower: float, upper: float) -> float:
 
 @kernel
 def search_leg(links, search, target, work, angles_out):
-    """Write the angles (6,) that put the foot nearest to `target`; return the error [m].
+    """Write the angles (6,) that put the foot nearest to `target`. Return the error [m].
 
-    links (7,): LINK records; search: a SEARCH record; target: a LINK record in the waist's frame;
-    work: a CHAIN_WORK record. The error [m] counts a turn by 1 rad as the length of the leg.
+    links (7,): LINK records. search: a SEARCH record. target: a LINK record in the waist's frame.
+    work: a CHAIN_WORK record. The error [m] counts a rotation by 1 rad as the length of the leg.
     """
     missed = _search(links, search, target, work, _BENT[0], angles_out)
     for bent in _BENT[1:]:
@@ -141,7 +141,7 @@ def search_leg(links, search, target, work, angles_out):
 
 @inner_kernel
 def _search(links, search, target, work, bent, angles_out):
-    """Search from a knee `bent` [rad]; the angles are in (-pi, pi]."""
+    """Search from a knee angle `bent` [rad]. The resulting angles are in (-pi, pi]."""
     for k in range(JOINT_COUNT):
         angles_out[k] = 0.0
     angles_out[_KNEE] = search.sense * bent
@@ -155,9 +155,9 @@ _search_leg = prepared(search_leg)
 
 
 def leg_of(model: Model, foot_link: str) -> LegKinematics | NumericalLeg:
-    """Return the closed-form inverse of a leg where there is one, else the numerical one.
+    """Return the closed-form inverse of a leg if it exists, otherwise the numerical inverse.
 
-    ModelError where the model has no leg of six revolute joints that ends in `foot_link`.
+    Raises ModelError if the model has no leg of six revolute joints that ends in `foot_link`.
     """
     try:
         return LegKinematics(model, foot_link)
@@ -166,7 +166,7 @@ def leg_of(model: Model, foot_link: str) -> LegKinematics | NumericalLeg:
 
 
 def legs_of(legs: Sequence[LegKinematics | NumericalLeg]) -> Legs:
-    """Return the records of some legs, in arrays of their own."""
+    """Return the records of some legs, in new arrays."""
     n = len(legs)
     made = Legs(
         np.zeros(n, dtype=np.int64),
@@ -185,7 +185,7 @@ def legs_of(legs: Sequence[LegKinematics | NumericalLeg]) -> Legs:
 
 @inlined_kernel
 def place_foot(legs, k, target, angles_out):
-    """Write the angles (6,) of leg `k` with its foot at `target`, or as near as it comes.
+    """Write the angles (6,) of leg `k` with its foot at `target`, or as near as possible.
 
     target: a LINK record in the waist's frame.
     """

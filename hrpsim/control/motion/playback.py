@@ -26,20 +26,27 @@ _LOADING_TIME = 0.5  # in which the feed-forward of torques comes in [s]
 
 
 class Playback(Controller):
-    """Commands the joints along a sequence, from its first sample to its last.
+    """Command the joints along a sequence, from the first sample to the last.
 
-    Parameters: `sequence`, basename of a set of files, in place of the constructor's;
-    `joint_names`, of its columns (see `read_sequence`); `period` [s]; `transition` [s], from the
-    measured posture to the first sample, on a quintic. By default that takes as long as the
-    farthest joint needs at 0.5 rad/s on average, at least 1 s, but no time where every joint is
-    within 0.02 rad; `feed_forward`, whether the sequence's torques, where it has any, are added to
-    those of the servos (true by default): they come in within half a second after the transition.
+    The parameters are:
+
+    - `sequence`: basename of a set of files, in place of the constructor's sequence.
+    - `joint_names`: names of the columns (see `read_sequence`).
+    - `period` [s]: of the controller.
+    - `transition` [s]: time from the measured posture to the first sample, on a quintic. By default
+      the farthest joint moves at 0.5 rad/s on average, and the time is at least 1 s. The transition
+      is left out if every joint is within 0.02 rad.
+    - `feed_forward`: whether the sequence's torques, if any, are added to the servos' torques (true
+      by default). The torques come in within half a second after the transition.
+
     Joints that the sequence does not name are held at their positions at the start.
 
-    Each command is the sample at the end of the period that begins, with the mean rate over that
-    period as feed-forward: exactly the motion of a host that ramps the targets over the period.
+    Each command is the sample at the end of the beginning period, with the mean rate over this
+    period as feed-forward. This is exactly the motion of a host that ramps the targets over the
+    period.
 
-    begin: when the first sample is reached [s], after the transition; None before `initialize`.
+    begin: time at which the first sample is reached [s], after the transition. None before
+    `initialize`.
 
     Args:
         sequence: the motion.
@@ -118,7 +125,7 @@ class Playback(Controller):
         return efforts * smooth_step((times - transition) / _LOADING_TIME)[:, None]
 
     def control(self, state: State) -> Command:
-        """Return the sample at the end of this period; `finished` once the last one is past."""
+        """Return the sample at the end of this period. `finished` is true after the last sample."""
         k = round((state.time - self._start) / self.period)
         last = len(self._positions) - 1
         if k >= last:

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Upright postures of a biped: centre of mass over a point, soles flat at given positions.
+"""Upright postures of a biped: centre of mass above a point, soles flat at given positions.
 
-And the posture in which a walk begins: knees bent, load on the middle of the soles.
-
-Rubber bushes deflect by load / stiffness of the model; the legs compensate for it.
+The module also has the posture at the beginning of a walk: knees bent, load on the middle of the
+soles. Rubber bushes deflect by load / stiffness of the model, and the legs compensate for the
+deflection.
 """
 
 import contextlib
@@ -48,10 +48,10 @@ class Stance(NamedTuple):
 
 
 class PostureSolver:
-    """Finds postures one after another, each from the one before.
+    """Find postures one after another, each search starting from the previous posture.
 
-    The free base must be the waist. soles: the links of left and right sole. Joints without gains
-    that have a stiffness are springs; joints that are in no leg stay at zero.
+    The free base must be the waist. soles: links of the left and the right sole. Joints without
+    gains that have a stiffness are springs. Joints that are in no leg stay at zero.
     """
 
     def __init__(self, model: Model, soles: tuple[str, str]):
@@ -77,7 +77,7 @@ class PostureSolver:
     def solve(self, stance: Stance) -> np.ndarray:
         """Return the configuration q (nq,).
 
-        Raises UnreachableError where a leg is too short, ModelError if the iteration fails.
+        Raises UnreachableError if a leg is too short, ModelError if the iteration fails.
         """
         q = self._q
         q[2] = stance.waist_height
@@ -108,7 +108,7 @@ class PostureSolver:
         self._q[self._sprung_q] = system.rest[k] - effort[k] / system.stiffness[k]
 
     def _correct_aim(self, stance: Stance) -> float:
-        """Subtract the soles' errors from the targets; return the largest of them [m or rad]."""
+        """Subtract the soles' errors from the targets. Return the largest error [m or rad]."""
         largest = 0.0
         for side, sole in enumerate(self.soles):
             p, R = link_pose(self.model, self._q, sole)
@@ -122,9 +122,9 @@ class PostureSolver:
 def why_beyond_limits(
     model: Model, what: str, name: str, angles, speed: float, effort: float = 0.0
 ) -> str:
-    """Return which limit of a joint a motion, called `what`, exceeds; "" where it exceeds none.
+    """Return which limit of a joint a motion, called `what`, exceeds, or "" for none.
 
-    angles: all positions of the joint [rad]; speed [rad/s], effort [Nm]: the largest.
+    angles: all positions of the joint [rad]. speed [rad/s], effort [Nm]: the largest values.
     """
     system, k, low, high = model.system, model.joint(name).v_index, angles.min(), angles.max()
     lower, upper, fastest = system.lower[k], system.upper[k], system.velocity_limit[k]
@@ -140,14 +140,16 @@ def why_beyond_limits(
 
 
 def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
-    """Return the configuration (nq,), the floor at z = 0, the base level and over the origin.
+    """Return the configuration (nq,), the floor at z = 0, the base level and above the origin.
 
-    soles: links of the left and right sole; outlines: their corners (k, 2) [m]; ankle_heights [m].
-    All other joints are at zero, or as near as their limits let them; springs are slack. The centre
-    of mass is over the middle of the soles' length, the soles are as far apart as they are with
-    straight legs, or farther where they would be too near each other. The knees bend as HRP-2's, or
-    less where joints of the legs would come near their limits. Raises UnreachableError or
-    ModelError where there is no such posture.
+    soles: links of the left and right sole. outlines: corners of the soles (k, 2) [m].
+    ankle_heights [m].
+
+    The knees bend like HRP-2's knees, or less if joints of the legs would come near their limits.
+    The centre of mass is above the middle of the soles' length. The soles are as far apart as with
+    straight legs, or farther if they would be too near each other. All other joints are at zero, or
+    as near to zero as their limits allow. Springs are slack. Raises UnreachableError or ModelError
+    if no such posture exists.
     """
     legs = [leg_of(model, sole) for sole in soles]
     positions = [link_pose(model, resting(model), sole)[0] for sole in soles]
@@ -178,7 +180,7 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
 
 
 def _balanced(model: Model, legs, height: float, half: float, middle: float, positions):
-    """Return the posture with soles `height` below the base and the centre of mass over them."""
+    """Return the posture with soles `height` below the base and below the centre of mass."""
     q = resting(model)
     x = 0.5 * (positions[0][0] + positions[1][0])
     for _ in range(_ROUNDS):
@@ -199,7 +201,7 @@ def _least_margin(model: Model, q, legs) -> float:
 
 
 def resting(model: Model) -> np.ndarray:
-    """Return the configuration (nq,) with all joints at zero, or as near as their limits let."""
+    """Return the configuration (nq,) with joints at zero, or as near as their limits allow."""
     q = model.neutral()
     for joint in model.joints:
         if joint.joint_type != FREE:

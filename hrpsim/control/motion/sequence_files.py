@@ -3,9 +3,9 @@
 
 """Read and write the file sets of hrpsys's SequencePlayer.
 
-A set is `<basename>.pos` and any of .zmp .waist .hip .gsens .torque .wrenches .optionaldata: text,
-one sample a line, time in column 0 [s], numbers separated by blanks.
-docs/reference/sequence_files.md says what is in the columns.
+A set is `<basename>.pos` and any of .zmp .waist .hip .gsens .torque .wrenches .optionaldata. The
+files are text, one sample per line, with the time [s] in column 0 and numbers separated by blanks.
+docs/reference/sequence_files.md describes the columns.
 """
 
 import os
@@ -39,12 +39,12 @@ def read_sequence(
     Args:
         basename: with or without the extension of one of the files.
         model: of the robot.
-        joint_names: the joint of each column of .pos and .torque after the time, None for a column
-            to leave out (fingers that the model does not have, for example); by default
+        joint_names: the joint of each column of .pos and .torque after the time. None leaves out a
+            column (fingers that the model does not have, for example). By default
             `controlled_joints(model)`.
 
     Raises:
-        SequenceError: where .pos is missing or a file is malformed, with file, line and column (the
+        SequenceError: if .pos is missing or a file is malformed, with file, line and column (the
             time is column 0).
     """
     base = _without_extension(basename)
@@ -69,10 +69,10 @@ def read_sequence(
 
 
 def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> list[Path]:
-    """Write the files of a sequence and return their paths; reading them gives the same bits.
+    """Write the files of a sequence and return their paths. Reading them gives the same bits.
 
-    Files of an older set of this name that the sequence has no channel for are removed, because an
-    old .hip would have priority over the new .waist.
+    Files of an older set with this name are removed if the sequence has no channel for them. An old
+    .hip would otherwise have priority over the new .waist.
 
     Args:
         sequence: the motion.
@@ -138,7 +138,7 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
 
 
 def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Channel:
-    """Return the samples in a file; labels: its columns after the time, if known."""
+    """Return the samples in a file. labels: names of the columns after the time, if known."""
     text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
     lines = text.split("\n")
     used = [k for k, line in enumerate(lines) if _has_sample(line)]
@@ -168,7 +168,7 @@ def _has_sample(line: str) -> bool:
 
 
 def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
-    """Return what is wrong with the first line that is malformed, and where."""
+    """Return the mistake in the first malformed line, and its place."""
     names = ("time", *(labels or ()))
     for k in used:
         tokens = lines[k].split()

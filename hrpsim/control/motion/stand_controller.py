@@ -3,11 +3,13 @@
 
 """The standing demo and its controller: half-sitting, squat, sway, steps in place.
 
-Keyframes give the zero-moment point, the waist's height and the feet at rest; quintics join them.
-The centre of mass follows from the zero-moment point, the legs from the centre of mass.
+Keyframes give the zero-moment point, the waist's height and the feet at rest. Quintics join the
+keyframes. The centre of mass follows from the zero-moment point, and the legs follow from the
+centre of mass.
 
-A servo pulls with kp (command - q) - kd dq/dt, so it lags behind and deflects under load. For the
-effort tau that the motion needs, the command is  q + (tau + kd dq/dt) / kp.
+A servo exerts the effort kp (command - q) - kd dq/dt. The joint therefore lags behind the command
+and deflects under load. For the effort tau that the motion needs, the command is  q + (tau + kd
+dq/dt) / kp.
 """
 
 import logging
@@ -62,13 +64,13 @@ class StandMotion:
     """Joint commands against time that take a humanoid through the standing demo.
 
     model: legs of HRP-2's type, gains, a free base at the waist. start: positions of the joints at
-    t = 0, {joint name: rad}; a driven joint that it leaves out starts in half-sitting, where all
-    but the legs is zero; other names do not matter. soles: the links of the left and the right
-    sole, whose z axes are up on the ground. squat_depth, step_height [m]; steps_per_foot.
-    Planning takes about a second. Raises UnreachableError where a leg is too short, ModelError
-    where the model has no such legs or the motion goes beyond a joint's limits.
+    t = 0, {joint name: rad}. A missing driven joint starts in half-sitting, in which all joints
+    except the legs are at zero. Other names do not matter. soles: links of the left and the right
+    sole, with z axes up on the ground. squat_depth, step_height [m]. steps_per_foot: number of
+    steps. Planning takes about a second. Raises UnreachableError if a leg is too short. Raises
+    ModelError if the model does not have such legs, or if the motion exceeds a joint's limits.
 
-    duration [s]; joint_names: the joints with gains, in the model's order.
+    duration [s]: of the motion. joint_names: the joints with gains, in the model's order.
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class StandMotion:
         self._path = CubicSpline(knots, commands, bc_type="clamped")
 
     def joint_positions(self, t: float) -> np.ndarray:
-        """Return the commands (len(joint_names),) [rad] at time t [s]; constant after the end."""
+        """Return the commands (len(joint_names),) [rad] at time t [s], constant after the end."""
         return self._path(min(max(t, 0.0), self.duration))
 
     def phase(self, t: float) -> str:
@@ -179,9 +181,9 @@ def driven_joints(model: Model) -> list[Joint]:
 def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
     """Return the commands (count, driven joint count) [rad] that move servos along `motion`.
 
-    motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not
-    turn, at rest before and after. shares (count, 2): parts of the ground's wrench that the links
-    `soles`, left and right, bear. Raises ModelError where the motion goes beyond a joint's limits.
+    motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not turn,
+    at rest before and after. shares (count, 2): fractions of the ground's wrench on the links
+    `soles`, left and right. Raises ModelError if the motion exceeds a joint's limits.
     """
     path = CubicSpline(times, motion, bc_type="clamped")
     rates, accelerations = path(times, 1), path(times, 2)
@@ -207,7 +209,8 @@ def _without_quaternion(rates: np.ndarray) -> np.ndarray:
 def _borne(model: Model, q, soles, shares, base_wrench) -> list[np.ndarray]:
     """Return wrenches on the soles that add up to `base_wrench`, which acts on the base.
 
-    Each bears its share of the force at its origin, and of the moment that is then left.
+    Each sole bears its share of the force, at the sole's origin. The remaining moment is divided in
+    the same shares.
     """
     R_base = link_pose(model, q, model.base_link)[1]
     force, moment = R_base @ base_wrench[:3], R_base @ base_wrench[3:]
@@ -224,8 +227,8 @@ def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
 
     zmp: zero-moment points [m], `period` [s] apart, at rest before the first and after the last.
     The cart-table equation  x - (height / gravity) d2x/dt2 = zmp  (Kajita et al. 2003, eq. 7), with
-    central differences for the acceleration, is one tridiagonal system; its solution is the only
-    one that does not diverge, and it looks ahead as far as it needs to.
+    central differences for the acceleration, is one tridiagonal system. Its solution is the only
+    solution that does not diverge, and looks ahead as far as necessary.
     """
     zmp = np.asarray(zmp, dtype=np.float64)
     c = height / (STANDARD_GRAVITY * period * period)
@@ -236,11 +239,11 @@ def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
 
 
 class StandController(Controller):
-    """Takes a humanoid through half-sitting, squat, sway and steps in place.
+    """Take a humanoid through half-sitting, squat, sway and steps in place.
 
-    Parameters: `period` [s]; `duration` [s] after which it ends, 0 for the whole motion; `soles`,
-    `squat_depth`, `step_height`, `steps_per_foot` of StandMotion. It counts its own ticks, so that
-    the motion stays smooth where states are missed.
+    Parameters: `period` [s]; `duration` [s] after which the controller ends, 0 for the whole
+    motion; `soles`, `squat_depth`, `step_height`, `steps_per_foot` of StandMotion. The controller
+    counts its own ticks, so the motion stays smooth if states are missed.
     """
 
     parameter_kinds = {
@@ -253,7 +256,7 @@ class StandController(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Plan the motion from half-sitting; ControllerError for an unknown parameter."""
+        """Plan the motion from half-sitting. Raises ControllerError for an unknown parameter."""
         parameters = checked("StandController", self.parameter_kinds, parameters)
         self.period = parameters.get("period", self.period)
         self._duration = parameters.get("duration", 0.0)

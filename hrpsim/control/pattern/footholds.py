@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps on ground that is seen: the flattest foothold near the planned one, at its height."""
+"""Footsteps on perceived ground: the flattest foothold near the planned one, at its height."""
 
 import numpy as np
 
@@ -23,24 +23,27 @@ def flattest_foothold(
     margin: float = 0.01,
     clearance: float = 1.0,
 ) -> Footstep:
-    """Return the foothold near `nominal` whose ground is flattest, at the height of the ground.
+    """Return the flattest foothold near `nominal`, at the height of the ground.
 
-    A level sole rests on the highest point beneath it: the flattest ground leaves the smallest gap
-    to the sole, in the mean. A foothold 20 mm farther from the nominal one must be better by 1 mm.
-    Where nothing is seen, it is `nominal`.
+    A level sole rests on the highest point below the sole. The flattest ground leaves the smallest
+    mean gap to the sole. A foothold 20 mm farther from the nominal one must be better by 1 mm. The
+    result is `nominal` if no ground is seen.
 
     Args:
-        nominal: as planned.
-        points: of the ground, of a height scan for instance (n, 3) [m]; those that are not finite
-            are left out.
-        outline: corners of the sole in its frame (k, 2) [m]; the rectangle about them counts.
-        standing: the foot that stands; the other one then passes above the ground that is seen on
-            its way, from as far behind this one as it goes ahead. None: it looks at footholds only.
-        reach: how far the foothold may move along the sole, and outward [m]; inward it moves 20 mm
-            at most, as the other foot is there.
-        margin: how much larger the rectangle is on each side [m]: not less than the distance of
-            neighbouring points, or a sole meets the corner of a stone that lies between them.
-        clearance: above what it passes, in parts of the gait's step height; with `standing`.
+        nominal: the planned foothold.
+        points: points of the ground, of a height scan for instance (n, 3) [m]. Points that are not
+            finite are left out.
+        outline: corners of the sole in its frame (k, 2) [m]. The enclosing rectangle is used.
+        standing: the foot that stands. If given, the moving foot passes above the ground on its
+            way. The checked way begins as far behind the standing foot as the foothold is ahead.
+            None: only footholds are considered.
+        reach: how far the foothold may move along the sole, and outward [m]. Inward, the limit is
+            20 mm, because the other foot is there.
+        margin: how much larger the rectangle is on each side [m]. Use at least the distance of
+            neighbouring points: with less, the sole may meet the corner of a stone between the
+            points.
+        clearance: height above obstacles, as a multiple of the gait's step height. Used if
+            `standing` is given.
     """
     points = np.asarray(points, dtype=np.float64)
     points = points[np.isfinite(points).all(axis=1)]
@@ -71,15 +74,15 @@ def flattest_foothold(
 
 
 def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarray:
-    """Return points (n, 3) [m] in the world of a plan, in which a robot stands on `standing`.
+    """Return points of the ground (n, 3) [m] in the world of a plan, aligned at `standing`.
 
-    What it drifted so far, from the plan or in height, then has no effect.
+    The alignment removes the robot's drift from the plan so far, also in height.
 
     Args:
-        points: where they are seen (n, 3) [m].
-        position: of the sole that stands, seen likewise (3,) [m].
-        yaw: of that sole [rad].
-        standing: the sole in the plan.
+        points: measured positions (n, 3) [m].
+        position: measured position of the standing sole (3,) [m].
+        yaw: of the standing sole [rad].
+        standing: the same sole in the plan.
     """
     away = np.asarray(points, dtype=np.float64) - position
     turned = Footstep(standing.side, 0.0, 0.0, -yaw).point(away[:, :2])

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps: a walk as a list of kinds of steps, and the footsteps that follow from it.
+"""Footsteps: a walk as a list of steps by kind, and the resulting footsteps.
 
     walk = Footsteps((forward(4, 0.2), turn(4, math.radians(12)), backward(3, 0.1)), first="left")
 
-A walk moves the point midway between the feet, step by step; each foot is put at its side, at the
-distance that it has in the start posture.
+A walk moves the point midway between the feet, step by step. Each foot is placed on its side of
+this point. The distance between the feet is the distance in the start posture.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SAME = 1e-9  # [m, rad]
 
 
 class WalkError(HrpsimError, ValueError):
-    """A walk that cannot be made; the message says which step and why."""
+    """A walk cannot be made. The message names the step and the reason."""
 
 
 class Footstep(NamedTuple):
@@ -53,10 +53,10 @@ class Footstep(NamedTuple):
 
 @dataclass(frozen=True)
 class Steps:
-    """A number of steps of one kind, each of which moves the point midway between the feet.
+    """A number of steps of one kind. Each step moves the point midway between the feet.
 
-    forward, rise [m] and turn [rad, left positive]: of every step. sideways [m, left positive]: of
-    each step with the foot on that side; the other foot follows.
+    forward, rise [m] and turn [rad, left positive] are per step. sideways [m, left positive]
+    applies to steps of the foot on that side. The other foot follows.
     """
 
     count: int
@@ -74,7 +74,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Footsteps:
-    """Steps one after another, left and right alternately; at the end the feet close up."""
+    """A sequence of steps, left and right alternately. The feet close up at the end."""
 
     steps: tuple[Steps, ...]
     first: str = "left"  # the foot that makes the first step
@@ -84,13 +84,13 @@ class Footsteps:
 
     @property
     def climbs(self) -> bool:
-        """Whether any of its steps leads up or down."""
+        """Whether any step leads up or down."""
         return any(steps.rise != 0.0 for steps in self.steps)
 
     def scaled(self, size: float, turn: float = 1.0) -> Footsteps:
-        """Return the same walk with lengths `size` times as long and `turn` times the turns.
+        """Return the walk with lengths multiplied by `size` and turns multiplied by `turn`.
 
-        A walk that climbs must match the ground: it is not scaled.
+        A walk that climbs is not scaled, because its steps must match the ground.
         """
         if size == turn == 1.0 or self.climbs:
             return self
@@ -112,17 +112,17 @@ def backward(count: int, length: float) -> Steps:
 
 
 def sideways(count: int, width: float) -> Steps:
-    """Return `count` steps that open by `width` [m, left positive] and close in turn."""
+    """Return `count` steps that open by `width` [m, left positive] and close, in turn."""
     return Steps(count, sideways=width)
 
 
 def turn(count: int, angle: float, length: float = 0.0) -> Steps:
-    """Return `count` steps that each turn by `angle` [rad, left positive] and go `length` [m]."""
+    """Return `count` steps that turn by `angle` [rad, left positive] and go `length` [m]."""
     return Steps(count, forward=length, turn=angle)
 
 
 def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
-    """Return the steps up stairs: one foot goes up and ahead, the other closes up.
+    """Return steps up stairs: one foot moves up and ahead, the other foot closes up.
 
     Args:
         count: number of stairs.
@@ -151,17 +151,17 @@ PATTERNS = {
 
 
 def named_walk(name: str) -> Footsteps:
-    """Return the walk of PATTERNS called `name`; WalkError names what exists."""
+    """Return the walk called `name` in PATTERNS. Raises WalkError, which lists the names."""
     require_name("walk", name, PATTERNS, WalkError)
     return PATTERNS[name]
 
 
 def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -> list[Footstep]:
-    """Return the footsteps of `walk` in their order, the last of which closes the feet up.
+    """Return the footsteps of `walk` in order. The last footstep closes the feet up.
 
-    left, right: where the soles stand at the start, side by side. outlines: corners of the left
-    and the right sole in their frames, two arrays (k, 2) [m]. Raises WalkError where the foot that
-    moves, or lands, comes nearer than 10 mm to the other one.
+    left, right: footholds of the soles at the start, side by side. outlines: corners of the left
+    and the right sole in their frames, two arrays (k, 2) [m]. Raises WalkError if a moving or
+    landing foot comes nearer than 10 mm to the other foot.
     """
     half = 0.5 * math.hypot(left.x - right.x, left.y - right.y)
     x, y, yaw = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y), left.yaw
@@ -205,7 +205,7 @@ def _other(side: str) -> str:
 
 
 def least_gap(start: Footstep, goal: Footstep, standing: Footstep, outline) -> float:
-    """Return the least gap between the soles while one goes straight from `start` to `goal` [m]."""
+    """Return the smallest gap between the soles [m] on the way from `start` to `goal`."""
     fixed = standing.point(outline[standing.side])
     gaps = []
     for part in np.linspace(0.0, 1.0, _CHECKS):

@@ -18,7 +18,7 @@ _ROUNDING = 1e-9  # [s]
 
 
 class Pace(NamedTuple):
-    """Factors that make a walk easier: of its lengths and turns, of its times, and of its sway."""
+    """Factors that make a walk easier: for lengths and turns, for times, and for the sway."""
 
     length: float = 1.0
     time: float = 1.0
@@ -36,9 +36,9 @@ NARROW_PACES = tuple(Pace(length, 2.0, inset=0.5) for length in (1.0, 0.75, 0.5,
 
 @dataclass(frozen=True)
 class Gait:
-    """Timing and height of the steps; times in s, lengths in m.
+    """Timing [s] and heights [m] of the steps.
 
-    The 19 steps of the walk "E5" with these times take 20 s.
+    The 19 steps of the walk "E5" take 20 s with the default times.
     """
 
     single_support: float = 0.6  # one foot in the air
@@ -63,7 +63,7 @@ class Gait:
         return self.paced(Pace(size, math.sqrt(size)))
 
     def paced(self, pace: Pace) -> Gait:
-        """Return the gait at a pace; its times are whole multiples of 10 ms."""
+        """Return the gait at a pace, with times rounded to whole multiples of 10 ms."""
         if pace == Pace():
             return self
         times = {
@@ -102,7 +102,7 @@ def phases_of(left: Footstep, right: Footstep, footsteps, gait: Gait) -> list[Ph
 
 
 def in_air(phase: Phase, times) -> np.ndarray:
-    """Return which of `times` (n,) [s] lie strictly within `phase`, if it lifts a foot (n,)."""
+    """Return which `times` (n,) [s] lie strictly within `phase` if the phase lifts a foot (n,)."""
     if phase.target is None:
         return np.zeros(len(times), dtype=bool)
     return (times > phase.begin + _ROUNDING) & (times < phase.end - _ROUNDING)
@@ -120,7 +120,7 @@ def contacts(phases, times) -> np.ndarray:
 def waist_rises(phases: list[Phase], times) -> np.ndarray:
     """Return the rise of the waist since the start (n,) [m].
 
-    It follows the lower foot, and moves while one foot is in the air.
+    The waist follows the lower foot, and rises while one foot is in the air.
     """
     height = min(phases[0].left.z, phases[0].right.z)
     knots, heights = _at_rest_before(phases, height)
@@ -140,9 +140,10 @@ def _at_rest_before(phases: list[Phase], value) -> tuple[list[float], list]:
 
 
 def ground_heights(phases: list[Phase], times) -> np.ndarray:
-    """Return the height at which the reference of the zero-moment point lies (n,) [m].
+    """Return the height of the ZMP reference (n,) [m].
 
-    It is that of the standing sole, and moves from one to the next as the reference does.
+    The height is the height of the standing sole. It changes to the next sole's height at the same
+    time as the reference moves to the next sole.
     """
     knots, heights = _at_rest_before(phases, phases[0].left.z)
     for phase in phases:
@@ -155,12 +156,13 @@ def ground_heights(phases: list[Phase], times) -> np.ndarray:
 
 
 def zmp_reference(phases: list[Phase], gait: Gait, rest: float, inset: float, times) -> np.ndarray:
-    """Return the reference of the zero-moment point at `times` (n,) in the world (n, 2) [m].
+    """Return the ZMP reference at `times` (n,) in the world (n, 2) [m].
 
-    In single support it rests `rest` ahead of the standing sole's frame and `inset` [m] inside; in
-    double support a quintic takes it to the sole that stands next. At the start and at the end it
-    is in the middle of these points of both soles, and moves for `gait.shift` [s] next to the first
-    and the last step. Phases that begin with a foot in the air continue a walk.
+    In single support the reference rests `rest` [m] ahead of the standing sole's frame and `inset`
+    [m] inside. In double support a quintic moves the reference to the sole that stands next. At the
+    start and the end, the reference is midway between these points of the two soles. The reference
+    leaves the start, and reaches the end, in `gait.shift` [s] next to the first and the last step.
+    Phases that begin with a foot in the air continue a walk.
     """
     at = {"left": (rest, -inset), "right": (rest, inset)}
     first, last = phases[0], phases[-1]

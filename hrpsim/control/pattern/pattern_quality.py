@@ -24,7 +24,7 @@ class JointUse(NamedTuple):
 
 
 class PatternQuality(NamedTuple):
-    """Results of pattern_quality; lengths in m."""
+    """Quality measures of a walking pattern, from `pattern_quality`. Lengths are in m."""
 
     zmp_margins: tuple[float, ...]  # of the ZMP to the support polygon's edge, least of each phase
     single_support_margin: float  # least of all single supports
@@ -36,7 +36,7 @@ class PatternQuality(NamedTuple):
     joints: tuple[JointUse, ...]  # in the order of the joint ids
 
     def report(self) -> str:
-        """Return the figures as text, with those of the moving joints that are used most."""
+        """Return the measures as text, including the moving joints with the highest use."""
         moving = [joint for joint in self.joints if joint.speed_ratio > 0.0]
         angle = min(moving, key=lambda joint: joint.angle_margin)
         speed = max(self.joints, key=lambda joint: joint.speed_ratio)

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Preview control: the motion of the waist that gives the whole model a desired ZMP.
+"""Preview control: the waist motion that gives the multibody model a desired ZMP.
 
 Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point",
 ICRA 2003, section 3. The state of each horizontal axis is x = (position, velocity, acceleration) of
-the centre of mass, the input u its jerk, held for a period; the output p = C x is the ZMP.
-The ZMP error of the multibody model, from inverse dynamics, is the input of preview control again,
-and the result is added (section 4).
+the centre of mass. The input u is its jerk, held for a period. The output p = C x is the ZMP. The
+ZMP error of the multibody model, from inverse dynamics, is the input of a second preview control.
+The resulting correction is added to the motion (section 4).
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
 
 
 class PreviewControl:
-    """The optimal tracking of a ZMP reference that is known `horizon` [s] ahead, and then stays.
+    """Optimal tracking of a ZMP reference known `horizon` [s] ahead and constant afterwards.
 
-    It minimises the sum of  e^2 + jerk_weight du^2  over all time, where e is the ZMP's
-    error and du the change of the jerk from one period to the next (Kajita 2003, eq. 10). height:
-    of the centre of mass above the floor [m].
+    The tracking minimises the sum of  e^2 + jerk_weight du^2  over all time. e is the ZMP error,
+    and du is the change of the jerk from one period to the next (Kajita 2003, eq. 10). A larger
+    jerk_weight gives a smoother motion and larger ZMP errors. height: of the centre of mass above
+    the floor [m].
 
     A (3, 3), B (3,), C (3,): the cart-table model, x(k+1) = A x(k) + B u(k), p(k) = C x(k).
-    integral_gain, state_gain (3,), preview_gains (count,): of the change of the jerk,
+    integral_gain, state_gain (3,), preview_gains (count,): the change of the jerk is
     -integral_gain e(k) - state_gain (x(k) - x(k - 1))
     + sum preview_gains(j) (reference(k + j) - reference(k + j - 1)), j >= 1.
     """
@@ -69,9 +70,10 @@ class PreviewControl:
         self.preview_gains[-1] += self.state_gain[0] - self.preview_gains.sum()
 
     def follow(self, reference, start=0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Return the centre of mass and its ZMP (n, axes) [m] that follow `reference` (n, axes).
+        """Return the centre of mass and its ZMP (n, axes) [m] for the ZMP reference (n, axes).
 
-        It rests at `start` (axes,) before; after its last sample the reference stays as it is.
+        The centre of mass rests at `start` (axes,) before the motion. The reference keeps its last
+        value after its last sample.
         """
         reference = np.asarray(reference, dtype=np.float64)
         rest = PreviewState.at_rest(np.broadcast_to(start, reference.shape[1:]))
@@ -80,8 +82,8 @@ class PreviewControl:
     def resume(self, reference, state: PreviewState, count: int, stop: int):
         """Return centre of mass and ZMP (count, axes) [m], and the state at sample `stop`.
 
-        reference (n, axes): of the ZMP from now on, after its last sample it stays as it is. It may
-        differ from the one followed so far: the motion is the optimum of the new one.
+        reference: of the ZMP from now on (n, axes); constant after the last sample. The reference
+        may differ from the previous reference: the motion is then the optimum for the new one.
         """
         held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
         changes = np.diff(np.concatenate([reference, held]), axis=0)
@@ -99,7 +101,7 @@ class PreviewControl:
 
 
 class PreviewState(NamedTuple):
-    """Where preview control is between two samples, for each horizontal axis."""
+    """State of preview control between two samples, for each horizontal axis."""
 
     motion: np.ndarray  # position, velocity, acceleration of the centre of mass (3, axes)
     before: np.ndarray  # those of the sample before (3, axes)
@@ -114,7 +116,7 @@ class PreviewState(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """Heights over the floor on which the walk begins [m]."""
+    """Heights above the floor on which the walk begins [m]."""
 
     waist: np.ndarray  # of the waist above its height in half-sitting (n,)
     zmp: np.ndarray  # of the ZMP (n,)
@@ -135,9 +137,9 @@ def corrected_motion(
 ) -> Corrected:
     """Return the motion of `body` whose ZMP follows `reference` (n, 2) [m].
 
-    soles: x y z yaw of the left and the right sole (n, 2, 4). The waist starts over the world's
-    origin and ends over `last_waist` (2,) [m], exactly and at rest; it is as high as `ground` says,
-    and its yaw is the mean of the soles'. Samples are `period` [s] apart.
+    soles: x, y, z, yaw of the left and the right sole (n, 2, 4). The waist starts above the world's
+    origin. The waist ends exactly above `last_waist` (2,) [m], at rest. `ground` gives the height
+    of the waist, and the waist's yaw is the mean yaw of the soles. Samples are `period` [s] apart.
     """
     count = len(reference)
     times = np.arange(count) * period

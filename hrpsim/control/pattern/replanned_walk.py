@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A walk that is planned again at every touch-down, from wherever the motion then is.
+"""A walk that is replanned at every touch-down, from the present motion.
 
-Each plan has the next step, which is made, and three more like it, which preview control looks
-ahead to. Position and velocity of the centre of mass continue those of the plan before.
+Each plan has the next step and three more steps like it. Only the next step is made. Preview
+control looks ahead to the others. Position and velocity of the centre of mass continue from the
+previous plan.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ PlaceFootstep = Callable[[Footstep, Footstep], Footstep]
 
 
 class WalkSection(NamedTuple):
-    """The motion from one plan to the next: n samples, the last one is the first of the next."""
+    """The motion of n samples between two plans. The last sample is the next section's first."""
 
     motion: np.ndarray  # configurations (n, nq)
     efforts: np.ndarray  # generalised forces without any force on the soles (n, nv) [Nm, N]
@@ -78,15 +79,15 @@ class WalkSection(NamedTuple):
 
 
 class ReplannedWalk:
-    """Plans a walk section by section.
+    """Plan a walk section by section.
 
-    The world is the plan's: it begins with the waist over the origin, heading along x. limits: the
-    largest velocities. stance: where the feet stand at the end of the last section.
+    Positions are in the world of the plan: the waist begins above the origin, heading along x.
+    limits: the largest velocities. stance: footholds at the end of the last section.
 
     Args:
         body: the robot in half-sitting.
-        gait: heights and times of steps for legs of 0.6 m, scaled here.
-        pace: as `fitting_pattern` finds it.
+        gait: heights and times of steps for legs of 0.6 m, scaled to the legs of `body`.
+        pace: from `fitting_pattern`.
         period: of the samples [s].
     """
 
@@ -131,12 +132,12 @@ class ReplannedWalk:
         At zero velocity the feet close up, then the robot stands.
 
         Args:
-            velocity: beyond the limits it becomes what `limits.within` returns.
-            place: place(nominal, standing) returns the footstep to make in place of `nominal`;
-                `standing` is the foot that then stands.
+            velocity: desired velocity; `limits.within` reduces a velocity beyond the limits.
+            place: place(nominal, standing) returns the footstep to make instead of `nominal`.
+                `standing` is the foot that stands during the step.
 
         Raises:
-            WalkError: where no shorter step is possible either.
+            WalkError: if no shorter step is possible either.
             UnreachableError: likewise.
         """
         velocity = self.limits.within(velocity)
@@ -163,7 +164,7 @@ class ReplannedWalk:
         return "right" if (velocity.left or velocity.turn) < 0.0 else "left"
 
     def _footsteps(self, velocity: Velocity, side: str, place: PlaceFootstep) -> list[Footstep]:
-        """Return the next footstep and those foreseen; none where the feet are closed up."""
+        """Return the next footstep and the foreseen ones, or none if the feet are closed up."""
         stance, steps, stops = dict(self.stance), [], not any(velocity)
         for _ in range(1 if stops else 1 + _FORESEEN):
             standing = stance[SIDES[1 - SIDES.index(side)]]
@@ -220,7 +221,7 @@ class ReplannedWalk:
         return section
 
     def _motion(self, phases: list[Phase], count: int) -> _Motion:
-        """Return the motion of a plan, whose ZMP is that of preview control."""
+        """Return the motion of a plan, with the ZMP from preview control."""
         body, gait, period = self.body, self.gait, self.period
         n = count + round(_BEYOND / period)
         times = np.arange(n) * period
@@ -256,7 +257,7 @@ class ReplannedWalk:
         return _Motion(motion, waist, soles, heights, contacts(phases, times), offsets, state)
 
     def _section(self, found: _Motion, count: int, footsteps: Sequence[Footstep]) -> WalkSection:
-        """Return what samples 0 to `count` of a motion imply."""
+        """Return the reference quantities of samples 0 to `count` of a motion."""
         body, motion = self.body, found.motion[: count + 3]
         v, dv = rates(body.model, motion, self.period)
         efforts = inverse_dynamics_along(body.model, motion, v, dv)
@@ -278,7 +279,7 @@ class ReplannedWalk:
 
 
 class _Motion(NamedTuple):
-    """A motion from the sample before a plan until after its first step."""
+    """A motion from the sample before a plan until after the plan's first step."""
 
     motion: np.ndarray  # configurations, from one sample before the others on (n + 1, nq)
     waist: np.ndarray  # x y z yaw (n, 4)
@@ -304,7 +305,7 @@ def _in_periods(gait: Gait, period: float) -> Gait:
 
 
 def _check_gap(body: WalkingBody, stance: dict[str, Footstep], step: Footstep) -> None:
-    """Raise WalkError where a foot comes too near to the other one on its way."""
+    """Raise WalkError if a foot comes too near to the other foot on its way."""
     other = stance[SIDES[1 - SIDES.index(step.side)]]
     gap = least_gap(stance[step.side], step, other, dict(zip(SIDES, body.outlines)))
     if gap < SMALLEST_GAP:
@@ -312,7 +313,7 @@ def _check_gap(body: WalkingBody, stance: dict[str, Footstep], step: Footstep) -
 
 
 def _check_limits(model: Model, motion: np.ndarray, period: float) -> None:
-    """Raise WalkError for joints beyond their limits of position or velocity."""
+    """Raise WalkError if a joint exceeds a limit of position or velocity."""
     speeds = np.abs(np.diff(motion, axis=0)).max(axis=0) / period
     for name in controlled_joints(model):
         k = model.joint(name).q_index

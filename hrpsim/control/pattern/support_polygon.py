@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The floor under the soles: outlines, the polygon that supports the robot, points in it."""
+"""Soles on the floor: outlines, the support polygon of the robot, and points in it."""
 
 import itertools
 
@@ -20,8 +20,8 @@ _RIM = 24  # points on the rim of a cylinder
 def sole_outline(model: Model, sole: str) -> np.ndarray:
     """Return the corners of the foot in the frame of the link `sole`, z up (k, 2) [m].
 
-    They are the convex hull of the parts of its body's shapes at most 2 mm above the lowest point,
-    in counter-clockwise order. Raises ModelError where that has no area.
+    The corners are the convex hull of the body's points at most 2 mm above the lowest point,
+    counter-clockwise. Raises ModelError if the hull has no area.
     """
     frame = model.frame(sole)
     in_body = lowest_points(model, frame.body, frame.R[:, 2])
@@ -37,9 +37,10 @@ def sole_outline(model: Model, sole: str) -> np.ndarray:
 
 
 def lowest_points(model: Model, body: int, up) -> np.ndarray:
-    """Return points of a body's shapes at most 2 mm above the lowest, in its frame (n, 3) [m].
+    """Return points of a body's shapes at most 2 mm above the lowest point (n, 3) [m].
 
-    up: the upward direction in that frame (3,). None (0, 3) where the body has no shapes.
+    Points are in the body's frame. up: the upward direction in this frame (3,). Returns no points
+    (0, 3) if the body has no shapes.
     """
     found = [
         shape.p + _low_points(shape.geometry, shape.R.T @ up) @ shape.R.T
@@ -54,7 +55,7 @@ def lowest_points(model: Model, body: int, up) -> np.ndarray:
 
 
 def _low_points(geometry, up) -> np.ndarray:
-    """Return points of a shape, in its frame, among which are all that can be lowest (n, 3) [m]."""
+    """Return candidates for the lowest points of a shape, in the shape's frame (n, 3) [m]."""
     if isinstance(geometry, Box):
         signs = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
         return signs * geometry.lengths
@@ -95,18 +96,18 @@ def _turn(a, b, c) -> float:
 
 
 def margins(points, polygon) -> np.ndarray:
-    """Return distances of `points` (n, 2) to the edges of a convex polygon (n,) [m].
+    """Return the signed distances of `points` (n, 2) to the edges of a convex polygon (n,) [m].
 
-    polygon: corners (k, 2), counter-clockwise. Inside it is the distance to the nearest edge,
-    outside it is negative: how far the point is beyond the edge's line that it is farthest from.
+    polygon: corners (k, 2), counter-clockwise. Inside, the value is the distance to the nearest
+    edge. Outside, the value is negative: the largest distance beyond the line of an edge.
     """
     return _depths(points, polygon).min(axis=1)
 
 
 def gap_between(a, b) -> float:
-    """Return the distance of two convex polygons (k, 2) [m]; negative: they overlap.
+    """Return the distance between two convex polygons (k, 2) [m]. Negative if the polygons overlap.
 
-    Corners counter-clockwise. It is the largest separation along a normal of an edge.
+    Corners are counter-clockwise. The distance is the largest separation along a normal of an edge.
     """
     return -min(_depths(a, b).max(axis=0).min(), _depths(b, a).max(axis=0).min())
 
@@ -120,10 +121,10 @@ def _depths(points, polygon) -> np.ndarray:
 
 
 def inset(polygon, margin: float) -> np.ndarray:
-    """Return the corners of the part that is `margin` [m] inside of every edge (k, 2).
+    """Return the corners (k, 2) of the polygon's part that is `margin` [m] inside of every edge.
 
-    polygon: corners (n, 2), counter-clockwise, as are those returned. Where nothing is left it is
-    the mean of the corners, alone.
+    polygon: corners (n, 2), counter-clockwise. The result is counter-clockwise too. If nothing is
+    left, the result is the mean of the corners, alone.
     """
     polygon = np.asarray(polygon, dtype=np.float64)
     kept = polygon
@@ -147,9 +148,9 @@ def inset(polygon, margin: float) -> np.ndarray:
 
 @kernel
 def nearest_in(corners, count, x, y):
-    """Return the point of a convex polygon, inside or on its edge, that is nearest to (x, y).
+    """Return the point of a convex polygon, inside or on an edge, that is nearest to (x, y).
 
-    corners (k, 2), of which the first `count` are the polygon's, counter-clockwise.
+    corners: (k, 2), counter-clockwise; only the first `count` belong to the polygon.
     """
     nearest_x, nearest_y, least = x, y, np.inf
     outside = count < 3

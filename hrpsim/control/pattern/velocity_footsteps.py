@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps from a velocity: each follows from the foot that stands and the velocity wanted now."""
+"""Footsteps from a velocity: each follows from the standing foot and the present velocity."""
 
 import math
 from collections import deque
@@ -18,7 +18,7 @@ _MOST_WAITING = 1000  # velocities whose time has not come
 
 
 class Velocity(NamedTuple):
-    """Velocity of a walk along the robot's own axes, as geometry_msgs/Twist has it."""
+    """Velocity of a walk along the robot's own axes, as in geometry_msgs/Twist."""
 
     forward: float = 0.0  # [m/s]
     left: float = 0.0  # [m/s]
@@ -34,10 +34,10 @@ class VelocityLimits(NamedTuple):
     turn: float  # [rad/s]
 
     def within(self, velocity: Velocity) -> Velocity:
-        """Return the velocity, slower where it is too fast; its direction and curve stay.
+        """Return the velocity, reduced to the limits. Direction and curvature stay the same.
 
-        The parts of the largest forward, sideways and turning velocities add up to at most 1, as
-        those of a step that is a mean of the largest steps of each kind.
+        The forward, sideways and turning velocities, as fractions of their limits, add up to at
+        most 1. The same holds for a step that is a mean of the largest steps of each kind.
         """
         forward, left, turn = velocity
         along = self.forward if forward >= 0.0 else self.backward
@@ -46,9 +46,9 @@ class VelocityLimits(NamedTuple):
 
 
 def velocity_limits(size: float, step_time: float) -> VelocityLimits:
-    """Return the limits of a robot `size` times as large as one with legs of 0.6 m.
+    """Return the limits of a robot `size` times as large as a robot with legs of 0.6 m.
 
-    step_time: from one touch-down to the next [s]. A step to the side is followed by one that only
+    step_time: from one touch-down to the next [s]. After a step to the side, the next step only
     closes up.
     """
     lengths = np.array([FORWARD, BACKWARD, 0.5 * SIDEWAYS]) * size
@@ -56,10 +56,11 @@ def velocity_limits(size: float, step_time: float) -> VelocityLimits:
 
 
 def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: float) -> Footstep:
-    """Return where the other foot lands after `time` [s] beside `standing`, at its height.
+    """Return where the other foot lands after `time` [s] next to `standing`, at the same height.
 
-    The point midway between the feet, `width` [m] apart, moves on the arc of the velocity. With a
-    velocity to one side the foot on that side steps out twice as far, and the other one closes up.
+    The point midway between the feet, `width` [m] apart, moves along the arc of the velocity. If
+    the velocity has a sideways part, the foot on that side steps out twice as far. The other foot
+    closes up.
     """
     side, inward = ("right", -0.5) if standing.side == "left" else ("left", 0.5)
     outward = 2.0 * velocity.left * time
@@ -74,7 +75,7 @@ def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: fl
 
 
 class VelocityCommands:
-    """Velocities with the times from which they count; after `timeout` [s] without one: zero."""
+    """Velocities with the times at which they take effect; zero `timeout` [s] after the last."""
 
     def __init__(self, timeout: float):
         self.timeout = timeout
@@ -82,7 +83,7 @@ class VelocityCommands:
         self._last, self._now = (-math.inf, Velocity()), -math.inf
 
     def add(self, velocity: Velocity, time: float) -> None:
-        """Take a velocity that counts from `time` [s] on; ControllerError if it is not finite."""
+        """Add a velocity that applies from `time` [s] on. Raises ControllerError if not finite."""
         if not np.isfinite([*velocity, time]).all():
             raise ControllerError(f"a velocity must be finite, got {tuple(velocity)} at {time} s")
         if len(self._waiting) >= _MOST_WAITING:
@@ -93,7 +94,7 @@ class VelocityCommands:
         self._waiting.insert(at, (time, Velocity(*velocity)))
 
     def at(self, time: float) -> Velocity:
-        """Return the velocity that counts at `time` [s]; it decreases after `restart` only."""
+        """Return the velocity that applies at `time` [s]. `time` decreases after `restart` only."""
         self._now = time
         while self._waiting and self._waiting[0][0] <= time:
             self._last = self._waiting.popleft()
@@ -101,7 +102,7 @@ class VelocityCommands:
         return velocity if time - since <= self.timeout else Velocity()
 
     def restart(self, now: float) -> None:
-        """Forget the velocities before `now` [s]; all of them where time has gone back to it."""
+        """Forget the velocities before `now` [s]. Forget all if time has gone back to `now`."""
         later = [given for given in self._waiting if given[0] >= now >= self._now]
         self._waiting = deque(later)
         self._last, self._now = (-math.inf, Velocity()), now

@@ -52,9 +52,9 @@ _FLAT = 0.01  # smaller differences of height count as level ground [m]
 
 @dataclass(frozen=True)
 class WalkingPattern:
-    """A walk, sample by sample; positions in the world: floor z = 0, start heading x [m, rad].
+    """A walk, sample by sample, in the world [m, rad]: the floor is z = 0, the walk starts along x.
 
-    Where a row or column is a foot's, 0 is the left one and 1 the right one.
+    Index 0 is the left foot and index 1 the right foot.
     """
 
     sequence: MotionSequence  # pos, zmp, waist, torque and optionaldata, as files hold them
@@ -84,12 +84,11 @@ def walking_pattern(
 ) -> WalkingPattern:
     """Return the joint trajectories of a walk.
 
-    The lengths of the named walks, and the gait's where none is given, are those of legs of 0.6 m:
-    for others they grow with the leg, times with its square root. The walk starts and ends in
-    half-sitting, at first with the waist over the world's origin. All joints but the legs keep
-    their angles of half-sitting; rubber bushes remain at zero, so that robots with and without them
-    have the same angles. The sequence's ZMP is that of the multibody model, and its torques are
-    those that the motion needs.
+    Lengths of the named walks and of the default gait are for legs of 0.6 m. Lengths scale with the
+    leg, and times with the leg's square root. The walk starts and ends in half-sitting, at first
+    with the waist above the world's origin. Only the legs move: all other joints keep their angles
+    of half-sitting. Rubber bushes remain at zero, so robots with and without bushes have the same
+    angles. The sequence has the ZMP of the multibody model and the torques that the motion needs.
 
     Args:
         model: two legs of six joints, a free base at the waist.
@@ -97,13 +96,13 @@ def walking_pattern(
         gait: heights and times of the steps.
         period: of the samples [s].
         soles: links of the left and right sole.
-        pace: how much shorter and slower the steps are, and how far inside the soles the ZMP.
+        pace: how much shorter and slower the steps are, and how far inside the soles the ZMP stays.
 
     Raises:
         WalkError: for an unknown name, soles that come too near each other, joints beyond their
             limits, or an ankle on the floor.
-        UnreachableError: where a leg is too short.
-        ModelError: where the model has no such legs.
+        UnreachableError: if a leg is too short.
+        ModelError: if the model does not have such legs.
     """
     if not 0.0 < period <= _LONGEST_PERIOD:
         raise WalkError(f"period must be positive and at most {_LONGEST_PERIOD} s, got {period!r}")
@@ -150,10 +149,10 @@ def walking_pattern(
 def fitting_pattern(
     model: Model, walk: str | Footsteps, *, soles: tuple[str, str] = ("l_sole", "r_sole")
 ) -> tuple[WalkingPattern, Pace]:
-    """Return the pattern of the first pace that the legs can follow, and that pace.
+    """Return the pattern of the first pace that the legs can follow, and this pace.
 
-    The paces are PACES, then NARROW_PACES. A walk that climbs is made slower, not smaller. Raises
-    what `walking_pattern` raises for the slowest where there is none.
+    The paces are PACES, then NARROW_PACES. A walk that climbs is made slower, not smaller. If the
+    legs can follow no pace, the error of `walking_pattern` at the slowest pace is raised.
     """
     climbs = (named_walk(walk) if isinstance(walk, str) else walk).climbs
     paces = [Pace(1.0, pace.time) for pace in PACES] if climbs else [*PACES, *NARROW_PACES]
@@ -174,7 +173,7 @@ def half_sitting_over(body: WalkingBody, phase: Phase) -> np.ndarray:
 
 
 def _shares(reference, soles, on_floor) -> np.ndarray:
-    """Return the shares of the weight that the soles bear (n, 2), from the ZMP between them."""
+    """Return the share of the weight on each sole (n, 2), from the ZMP between the soles."""
     left, right = soles[:, 0, :2], soles[:, 1, :2]
     across = left - right
     on_left = ((reference - right) * across).sum(axis=1) / (across * across).sum(axis=1)
@@ -202,9 +201,9 @@ def _sequence(model: Model, times, made, ground, efforts, optional) -> MotionSeq
 
 
 def _optional_data(times, on_floor, phases) -> np.ndarray:
-    """Return the hrpsys columns (n, 4): contact of right and left foot, time to touch-down of both.
+    """Return the hrpsys columns (n, 4): contact and time to touch-down, each right and left.
 
-    Contact is 1.0; the time [s] is that of a foot in the air, and 1.0 where hrpsys ignores it.
+    Contact is 1.0. The time [s] applies to a foot in the air, and is 1.0 when hrpsys ignores it.
     """
     data = np.ones((len(times), 4))
     data[:, :2] = on_floor[:, ::-1]
@@ -228,10 +227,10 @@ def _check_limits(model: Model, sequence: MotionSequence, period: float) -> None
 def sole_trajectories(phases: list[Phase], step_height: float, times) -> np.ndarray:
     """Return x, y, z [m], yaw [rad] of the left and the right sole at `times` (n,), (n, 2, 4).
 
-    Position, velocity and acceleration are continuous, and zero velocity and acceleration are
-    reached at lift-off and at touch-down. The foot travels while it is off the floor: it stops
-    above its target and comes straight down. It rises `step_height` [m], or the part of it that the
-    target says, above the highest of its footholds and the obstacle between them.
+    Position, velocity and acceleration are continuous. Velocity and acceleration are zero at
+    lift-off and at touch-down. The foot travels while it is off the floor. The foot stops above its
+    target and moves straight down. The foot rises `step_height` [m], or the target's fraction of
+    `step_height`, above both footholds and the obstacle between them.
     """
     trajectories = np.empty((len(times), 2, 4))
     for foot, side in enumerate(SIDES):
@@ -261,10 +260,10 @@ def _pose(step: Footstep) -> np.ndarray:
 
 
 def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
-    """Raise WalkError for a walk that takes a shank or an ankle's link to the floor.
+    """Raise WalkError for a walk in which a shank or an ankle link meets the floor.
 
-    It checks the postures in which an ankle's joint turns farthest while its foot stands.
-    soles, legs: the left and the right one; motion (n, nq); on_floor: which soles stand (n, 2).
+    The checked postures are those at which an ankle joint turns farthest while its foot stands.
+    soles, legs: left and right. motion: configurations (n, nq). on_floor: which soles stand (n, 2).
     """
     for sole, leg, stands in zip(soles, legs, on_floor.T):
         standing = motion[stands]
@@ -285,7 +284,7 @@ def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
 
 
 def _height_over_sole(model: Model, q, sole: str, body: int) -> float:
-    """Return the height of a body above the plane of a sole [m]; infinite without shapes."""
+    """Return the height of a body above the plane of a sole [m], infinite without shapes."""
     p_sole, R_sole = link_pose(model, q, sole)
     name = next(n for n, frame in model.frames.items() if frame.body == body)
     p, R = link_pose(model, q, name)

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The zero-moment point of a whole multibody model in motion, by inverse dynamics.
+"""The zero-moment point of a moving multibody model, by inverse dynamics.
 
-The wrench that the free base would need is the wrench of the floor; the ZMP is where it has no
-horizontal moment.
+The wrench required at the free base is the wrench of the floor. The ZMP is the point about which
+this wrench has no horizontal moment.
 """
 
 import numpy as np
@@ -23,16 +23,16 @@ _LEVEL = 1e-6  # [m] and part of 1
 
 
 class WalkingBody:
-    """A robot in half-sitting, with the waist over the world's origin and the soles on z = 0.
+    """A robot in half-sitting, with the waist above the world's origin and the soles on z = 0.
 
-    Half-sitting is the keyframe `half_sitting` of the description; without, HRP-2's with all other
-    joints at zero. soles: links of the left and the right sole. Raises ModelError where the model
-    has no free base, no legs of six joints, nothing flat as soles, or soles that are not level in
-    half-sitting.
+    Half-sitting is the keyframe `half_sitting` of the description. Without this keyframe, the leg
+    angles are HRP-2's and all other joints are at zero. soles: links of the left and the right
+    sole. Raises ModelError if the model has no free base, no legs of six joints or no flat soles,
+    and if the soles are not level in half-sitting.
 
-    rest: the configuration (nq,), the base at the origin; stance: where the soles stand (left,
-    right); com: centre of mass (3,) [m]; waist_height, leg_length [m]; outlines: corners of the
-    soles in their frames, two arrays (k, 2) [m].
+    rest: the configuration (nq,), with the base at the origin. stance: footholds of the soles
+    (left, right). com: centre of mass (3,) [m]. waist_height, leg_length [m]. outlines: corners of
+    the soles in their frames, two arrays (k, 2) [m].
     """
 
     def __init__(self, model: Model, soles: tuple[str, str]):
@@ -60,10 +60,10 @@ class WalkingBody:
         self.stance = tuple(Footstep(s, p[0], p[1], 0.0) for s, (p, _) in zip(SIDES, poses))
 
     def motion(self, waist, soles) -> np.ndarray:
-        """Return configurations (n, nq), all joints but the legs as in half-sitting.
+        """Return configurations (n, nq). All joints except the legs stay as in half-sitting.
 
-        waist: x y z yaw (n, 4); soles: x y z yaw of the left and the right one (n, 2, 4) [m, rad].
-        Raises UnreachableError where a leg is too short.
+        waist: x, y, z, yaw (n, 4) [m, rad]. soles: x, y, z, yaw of the left and the right sole (n,
+        2, 4) [m, rad]. Raises UnreachableError if a leg is too short.
         """
         motion = np.tile(self.rest, (len(waist), 1))
         motion[:, :3] = waist[:, :3]
@@ -84,8 +84,8 @@ class WalkingBody:
 def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
     """Return v and dv (n, nv) of configurations `motion` (n, nq), `period` [s] apart.
 
-    Central differences; the robot rests before the first and after the last. The base must stay
-    level: it may travel and turn about the vertical.
+    The method is central differences. The robot rests before the first and after the last
+    configuration. The base must stay level: it may travel and turn about the vertical.
     """
     motion = np.asarray(motion, dtype=np.float64)
     if np.abs(motion[:, 3:5]).max() > 1e-9:
@@ -111,14 +111,14 @@ def floor_wrenches(model: Model, motion, period: float) -> np.ndarray:
     """Return the wrench of the floor (n, 6) [N, Nm], about the world's origin, along its axes.
 
     motion: configurations (n, nq), `period` [s] apart, on a level base that may turn about the
-    vertical; ModelError where it leans.
+    vertical. Raises ModelError if the base leans.
     """
     v, dv = rates(model, motion, period)
     return in_world(motion, inverse_dynamics_along(model, motion, v, dv)[:, :6])
 
 
 def in_world(motion, in_base) -> np.ndarray:
-    """Return wrenches (n, 6) on level bases, about the world's origin and along its axes."""
+    """Return wrenches on level bases (n, 6), about the world's origin, along its axes."""
     wrenches = in_base.copy()
     yaw = 2.0 * np.arctan2(motion[:, 5], motion[:, 6])
     wrenches[:, :2], wrenches[:, 3:5] = turned(in_base[:, :2], yaw), turned(in_base[:, 3:5], yaw)
@@ -127,7 +127,7 @@ def in_world(motion, in_base) -> np.ndarray:
 
 
 def zero_moment_points(wrenches, heights=0.0) -> np.ndarray:
-    """Return where wrenches (n, 6) of floor_wrenches meet the height `heights` (n,), (n, 2) [m]."""
+    """Return the ZMP (n, 2) [m] of wrenches (n, 6) from floor_wrenches, at the heights (n,)."""
     x = heights * wrenches[:, 0] - wrenches[:, 4]
     y = heights * wrenches[:, 1] + wrenches[:, 3]
     return np.stack([x, y], axis=-1) / wrenches[:, 2:3]
@@ -136,8 +136,8 @@ def zero_moment_points(wrenches, heights=0.0) -> np.ndarray:
 def sole_wrenches(wrenches, soles, shares) -> np.ndarray:
     """Return the wrenches on the left and the right sole, each in its frame (n, 2, 6) [N, Nm].
 
-    Each bears its share (n, 2) of the floor's force at its origin, and of the moment that is then
-    left. soles: x y z yaw of both (n, 2, 4) [m, rad].
+    Each sole bears its share (n, 2) of the floor's force, at the sole's origin. The remaining
+    moment is divided in the same shares. soles: x, y, z, yaw of both soles (n, 2, 4) [m, rad].
     """
     force, moment = wrenches[:, None, :3] * shares[:, :, None], wrenches[:, 3:]
     left = moment - np.cross(soles[:, :, :3], force).sum(axis=1)
@@ -150,7 +150,7 @@ def sole_wrenches(wrenches, soles, shares) -> np.ndarray:
 def joint_efforts(model: Model, motion, period: float, links, wrenches) -> np.ndarray:
     """Return the generalised forces (n, nv) [Nm, N] that `motion` needs.
 
-    motion: as for floor_wrenches. wrenches (n, k, 6): on the k `links`, in their frames.
+    motion: as for floor_wrenches. wrenches (n, k, 6): on the k `links`, in the links' frames.
     """
     return inverse_dynamics_along(model, motion, *rates(model, motion, period), links, wrenches)
 

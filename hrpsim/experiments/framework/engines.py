@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an experiment needs: worlds of ours, and peers where they are installed."""
+"""Engines for experiments: worlds of hrpsim, and installed peers."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def _module(name: str) -> ModuleType | None:
 
 
 def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco") -> str:
-    """Return "mujoco 3.1.0, settings", or that it is not installed.
+    """Return "mujoco 3.1.0, settings", or a note that the peer is not installed.
 
-    Of mujoco it says which form its Jacobian has: its own choice, if the settings name none.
+    For mujoco the text includes the form of the Jacobian: mujoco's own choice if not in the
+    settings.
     """
     if module is None:
         return f"{name}: {NOT_INSTALLED}"
@@ -50,13 +51,13 @@ def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco
 
 
 def against_mujoco(settings: str) -> tuple[ModuleType | None, Result]:
-    """Return mujoco, None if it is not installed, and a result whose peer it is with `settings`."""
+    """Return mujoco, or None if not installed, and a result with mujoco and `settings` as peer."""
     mujoco = mujoco_module()
     return mujoco, Result(peer=peer_name(mujoco, settings))
 
 
 def steps_through(world: World, count: int = 1) -> bool:
-    """Do steps of a world; return whether all were finite."""
+    """Step a world. Return whether all steps had finite results."""
     try:
         world.step(count)
     except WorldError:

@@ -8,7 +8,7 @@
 
     EXPERIMENT = Experiment("E7", "Stopping distance", "thesis, Figs 8.2-8.5", run, draw)
 
-A row without a target informs; a row with one is met or missed.
+A row without a target is information. A row with a target is met or missed.
 """
 
 import math
@@ -24,10 +24,10 @@ Value = float | int | str | None
 
 @dataclass(frozen=True)
 class Row:
-    """One result: ours, the source document's, theory's and another engine's.
+    """One result: values of ours, of the source document, of theory and of another engine.
 
-    `unit` is SI ("" for counts and ratios). None: there is no such value. Without
-    a `target` the row is for information.
+    `unit` is SI ("" for counts and ratios). A value of None does not exist. Without a `target` the
+    row is information.
     """
 
     what: str
@@ -40,7 +40,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether ours satisfies the target; None without a target."""
+        """Whether our value satisfies the target, or None without a target."""
         if self.target is None:
             return None
         if self.ours is None or (isinstance(self.ours, float) and math.isnan(self.ours)):
@@ -50,10 +50,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Options:
-    """Options of an experiment: `quick` takes fewer or shorter cases, same targets.
+    """Options of an experiment. `quick` runs fewer or shorter cases with the same targets.
 
-    `data` is the folder of measurements (engines.py says what None is); with `fit`
-    parameters are fitted to them again, which takes long.
+    `data` is the folder of measurements (engines.py explains None). `fit` fits parameters to the
+    measurements again, which takes long.
     """
 
     quick: bool = False
@@ -63,7 +63,7 @@ class Options:
 
 @dataclass
 class Result:
-    """Rows and notes of one run, which engine `peer` is, and `data` that the figure is drawn of."""
+    """Rows and notes of one run, the engine `peer`, and `data` for the figure."""
 
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -73,22 +73,22 @@ class Result:
     def add(
         self, what: str, unit: str, ours: Value, target: Target | None = None, **others: Value
     ) -> None:
-        """Add a row; others: its `source`, `analytic` and `peer`."""
+        """Add a row. others: the row's `source`, `analytic` and `peer`."""
         self.rows.append(Row(what, unit, ours, target, **others))
 
     def of(self, case: str) -> Callable[..., None]:
-        """Return `add` for rows of one case, whose names begin with `case`."""
+        """Return `add` for rows of one case, with names that begin with `case`."""
         return lambda what, *values, **others: self.add(case + what, *values, **others)
 
     @property
     def met(self) -> bool:
-        """Whether no row misses its target."""
+        """Whether all rows with a target meet the target."""
         return all(row.met is not False for row in self.rows)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of the source documents, or on measurements; `source` says where it is from."""
+    """An experiment of the source documents, or on measurements. `source` names the origin."""
 
     name: str
     title: str

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A film strip of a robot: outlines of what its description draws, posture after posture."""
+"""A film strip of a robot: outlines of the description's shapes, posture after posture."""
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -18,10 +18,10 @@ _EDGE = "#2b2f38"
 
 
 def draw_film_strip(axes, model: Model, frames, labels, view, *, spacing: float = 0.8) -> None:
-    """Draw configurations `frames` (k, nq) side by side on a floor at height 0.
+    """Draw configurations `frames` (k, nq) in a row on a floor at height 0.
 
     view: horizontal direction (2,) in the world that points to the right in the picture. The base
-    of each robot stands `spacing` [m] to the right of the one before. Meshes are left out.
+    of each robot is `spacing` [m] to the right of the previous base. Meshes are left out.
     """
     parts = Parts(model)
     right = np.array([*view, 0.0]) / np.linalg.norm(view)
@@ -36,7 +36,7 @@ def draw_film_strip(axes, model: Model, frames, labels, view, *, spacing: float 
 
 
 class Parts:
-    """The boxes, cylinders and spheres that a description draws; meshes are left out."""
+    """The boxes, cylinders and spheres of a description. Meshes are left out."""
 
     def __init__(self, model: Model):
         self._model = model
@@ -52,15 +52,15 @@ class Parts:
         ]
 
     def placed(self, q) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return points (k, 3) [m] whose convex hull is a part, and its colour, of all parts."""
+        """Return, for each part, points (k, 3) [m] with the part as convex hull, and its colour."""
         poses = {link: link_pose(self._model, q, link) for link, _, _ in self._parts}
         return [(poses[k][0] + points @ poses[k][1].T, c) for k, points, c in self._parts]
 
 
 def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
-    """Draw outlines of convex `solids`, as `Parts.placed` returns them, the farthest first.
+    """Draw outlines of convex `solids` from `Parts.placed`, the farthest first.
 
-    right: horizontal direction (3,) that points to the right; `shift` [m] moves all of it there.
+    right: horizontal direction (3,) that points to the right. shift: displacement to the right [m].
     """
     away = np.cross((0.0, 0.0, 1.0), right)
     for points, colour in sorted(solids, key=lambda item: -(item[0] @ away).mean()):
@@ -70,7 +70,7 @@ def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
 
 
 def outline_points(shape: Geometry) -> np.ndarray:
-    """Return points (k, 3) [m] whose convex hull is a box, a cylinder or a sphere, for drawing."""
+    """Return points (k, 3) [m] with a box, a cylinder or a sphere as convex hull, for drawing."""
     if isinstance(shape, Box):
         return CORNERS * shape.lengths
     if isinstance(shape, Cylinder):

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fit parameters of a simulation to measurements, the same way for every engine.
+"""Fit parameters of a simulation to measurements, in the same way for every engine.
 
-Where bodies collide the loss is rough: a toss that comes to lie on another face changes it by a
-jump. So no gradients are taken, every engine gets the same number of runs, and errors are reported
-for trials that the fit has not seen.
+If bodies collide, the loss is rough: a toss that comes to rest on another face changes the loss by
+a jump. Therefore the fit uses no gradients. Every engine gets the same number of runs, and errors
+are reported for trials that the fit has not seen.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,13 +33,13 @@ class Parameter:
     logarithmic: bool = False
 
     def at(self, share: float) -> float:
-        """Return the value at `share` (0 to 1) of the way from low to high."""
+        """Return the value at the fraction `share` (0 to 1) from low to high."""
         if self.logarithmic:
             return float(self.low * (self.high / self.low) ** share)
         return float(self.low + share * (self.high - self.low))
 
     def share(self, value: float) -> float:
-        """Return where `value` is between low (0) and high (1)."""
+        """Return the position of `value` between low (0) and high (1)."""
         if self.logarithmic:
             return float(np.log(value / self.low) / np.log(self.high / self.low))
         return float((value - self.low) / (self.high - self.low))
@@ -52,9 +52,10 @@ def fit(
     seed: int = 0,
     generations: int = GENERATIONS,
 ) -> Values:
-    """Return the values within bounds at which `loss` is least, by differential evolution.
+    """Return the values within bounds with the least `loss`, by differential evolution.
 
-    The first generation is a Latin hypercube and `start`. A loss that is not finite is the worst.
+    The first generation is a Latin hypercube and `start`. A loss that is not finite counts as the
+    worst.
     """
     names = list(parameters)
 
@@ -92,9 +93,9 @@ def cross_validate(
     folds: int,
     generations: int = GENERATIONS,
 ) -> list[Values]:
-    """Fit once for each fold to the trials that it does not hold out; return the values of each.
+    """Fit once for each fold, without the trials of the fold. Return the values of each fit.
 
-    `loss(values, trials)` returns the loss of each of these trials; their mean is minimised.
+    `loss(values, trials)` returns the loss of each trial. The mean loss is minimised.
     """
     found = []
     for number, out in enumerate(held_out(count, folds)):
@@ -108,7 +109,7 @@ def cross_validate(
 
 
 def spread(found: Sequence[Values]) -> dict[str, tuple[float, float, float]]:
-    """Return the mean of each parameter over the folds, the least and the largest."""
+    """Return the mean, the smallest and the largest value of each parameter over the folds."""
     columns = {name: [values[name] for values in found] for name in found[0]}
     return {name: (float(np.mean(c)), min(c), max(c)) for name, c in columns.items()}
 
@@ -119,12 +120,12 @@ def profile(
     best: Values,
     points: int = 9,
 ) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Vary each parameter alone over its bounds; return values, extra loss and its standard error.
+    """Vary each parameter alone over its bounds. Return values, extra loss and its standard error.
 
-    `points` values are evenly spaced, four more are close to the best.
+    `points` values are evenly spaced, and four more are close to the best value.
 
-    The extra loss is the mean over trials of the loss less that at `best`, trial by trial. Values
-    whose extra loss is within two standard errors are as good as the best by these data.
+    The extra loss is the mean over trials of the loss minus the loss at `best`, trial by trial.
+    Values with an extra loss within two standard errors are as good as the best by these data.
     """
     reference = loss(best)
     found = {}
@@ -149,8 +150,8 @@ def undecided(
 class Contestant:
     """A simulation and its fitted parameters.
 
-    `errors(values, trials)` simulates these trials (a list of their indices) and returns an error
-    (trials, kinds) of each kind; `loss(errors)` is what the fit makes least, (trials,).
+    `errors(values, trials)` simulates trials (a list of indices) and returns an error (trials,
+    kinds) of each kind. `loss(errors)` is the minimised loss, (trials,).
     """
 
     name: str
@@ -164,11 +165,11 @@ class Contestant:
         return self.loss(self.errors(values, trials))
 
     def fitted(self, count: int, folds: int) -> list[Values]:
-        """Fit to `count` trials without those that each fold holds out; return each result."""
+        """Fit to `count` trials, without the trials of each fold. Return each result."""
         return cross_validate(self.losses, self.parameters, self.start, count, folds)
 
     def held_out_errors(self, found: Sequence[Values], count: int) -> np.ndarray:
-        """Return the errors (count, kinds) of each trial with values that have not seen it."""
+        """Return the errors (count, kinds) of each trial, with values fitted without the trial."""
         parts = held_out(count, len(found))
         judged = [self.errors(values, list(out)) for values, out in zip(found, parts)]
         errors = np.empty((count, judged[0].shape[1]))
@@ -185,9 +186,9 @@ def values_of(
     folds: int,
     result: Result,
 ) -> dict[str, list[Values]]:
-    """Return each contestant's values, fold by fold: stored ones, or with `fit` new ones.
+    """Return each contestant's values, fold by fold: stored values, or new values with `fit`.
 
-    Notes say what they are. Raises KeyError for a contestant that is not stored.
+    Notes describe the values. Raises KeyError for a contestant that is not stored.
     """
     found: dict[str, list[Values]] = {}
     for one in contestants:
@@ -208,7 +209,7 @@ def values_of(
 def add_difference(
     result: Result, what: str, unit: str, first, second, bound: Target | None = None
 ) -> None:
-    """Add the mean of first - second over the same trials (trials,), and its standard error."""
+    """Add the mean of first - second over the same trials (trials,), and the standard error."""
     away = first - second
     error = float(away.std(ddof=1) / np.sqrt(len(away)))
     result.add(f"{what}: mean", unit, float(away.mean()), bound)
@@ -218,9 +219,9 @@ def add_difference(
 def add_profiles(
     result: Result, contestants: Sequence[Contestant], found: Mapping[str, list[Values]], count: int
 ) -> None:
-    """Add rows that say which values of each parameter are as good as the best, others unchanged.
+    """Add rows with the values of each parameter that are as good as the best, others unchanged.
 
-    The best are those of the first fold; the loss is that of all trials.
+    The best values are from the first fold. The loss is over all trials.
     """
     result.data["profiles"] = {}
     for one in contestants:
@@ -235,7 +236,7 @@ def add_profiles(
 
 
 def draw_profiles(axes, result: Result, what: str, limits: tuple[float, float]) -> None:
-    """Draw the profiles that `add_profiles` found, `what` being the loss."""
+    """Draw the profiles from `add_profiles`. what: name of the loss."""
     for style, (name, profiles) in zip("-:", result.data.get("profiles", {}).items()):
         parameters, curves = profiles
         for colour, (parameter, (values, extra, _)) in enumerate(curves.items()):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The files of measurements that R1 and R2 need, which are not part of hrpsim."""
+"""The files of measurements for R1 and R2, which are not part of hrpsim."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 class MeasurementsAbsent(HrpsimError):
-    """Measurements that an experiment needs are not on this machine; the message names them."""
+    """Measurements for an experiment are not on this machine. The message names them."""
 
 
 def measurements(folder: Path | None, names: tuple[str, ...], source: str) -> list[Path]:
     """Return the files `names` of `folder`.
 
-    None is the folder that the variable HRPSIM_MEASUREMENTS names, or else
-    ../shared/data next to the checkout. Raises MeasurementsAbsent, with `source`, where a file is
-    not there.
+    If `folder` is None, the variable HRPSIM_MEASUREMENTS names the folder. Without this variable,
+    the folder is ../shared/data next to the checkout. Raises MeasurementsAbsent, with `source`, if
+    a file is missing.
     """
     named = os.environ.get(VARIABLE)
     folder = folder or (Path(named) if named else _BESIDE_THE_CHECKOUT)

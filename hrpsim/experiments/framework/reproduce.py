@@ -30,9 +30,9 @@ _FILE = re.compile(r"([er])(\d+)_\w+\.py")
 
 @dataclass(frozen=True)
 class Outcome:
-    """One experiment's run: its result, or the error that ended it; the figure, if there is one.
+    """One experiment's run: the result, or the error that ended the run, and the figure, if any.
 
-    `skipped` says which measurements an experiment lacks that did not run.
+    `skipped` names the missing measurements of an experiment that did not run.
     """
 
     experiment: Experiment
@@ -44,7 +44,7 @@ class Outcome:
 
     @property
     def met(self) -> bool:
-        """Whether it ran to its end, or was skipped, and missed no target."""
+        """Whether the experiment was skipped, or ran to its end and missed no target."""
         return not self.error and self.result.met
 
 
@@ -57,13 +57,12 @@ def reproduce(
     markdown: Path | None = None,
     pages: Path | None = None,
 ) -> int:
-    """Run the experiments `names`; return 0 if no target is missed, else 1.
+    """Run the experiments `names`. Return 0 if no target is missed, else 1.
 
-    One whose measurements are not on this machine is skipped, by name.
-
-    Figures go to `folder`. The tables go to standard output, or JSON does; the file `markdown`
-    receives them all, and the folder `pages` a page for each experiment that ran. Raises
-    HrpsimError for an unknown name, before anything runs.
+    An experiment is skipped, by name, if its measurements are not on this machine. Figures go to
+    `folder`. Tables, or JSON, go to standard output. The file `markdown` receives all tables. The
+    folder `pages` receives a page for each experiment that ran. Raises HrpsimError for an unknown
+    name, before anything runs.
     """
     outcomes = []
     for outcome in run_all(find(names), options or Options(), folder):
@@ -83,16 +82,16 @@ def reproduce(
 
 
 def available() -> dict[str, str]:
-    """Return the module of each experiment by its name, E1 first, R1 after the last E."""
+    """Return the module of each experiment by name, E1 first, R1 after the last E."""
     files = (match for path in _STUDIES.iterdir() if (match := _FILE.match(path.name)))
     numbered = sorted((match[1].upper(), int(match[2]), match[0][:-3]) for match in files)
     return {f"{kind}{n}": f"hrpsim.experiments.studies.{module}" for kind, n, module in numbered}
 
 
 def find(names: list[str]) -> list[Experiment]:
-    """Return the experiments called `names` ("E7", "e7", or "all"), each once, in that order.
+    """Return the experiments called `names` ("E7", "e7", or "all"), each once, in this order.
 
-    Raises HrpsimError that lists what exists if a name is unknown.
+    Raises HrpsimError, with the existing names, for an unknown name.
     """
     modules = available()
     wanted: list[str] = []
@@ -107,7 +106,7 @@ def find(names: list[str]) -> list[Experiment]:
 
 
 def shown(value: Value) -> str:
-    """Return a value as text: five digits, three where it is tiny or huge, "-" for none."""
+    """Return a value as text: five digits, three for tiny or huge values, "-" for none."""
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, float):
@@ -138,7 +137,7 @@ def _verdict(outcome: Outcome) -> str:
 
 
 def as_text(outcome: Outcome) -> str:
-    """Return an aligned table with its notes, for a terminal."""
+    """Return an aligned table with notes, for a terminal."""
     lines = [_heading(outcome), f"  source: {outcome.experiment.source}"]
     if outcome.skipped:
         return "\n".join([*lines, f"  {_verdict(outcome)}"])
@@ -159,7 +158,7 @@ def as_text(outcome: Outcome) -> str:
 
 
 def as_markdown(outcome: Outcome, folder: Path) -> str:
-    """Return a section of a page that lies in `folder`, from where its figure is linked."""
+    """Return a section of a page in `folder`. The link to the figure is relative to `folder`."""
     lines = [f"### {_heading(outcome)}", ""]
     if outcome.skipped:
         return "\n".join([*lines, f"{_verdict(outcome)}.", ""])
@@ -176,7 +175,7 @@ def as_markdown(outcome: Outcome, folder: Path) -> str:
 
 
 def as_page(outcome: Outcome, folder: Path) -> str:
-    """Return a page of `folder` about one experiment; the page verification.md lies above it."""
+    """Return a page of `folder` about one experiment. The page verification.md is one level up."""
     _, section = as_markdown(outcome, folder).split("\n", 1)
     command = f"hrpsim reproduce {outcome.experiment.name}"
     columns = "the columns are explained in [verification](../verification.md#columns)"
@@ -225,7 +224,7 @@ def _plain(value: Value) -> Value:
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of the packages used; None if not installed."""
+    """Return the versions of the used packages. None if not installed."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     for name in ("hrpsim", "numba", "numpy", "mujoco", "matplotlib"):
         try:
@@ -236,7 +235,7 @@ def versions() -> dict[str, str | None]:
 
 
 def run_all(experiments: list[Experiment], options: Options, folder: Path) -> Iterator[Outcome]:
-    """Run experiments in turn, figures into `folder`; one that fails ends only itself."""
+    """Run experiments in turn, with figures into `folder`. A failure ends one experiment only."""
     for experiment in experiments:
         begin, result, failure = time.perf_counter(), Result(), {}
         try:
@@ -251,9 +250,9 @@ def run_all(experiments: list[Experiment], options: Options, folder: Path) -> It
 
 
 def save_figure(experiment: Experiment, result: Result, folder: Path) -> Path | None:
-    """Draw the figure to folder/e7.png; return its path, or None without matplotlib.
+    """Draw the figure to folder/e7.png. Return the path, or None without matplotlib.
 
-    Axes whose artists have labels get a legend, unless `draw` has placed one.
+    Axes with labelled artists get a legend, unless `draw` has placed a legend.
     """
     try:
         figure = new_figure(9.0, 4.2)

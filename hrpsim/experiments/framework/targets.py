@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The targets of an experiment: what our value of a row must satisfy."""
+"""The targets of an experiment: the conditions on our value in a row."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

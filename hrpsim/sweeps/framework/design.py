@@ -15,10 +15,11 @@ A parameter has a value, a list, a range or a distribution:
     {integers: [0, 4]}                      whole numbers, both ends among them
     {uniform: [0.0, 60.0]}
     {log_uniform: [1.0e-6, 1.0e-3]}
-    {normal: [1.0, 0.05], within: [0.8, 1.2]}   mean, standard deviation; `within` cuts it off
+    {normal: [1.0, 0.05], within: [0.8, 1.2]}   mean, standard deviation; truncated to `within`
 
-The random methods, numpy's generator and the engines of scipy.stats.qmc, give points of the unit
-cube; the quantile functions of the distributions give the values of a run.
+The random methods give points of the unit cube: numpy's generator and the engines of
+scipy.stats.qmc. The quantile functions of the distributions turn these points into the values of a
+run.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class Continuous:
-    """A distribution over numbers: kind, its two parameters, and its truncation."""
+    """A distribution over numbers: kind, two parameters, and truncation."""
 
     kind: str
     a: float
@@ -87,7 +88,7 @@ class Continuous:
 
 
 def read_distribution(given: Any) -> Levels | Continuous:
-    """Parse a number, a text or a mapping; SweepError with the mistake."""
+    """Parse a number, a text or a mapping. Raises SweepError with the mistake."""
     if not isinstance(given, Mapping):
         if not isinstance(given, (str, bool, int, float, np.generic)):
             raise SweepError(
@@ -173,9 +174,9 @@ def _plain(value: Any) -> Any:
 class Design:
     """Values of parameters, by path.
 
-    parameters: a value each, or a distribution (see above). method: one of METHODS.
-    count: the number of runs, of random methods. rows: of a table, one mapping per run. repeat:
-    how often each run is made, every time with another seed. Raises SweepError.
+    parameters: a value or a distribution for each (see above). method: one of METHODS. count: the
+    number of runs, for random methods. rows: of a table, one mapping per run. repeat: how often
+    each run is made, each time with another seed. Raises SweepError.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -233,7 +234,7 @@ class Design:
         return [*self.parameters, *(map(str, self.rows[0]) if self.rows else ())]
 
     def columns(self, seed: int) -> dict[str, Column]:
-        """Return the values of every parameter, run by run; the same for the same seed."""
+        """Return the values of every parameter, run by run. The same seed gives the same values."""
         columns = {"grid": self._grid, "table": self._table}.get(self.method, self._sampled)(
             self._distributions, seed
         )
@@ -281,7 +282,7 @@ class Product:
     designs: tuple[Design, ...]
 
     def columns(self, seed: int) -> dict[str, Column]:
-        """Return the values of every parameter, run by run; the same for the same seed."""
+        """Return the values of every parameter, run by run. The same seed gives the same values."""
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
         names = [name for part in parts for name in part if name]
         twice = {name for name in names if names.count(name) > 1}
@@ -304,7 +305,7 @@ def product(*designs: Design) -> Product:
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a CSV file whose first line names parameters; numbers where they are."""
+    """Return the rows of a CSV file whose first line names parameters. Numbers are converted."""
     text = read_text(path, SweepError, limits.TABLE_SIZE, "TABLE_SIZE", "table")
     reader = csv.DictReader(io.StringIO(text))
     names = list(reader.fieldnames or ())

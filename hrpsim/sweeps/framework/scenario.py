@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scenarios: a simulation to be run many times, with its parameters, outcomes and errors."""
+"""Scenarios: a simulation for many runs, with its parameters, outcomes and errors."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _NEAR = 4
 
 
 class SweepError(HrpsimError, ValueError):
-    """A sweep cannot be run, stored or continued; finished runs stay in the store."""
+    """A sweep cannot be run, stored or continued. Finished runs stay in the store."""
 
 
 def unknown_parameter(given: str, available: Iterable[str]) -> str:
-    """Return the message for an unknown path: the nearest ones, and how to list all."""
+    """Return the message for an unknown path: the nearest paths, and how to list all paths."""
     paths = list(available)
     if len(paths) <= _FEW:
         return unknown_name("parameter", given, paths)
@@ -54,7 +54,7 @@ def unknown_parameter(given: str, available: Iterable[str]) -> str:
 
 
 def needed_package(name: str, purpose: str) -> ModuleType:
-    """Import a package; SweepError with how to install it where it is missing."""
+    """Import a package. Raises SweepError, with the command to install it, if missing."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -71,7 +71,7 @@ class Parameter:
     unit: str = ""
 
     def mistake(self, value: Any) -> str:
-        """Return what is wrong with a value, "" for nothing."""
+        """Return the mistake in a value, or ""."""
         try:
             self.kind(value)
         except vol.Invalid as error:
@@ -89,10 +89,10 @@ class Outcome:
 
 
 class Scenario(ABC):
-    """A simulation to run many times. It is sent to other processes, so it must be picklable.
+    """A simulation to run many times. A scenario must be picklable: other processes receive it.
 
-    A run must depend on its values and its seed only, not on the runs before it. `runs` describes
-    how runs are made, for readers of the results.
+    A run must depend on its values and its seed only, not on previous runs. `runs` describes how
+    runs are made, for readers of the results.
     """
 
     runs = "in process"
@@ -108,26 +108,28 @@ class Scenario(ABC):
 
     @abstractmethod
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
-        """Return the outcomes of one run; NaN for a missing one."""
+        """Return the outcomes of one run. A missing outcome is NaN."""
 
     @abstractmethod
     def identity(self) -> Any:
-        """Return, as JSON data, all that results depend on except values, seed and versions."""
+        """Return everything that determines results except values, seed and versions, as JSON
+        data.
+        """
 
     def check(self, values: Mapping[str, Any]) -> None:  # noqa: B027
         """Raise HrpsimError for values that contradict each other."""
 
     def probe(self) -> str:
-        """Return a hash of sample results, to compare processors; "" for no comparison."""
+        """Return a hash of sample results, to compare processors, or "" for no comparison."""
         return ""
 
 
 class FunctionScenario(Scenario):
-    """A plain function of named parameters, and of a `seed` if it has such a parameter.
+    """A plain function of named parameters, and of a `seed` if the function has this parameter.
 
-    It is given as such, or as "module:function" or "path/to/file.py:function", by which other
-    processes find it. It returns a mapping of the outcomes that `outcomes` names with their units;
-    these may be in an attribute `outcomes` of the function.
+    Pass the function, or "module:function" or "path/to/file.py:function" for other processes to
+    find. The function returns a mapping from outcome names to values. `outcomes` lists the names
+    with their units. The list may also be an attribute `outcomes` of the function.
 
         def slide(speed, friction=0.5):
             ...
@@ -162,7 +164,7 @@ class FunctionScenario(Scenario):
         return self._outcomes
 
     def parameters(self) -> dict[str, Parameter]:
-        """Return the function's parameters; a default, if there is one, sets the kind."""
+        """Return the function's parameters. The default of a parameter, if any, sets its kind."""
         found = {}
         for key, given in inspect.signature(self.function).parameters.items():
             if key == "seed":
@@ -180,13 +182,13 @@ class FunctionScenario(Scenario):
         return found
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise SweepError for parameters without a default that are not given."""
+        """Raise SweepError for missing parameters without a default."""
         for key, given in inspect.signature(self.function).parameters.items():
             if key != "seed" and given.default is given.empty and key not in values:
                 raise SweepError(f"{_called(self.function)} needs a value of {key!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out a function that can be found by its name."""
+        """Leave out a function that other processes can find by name."""
         return self.__dict__ | ({"function": None} if self.name else {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -223,7 +225,7 @@ def _bytecode(code: CodeType) -> tuple:
 
 
 def as_scenario(given: Any) -> Scenario:
-    """Return a scenario, or a function as one; SweepError for anything else."""
+    """Return a scenario as given, or a function as a scenario. Raises SweepError otherwise."""
     if isinstance(given, Scenario):
         return given
     if callable(given) or isinstance(given, str):
@@ -233,7 +235,7 @@ def as_scenario(given: Any) -> Scenario:
 
 @lru_cache
 def function_called(name: str) -> Callable[..., Any]:
-    """Import "module:function" or "path/to/file.py:function"; SweepError if there is none."""
+    """Import "module:function" or "path/to/file.py:function". Raises SweepError if missing."""
     module_name, separator, attribute = name.rpartition(":")
     if not (separator and module_name and attribute):
         raise SweepError(f"{name!r}: module:function or path/to/file.py:function is needed")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The controllers that a study names, also with sensor noise, and delays of both directions."""
+"""Controllers named by a study, also with sensor noise and with delays in both directions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORMS = ("module:Class", "path/to/file.py:Class")
 
 
 def controller_class(name: str) -> type[Controller]:
-    """Return the class that "walk", "module:Class" or "file.py:Class" names, or HrpsimError."""
+    """Return the class named "walk", "module:Class" or "file.py:Class". Raises HrpsimError."""
     if name in _OWN:
         return _OWN[name]
     if ":" not in name:
@@ -36,16 +36,16 @@ def controller_class(name: str) -> type[Controller]:
 
 
 class DisturbedController(Controller):
-    """Adds noise and delay to a controller's measurements, and delay to its commands.
+    """Add noise and delay to a controller's measurements, and delay to its commands.
 
-    The first two are added to the controller's `needs`, which its host meets. The first command is
-    held during its delay.
+    Noise and sensing delay are added to the controller's `needs`, which the host satisfies. The
+    first command is held during the command delay.
 
     Args:
-        controller: the one that is disturbed.
-        noise: of force sensors and IMUs, as in `needs`; it takes the place of the controller's own.
-        sensing_delay: in control periods, of all measurements; likewise.
-        command_delay: in control periods.
+        controller: the controller to disturb.
+        noise: of force sensors and IMUs, as in `needs`. Replaces the controller's own noise.
+        sensing_delay: of all measurements, in control periods. Replaces the controller's own delay.
+        command_delay: of commands, in control periods.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class DisturbedController(Controller):
 
     @property
     def sequence(self) -> MotionSequence | None:
-        """The motion that the controller follows, if it has one."""
+        """The motion that the controller follows, if any."""
         return getattr(self.controller, "sequence", None)
 
     @property

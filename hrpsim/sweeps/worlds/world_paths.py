@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters by path: entries of a world's file, and those that change a loaded world.
+"""Parameters by path: entries of a world's file, and properties of a loaded world.
 
-A path as "world.time_step" or "robots.hrp2.joints.CHEST_JOINT0" names the keys from the top of the
-file; it names an entry of a list by its `name`, by its `between` ("friction.sole-floor.static"), or
-else by its number ("robots.0.position.2"). Friction, masses, gains, joints and rough ground are
-changed in a copy of the world that was read and settled once.
+A path such as "world.time_step" or "robots.hrp2.joints.CHEST_JOINT0" lists the keys from the top of
+the file. An entry of a list has its `name`, its `between` ("friction.sole-floor.static") or its
+number ("robots.0.position.2") in the path. Friction, masses, gains, joints and rough ground are
+changed in a copy of the loaded world, which was read and settled once.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _ROUGH_FROM, _ROUGH_TO, _ROUGH_WIDTH = 0.25, 3.25, 1.0  # where rough ground lie
 
 
 def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any, ...]]:
-    """Return keys and indices by path; xacro arguments are those of the files `descriptions`."""
+    """Return keys and indices by path. xacro arguments are taken from the files `descriptions`."""
     found = dict(_leaves(data, "", ()))
     for key in _SETTINGS:
         if key in RANGES or not isinstance((data.get("world") or {}).get(key), (list, dict)):
@@ -86,7 +86,7 @@ def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any
 
 
 def changed(data: Any, paths: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> Any:
-    """Return a copy of a world file's data with other values; SweepError for invalid ones."""
+    """Return a copy of a world file's data with other values. Raises SweepError if invalid."""
     new = copy.deepcopy(data)
     for path, value in values.items():
         require_name("parameter", path, paths, SweepError)
@@ -116,7 +116,7 @@ def _leaves(data: Any, path: str, keys: tuple[Any, ...]) -> Iterator[tuple[str, 
 
 
 def _label(k: int, entry: Any, entries: list[Any]) -> str:
-    """Return the label of an entry of a list: its unique name, else its number."""
+    """Return the label of an entry of a list: its unique name, or its number."""
     own = _own_label(entry)
     return own if own and [_own_label(each) for each in entries].count(own) == 1 else str(k)
 
@@ -138,7 +138,7 @@ def _arguments(description: Path | None) -> list[str]:
 
 
 def live_parameters(data: Mapping[str, Any], pairs: Mapping[str, Any], robots: Iterable[str]):
-    """Return, by path, the parameters of a file's data; pairs: its friction entries by label."""
+    """Return the parameters of a file's data by path. pairs: friction entries by label."""
     found = {
         f"friction.{label}.{name}": parameter
         for label in pairs
@@ -154,7 +154,7 @@ def live_parameters(data: Mapping[str, Any], pairs: Mapping[str, Any], robots: I
 
 
 def parts_parameters(world: World) -> dict[str, Parameter]:
-    """Return, by path, the parameters of single joints and links."""
+    """Return the parameters of single joints and links, by path."""
     found = {}
     for name, robot in world.robots.items():
         for key, parameter in JOINT_VALUES.items():
@@ -166,7 +166,7 @@ def parts_parameters(world: World) -> dict[str, Parameter]:
 
 
 def slope_normal(values: Mapping[str, Any]) -> list[float] | None:
-    """Return the normal of a floor that rises as the values say, None for a level one."""
+    """Return the normal of a floor with the slope in the values, or None for a level floor."""
     slope, heading = values.get("terrain.slope", 0.0), values.get("terrain.slope_heading", 0.0)
     if not slope:
         return None
@@ -175,7 +175,7 @@ def slope_normal(values: Mapping[str, Any]) -> list[float] | None:
 
 
 def check_friction(pairs: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Raise SweepError where kinetic friction would exceed static friction."""
+    """Raise SweepError if kinetic friction would exceed static friction."""
     for label in pairs:
         static, kinetic, _ = _friction(label, pairs, values)
         if kinetic > static:

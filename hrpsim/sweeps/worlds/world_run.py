@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One run of a settled world with its controller and pushes, tick by tick, and what it measures."""
+"""One run of a settled world with its controller and pushes, and the measures of the run."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ ENTITY_OUTCOMES = {
 
 
 class Measures:
-    """Measures a world and its robot `robot` (None: no robot); `period` of a tick [s].
+    """Measure a world and its robot `robot` (None: no robot). `period` is the time of a tick [s].
 
-    Made at the beginning of a run; `tick` must be called after each tick. Raises SweepError for a
-    robot that lies already: such a run would end before its first tick. measured: the requested
-    outcomes, by default all; `largest_effort` is NaN if not requested.
+    Create the object at the beginning of a run, and call `tick` after each tick. Raises SweepError
+    for a robot that already lies: such a run would end before its first tick. measured: the
+    requested outcomes, by default all. `largest_effort` is NaN if not requested.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Measures:
             np.maximum(self._efforts, self._effort, out=self._efforts)
 
     def outcomes(self) -> dict[str, float]:
-        """Return the outcomes so far, without those of a walk."""
+        """Return the outcomes so far, without the outcomes of a walk."""
         unconverged = float(self._world.stats.since_reset.unconverged)
         found = {"time": self.ticks * self._period, "unconverged": unconverged}
         for name, entity in self._world.entities.items():
@@ -148,14 +148,14 @@ class Measures:
 
 
 def planned_steps(controller: Controller | None) -> list[float] | None:
-    """Return when the steps of a controller's motion end [s]; None if it has no motion."""
+    """Return when the steps of a controller's motion end [s], or None without a motion."""
     sequence = getattr(controller, "sequence", None)
     begin = getattr(controller, "begin", None) or 0.0
     return None if sequence is None else (begin + step_ends(sequence)).tolist()
 
 
 def larger_dcm_error(largest: float, controller: Controller | None) -> float:
-    """Return the size of a controller's present error if it is larger than the largest so far."""
+    """Return the larger of a controller's present DCM error and the largest error so far."""
     error = getattr(controller, "signals", {}).get("dcm_error")
     if error is None:
         return largest
@@ -166,7 +166,7 @@ def larger_dcm_error(largest: float, controller: Controller | None) -> float:
 def walk_outcomes(
     ends: Sequence[float] | None, found: Mapping[str, Any], largest_dcm_error: float
 ) -> dict[str, float]:
-    """Return the outcomes of a walk whose steps end at `ends`, from the other outcomes."""
+    """Return the outcomes of a walk with steps that end at `ends`, from the other outcomes."""
     if ends is None:
         return {}
     fell = found["fell"] > 0.0
@@ -216,7 +216,7 @@ class Push:
 
 
 class BaseWorld:
-    """A settled world, as its file with some other values describes it, and its robot's model."""
+    """A settled world, from a world file with some values changed, and the model of its robot."""
 
     def __init__(self, world: World, model: Model | None):
         self.world, self.model = world, model
@@ -236,11 +236,11 @@ class BaseWorld:
 
 
 class WorldRun:
-    """A run, tick by tick; `outcomes` returns its results so far.
+    """One run, advanced one tick at a time. `outcomes` returns the results so far.
 
-    controller: of the robot `robot`; None: no controller.
-    description: the robot model that the controller gets. period [s]: of a tick, where there is no
-    controller. measured: the requested outcomes, by default all.
+    controller: commands the robot called `robot`; None leaves the robot without a controller.
+    description: the controller's model of the robot. period: time of a tick without a controller
+    [s]. measured: the requested outcomes, by default all.
     """
 
     def __init__(  # many parameters: keywords, passed by name
@@ -272,7 +272,7 @@ class WorldRun:
 
     @property
     def finished(self) -> bool:
-        """Whether time is up, the controller has finished, or the robot has fallen."""
+        """Whether the time is over, the controller has finished, or the robot has fallen."""
         done = self.controller is not None and self.controller.finished
         return self._measures.ticks >= self._ticks or done or self._measures.fell
 
@@ -290,18 +290,18 @@ class WorldRun:
 
     @property
     def left(self) -> float:
-        """Simulated time until its planned end [s]."""
+        """Simulated time until the planned end of the run [s]."""
         return (self._ticks - self._measures.ticks) * self.period
 
     def go_on(self) -> None:
-        """Tick; after the end the world continues with its last commands, for the viewer."""
+        """Tick. After the end, the world continues with its last commands, for the viewer."""
         if self.finished:
             self.world.step(self._steps)
         else:
             self.tick()
 
     def run(self) -> dict[str, float]:
-        """Tick until it is finished; stop the controller; return the outcomes."""
+        """Tick until the run is finished, stop the controller, and return the outcomes."""
         try:
             while not self.finished:
                 self.tick()
@@ -321,5 +321,5 @@ class WorldRun:
 
 
 def ticks_in(duration: float, period: float) -> int:
-    """Return how many periods a run of `duration` [s] has, the last one whole."""
+    """Return the number of whole periods that cover a run of `duration` [s]."""
     return math.ceil(duration / period - 1e-9)

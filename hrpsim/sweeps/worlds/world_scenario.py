@@ -46,16 +46,16 @@ _bases: OrderedDict[str, world_run.BaseWorld] = OrderedDict()
 class WorldScenario(Scenario):
     """A world file, with a controller and pushes, simulated for `duration` [s].
 
-    robot: the one that is controlled and measured; by default the only one. controller: "walk",
-    "module:Class" or "file.py:Class", with `parameters`; None: the robot holds its commands.
+    robot: the controlled and measured robot; by default the only one. controller: "walk",
+    "module:Class" or "file.py:Class", with `parameters`. None: the robot holds its commands.
     pushes: mappings of `link` (or `entity` of a free body), `impulse` [Ns], `heading` [rad],
-    `begin` and `duration` [s]. sensors: standard deviations of noise; delay: `sensing` and
-    `command` in control periods; terrain: `slope`, `slope_heading` [rad], `roughness` [m].
+    `begin` and `duration` [s]. sensors: standard deviations of noise. delay: `sensing` and
+    `command` in control periods. terrain: `slope`, `slope_heading` [rad], `roughness` [m].
     measured: names of the outcomes to store, by default all. period [s]: between measurements
-    where there is no controller.
+    without a controller.
 
-    The controller gets the robot as its file describes it with the values of the run, without
-    the factors of masses, gains, joints.
+    The controller's model is the robot of the file with the values of the run. The model does not
+    have the factors of masses, gains and joints.
     """
 
     def __init__(  # many parameters: keywords, passed by name
@@ -132,7 +132,7 @@ class WorldScenario(Scenario):
         return [str(entry.get("name", k)) for k, entry in enumerate(robots)]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is recomputed, and the positions in the file's text."""
+        """Leave out the data that is recomputed, and the positions in the file's text."""
         state = {k: v for k, v in self.__dict__.items() if k not in ("_live", "_known", "_sound")}
         content = self._reader.content._replace(root=None)
         return state | {"_reader": FileReader(self._reader.path, content)}
@@ -150,7 +150,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _pairs(self) -> dict[str, Mapping[str, Any]]:
-        """Entries of friction by their label in paths."""
+        """Friction entries by their label in paths."""
         labels = {}
         for path, keys in self._keys_of.items():
             if keys[0] == "friction" and keys[-1] == "static":
@@ -194,7 +194,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _sound(self) -> set[str]:
-        """The structural values that `check` has accepted; "" is for the pushes."""
+        """The structural values that `check` has accepted. The key "" is for the pushes."""
         return set()
 
     def _check_pushes(self) -> None:
@@ -209,7 +209,7 @@ class WorldScenario(Scenario):
                 raise SweepError(f"pushes[{k}]: {unknown_name('link', link, links)}")
 
     def _structural(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those of the values that require building the world again."""
+        """Return the values that require building the world again."""
         settings = {**self._settings, **values}
         found = {k: v for k, v in values.items() if k in self._keys_of and k not in self._live}
         normal = world_paths.slope_normal(settings)
@@ -257,7 +257,7 @@ class WorldScenario(Scenario):
         return self._start(*self.world_of(values, seed), values, seed)
 
     def world_of(self, values: Mapping[str, Any], seed: int) -> tuple[World, Model | None]:
-        """Return the initial world of a run, and the robot model for its controller."""
+        """Return the initial world of a run, and the controller's model of the robot."""
         base = self._base(self._structural(values))
         world = base.world.copy()
         world_paths.change_world(world, self._pairs, {**self._settings, **values}, seed)
@@ -340,7 +340,7 @@ class WorldScenario(Scenario):
     # -- identity --------------------------------------------------------------------------------
 
     def identity(self) -> dict[str, Any]:
-        """Return the world file's data, the robots as they are read, controller and settings."""
+        """Return the world file's data, the robots as read, the controller and the settings."""
         world = self._base({}).world
         source, called = "", self.controller
         if self.controller is not None:
