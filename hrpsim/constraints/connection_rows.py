@@ -33,6 +33,10 @@ from hrpsim.spatial.vector import dot, triple_product
 # How much faster than penetration the error of a rigid connection may be corrected.
 HASTE = 10.0
 
+# Turn of a row's arm or axis between the middle of a step and its end [rad] from which on the error
+# of a rigid connection is corrected like penetration. Fed back to velocities it would add energy.
+_TURNS_FAR = 0.05
+
 LOCKED, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
 
 CONNECTION_RECORD = np.dtype(
@@ -147,7 +151,8 @@ def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings
     """Write the target of a locked axis's row, whose error is connection.error.
 
     The error of rigid connections that are solved iteratively is corrected like penetration, by
-    `settings`: fed back to velocities that do not converge, it would grow.
+    `settings`: fed back to velocities that do not converge, it would grow. So is the error where an
+    arm turns far in a step.
     """
     time_step = settings.time_step
     error, bending = connection.error[axis], bending_of(connection, axis, placed)
@@ -162,6 +167,9 @@ def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings
         row.correction_velocity = wanted_correction(error, time_step, settings)
     else:
         if compliance == 0.0:
+            if _turns_far(axis, placed, bend_time):
+                row.correction_velocity = wanted_correction(error, time_step, settings)
+                error = 0.0
             error = _within_reach(error, damping_time, time_step, settings)
         error += lead * rate
         soften(row, error, rate, bend, compliance, damping_time, time_step)
@@ -257,6 +265,28 @@ def _square_axes(connection, about):
     if count == 1 and free != about:
         return 3 - about - free, free
     return (about + 1) % 3, (about + 2) % 3
+
+
+@inlined_kernel
+def _turns_far(axis, placed, time):
+    """Return whether the arm or the axis of a row turns far within a time [s], with either body.
+
+    A linear row has the arms of its points, an angular one the axes that it holds square. Spin
+    about them turns neither.
+    """
+    if axis < 3:
+        a, b = placed.arm_a, placed.point_b
+    else:
+        a, b = placed.u, placed.w
+    return _turns_axis_far(placed.omega_a, a, time) or _turns_axis_far(placed.omega_b, b, time)
+
+
+@inlined_kernel
+def _turns_axis_far(omega, axis, time):
+    """Return whether a vector turns far within a time [s]."""
+    along, size = dot(omega, axis), dot(axis, axis)
+    across = dot(omega, omega) * size - along * along
+    return across * time * time > _TURNS_FAR * _TURNS_FAR * size
 
 
 @inlined_kernel

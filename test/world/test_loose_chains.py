@@ -42,21 +42,21 @@ def whip(world: World) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("kind", ["hinge", "ball"])
-@pytest.mark.parametrize("seed", range(1, 9))
+@pytest.mark.parametrize("seed", [*range(9), 27, 35])
 def test_a_chain_that_whips_stays_together(kind, seed):
-    """Law: masses from 0.1 to 100 kg, links at 40 to 120 rad/s, steps of 4 ms: joints hold.
+    """Law: masses from 0.1 to 100 kg, links at 20 to 120 rad/s, steps of 4 ms: joints hold.
 
-    Beyond half a radian a step they may not: the smaller step of the next test is for those.
+    The correction of the joints adds no energy. So no link turns by more than half a radian a step.
     """
     fastest, error = whip(whipping_chain(kind, seed, 4e-3))
-    assert 40.0 < fastest < 0.5 / 4e-3
-    assert error < 0.02
+    assert 20.0 < fastest < 0.5 / 4e-3
+    assert error < 0.025
 
 
 @pytest.mark.parametrize("kind", ["hinge", "ball"])
 @pytest.mark.parametrize("seed", [0, 35])
-def test_a_chain_too_fast_for_coarse_steps_stays_together_in_fine_ones(kind, seed):
-    """In steps of 4 ms a link of these would turn by a radian in one, and gain energy."""
+def test_the_error_of_a_chain_that_whips_falls_with_the_step(kind, seed):
+    """Law: a quarter of the step leaves less than a twentieth of the error above."""
     fastest, error = whip(whipping_chain(kind, seed, 1e-3))
     assert 20.0 < fastest < 0.5 / 4e-3
     assert error < 1e-3
