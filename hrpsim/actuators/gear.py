@@ -51,7 +51,13 @@ def dry_friction(unit, speed):
 
 @inner_kernel
 def linearise(unit, now, joint_end):
-    """Write the torque on the joint about a velocity of it at the end of the step."""
+    """Write the torque on the joint, linear about a velocity of the joint at the end of the step.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
+    """
     now.joint_end = joint_end
     if unit.two_mass:
         _linearise_two_masses(unit, now, joint_end)
@@ -67,10 +73,17 @@ def linearise(unit, now, joint_end):
 
 @inner_kernel
 def settle(unit, now, inertia, momentum, time_step):
-    """Take the torque linear about the velocity at which it leaves its joint if all else stays.
+    """Take the torque linear about the joint's final velocity if all else stays.
 
-    I joint_end - dt torque(joint_end) = momentum, with the inertia I that the joint moves, and the
-    momentum that it would have without the torque. Newton's method with a bracket.
+    This velocity solves I joint_end - dt torque(joint_end) = momentum, by Newton's method with a
+    bracket.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        inertia: I that the joint moves [kg m^2 or kg].
+        momentum: momentum of the joint without the torque [Nms or Ns].
+        time_step: dt [s].
     """
     low, high = -math.inf, math.inf
     for _ in range(_ITERATIONS):
@@ -144,10 +157,10 @@ def _linearise_two_masses(unit, now, joint_end):
 
 @inlined_kernel
 def begin_gear(unit, state, now, time_step):
-    """Write what the gear transmits in a step, as a function of the velocities at its end.
+    """Write the torque that the gear transmits in a step, as a function of the final velocities.
 
-    The damper acts by the trapezoidal rule, as far as motor and link do not swing about each other
-    from step to step; beyond that it brings them to rest at each other.
+    The damper acts by the trapezoidal rule if motor and link do not swing about each other from
+    step to step. A stronger damper brings motor and link to rest relative to each other.
     """
     moved = unit.inertia * state.moved_inertia / (unit.inertia + state.moved_inertia)
     damping = max(0.5 * unit.damping, unit.damping - moved / time_step)

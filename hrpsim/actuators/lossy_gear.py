@@ -34,7 +34,7 @@ _ITERATIONS = 60
 
 @inner_kernel
 def begin_losses(unit, now, time_step: float):
-    """Write what the motor's side resists with, and the ends of the torque at rest."""
+    """Write the resistance of the motor's side, and both ends of the torque range at rest."""
     now.resisting = unit.inertia / time_step + now.gain_weight * unit.viscous
     now.low, _, _, _, _ = _transmitted(unit, now, 0.0, 1.0)
     now.high, _, _, _, _ = _transmitted(unit, now, 0.0, -1.0)
@@ -42,9 +42,14 @@ def begin_losses(unit, now, time_step: float):
 
 @inner_kernel
 def linearise_losses(unit, now, joint_end: float):
-    """Write the torque on the joint about a velocity at the end of the step.
+    """Write the torque on the joint, linear about a velocity at the end of the step.
 
-    The torque is without the friction up to `band`, which the joint's row has.
+    The torque excludes the friction up to `band`, which acts by the joint's row.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
     """
     side = now.side if now.side != 0.0 else math.copysign(1.0, joint_end)
     torque, slope, motor, motor_slope, reach = _transmitted(unit, now, joint_end, side)
@@ -61,10 +66,19 @@ def linearise_losses(unit, now, joint_end: float):
 
 @inner_kernel
 def settle_losses(unit, now, inertia: float, momentum: float, time_step: float, slides: bool):
-    """Take the torque about the velocity at which the joint ends if all else stays.
+    """Take the torque linear about the joint's final velocity if all else stays.
 
-    inertia v' = momentum + dt (T(v') - friction of the joint itself). Newton's method on one side.
-    A joint that moves has no row if it `slides`, else that of a joint at rest.
+    This velocity v' solves inertia v' = momentum + dt (T(v') - the joint's own friction), by
+    Newton's method on one side. A joint that moves has no row if the joint `slides`. Otherwise the
+    joint has the row of a joint at rest.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        inertia: inertia that the joint moves [kg m^2 or kg].
+        momentum: momentum of the joint without the torque [Nms or Ns].
+        time_step: dt [s].
+        slides: whether a moving joint slides without a row.
     """
     needed, low, high = -momentum / time_step, _lowest(unit, now), _highest(unit, now)
     friction, side = unit.joint_friction, 0.0
@@ -107,7 +121,14 @@ def _moving_end(unit, now, inertia, momentum, time_step, side):
 
 @inlined_kernel
 def leaves_band(unit, now, joint_end: float, tolerance: float):
-    """Return whether a motion found is beyond the range for which the gear's torque was taken."""
+    """Return whether the motion found is outside the range for which the gear's torque was taken.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
+        tolerance: in the same unit.
+    """
     if now.side != 0.0:
         return now.side * joint_end < -tolerance
     if joint_end > tolerance:

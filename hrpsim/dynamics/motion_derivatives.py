@@ -35,7 +35,16 @@ A_Q, A_V, V_Q, MOTION = range(4)  # columns of `motions`
 
 @kernel
 def inverse_derivatives(w, q, v, dv, gravity, columns_out):
-    """Write the derivatives of tau by q and v, and M; `external` is current. Returns -1."""
+    """Write the derivatives of tau by q and v, and M; return -1.
+
+    `external` of the bodies must be current.
+
+    q: configuration (nq,).
+    v: velocity (nv,), public layout.
+    dv: acceleration (nv,), public layout.
+    gravity: (3,) [m/s^2].
+    columns_out: (nv, 3 nv and some to spare): derivatives by q, derivatives by v, M.
+    """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)
     update_velocities(w.forest, w.velocity, w.kinematics)
@@ -47,9 +56,18 @@ def inverse_derivatives(w, q, v, dv, gravity, columns_out):
 
 @kernel
 def forward_derivatives(w, q, v, tau, gravity, columns_out):
-    """Write the derivatives of dv by q and v, and M^-1; `external` is current.
+    """Write the derivatives of dv by q and v, and M^-1.
 
-    Returns -1, or a body whose joint sees no positive inertia.
+    `external` of the bodies must be current.
+
+    q: configuration (nq,).
+    v: velocity (nv,), public layout.
+    tau: generalised force (nv,) [N, Nm].
+    gravity: (3,) [m/s^2].
+    columns_out: (nv, 3 nv and some to spare): derivatives by q, derivatives by v, M^-1.
+
+    Returns:
+        -1, or the number of a body whose joint sees no positive inertia.
     """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)
@@ -225,7 +243,7 @@ def _multiply(k, forces, motions, above, columns_out):
 
 @inner_kernel
 def factorise_mass(above, M):
-    """Write L below the diagonal of M = L^T D L, and D^-1 on it (RBDA Table 6.3)."""
+    """Factorise M = L^T D L in place (RBDA Table 6.3): L below, D^-1 on the diagonal."""
     for k in range(M.shape[0] - 1, -1, -1):
         M[k, k] = 1.0 / M[k, k]
         i = above[k]

@@ -37,8 +37,9 @@ _EFFORT = 6
 def constrained_responses(forest, kinematics, articulated, constrained_count, constrained_out):
     """Write the response block of every tree: column j of a block is the motion by a unit force j.
 
-    Blocks are symmetric: for a constraint body the responses of itself, of later ones of its limb,
-    and of earlier ones of other limbs are computed.
+    Blocks are symmetric. For each constraint body the kernel computes three kinds of responses: its
+    own response, the responses of later constraint bodies on the same limb, and the responses of
+    earlier ones on other limbs.
     """
     supports = constrained_out.supports
     for number in range(constrained_count):

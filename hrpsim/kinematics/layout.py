@@ -41,7 +41,7 @@ def velocity_from_kernel(forest, q, velocity, v_out):
 
 @inner_kernel
 def make_public(forest, q, velocity):
-    """Change one kernels' velocity (nv,) to the public layout, in its place."""
+    """Change a velocity (nv,) in place from the kernels' layout to the public layout."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         if body.joint_type == FREE:
@@ -69,7 +69,11 @@ def acceleration_to_kernel(forest, q, velocity, dv, acceleration_out):
 
 @kernel
 def acceleration_from_kernel(forest, q, velocity, acceleration, dv_out):
-    """Write the public dv; `acceleration` (nv,) is overwritten."""
+    """Write the public acceleration dv_out (nv,); `acceleration` (nv,) is overwritten.
+
+    velocity: velocity (nv,), kernels' layout.
+    acceleration: acceleration (nv,), kernels' layout.
+    """
     _add_turning(forest, velocity, -1.0, acceleration)
     velocity_from_kernel(forest, q, acceleration, dv_out)
 
