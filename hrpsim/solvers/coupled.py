@@ -3,11 +3,11 @@
 
 """Direct, iterative and split rows solved as one problem.
 
-A block Gauss-Seidel method: the rows for the direct solver are one block, solved exactly for the
-impulses of all others; then every other row, and the friction of direct contacts that slide, takes
-its turn as in the projected Gauss-Seidel method. Rounds repeat until nothing changes. For split
-contacts the normals are in the block in the first round, without friction; their iteration starts
-there.
+The method is block Gauss-Seidel. The rows for the direct solver are one block, which is solved
+exactly for given impulses of all other rows. Then every other row takes its turn as in the
+projected Gauss-Seidel method, and so does the friction of direct contacts that slide. Rounds repeat
+until nothing changes. The normals of split contacts are in the block in the first round, without
+friction. The iteration of split contacts starts from that result.
 """
 
 import math
@@ -54,12 +54,17 @@ def solve_coupled(
     velocity,
     system,
 ):
-    """Solve a span that has all direct rows; write impulses; `velocity` ends as that with them.
+    """Solve a span that has all direct rows; write impulses and the resulting velocity.
 
-    `has_cones` is whether the contacts' tangents are bounded by their cones or by their own bounds.
-    `work` multiplications have been done for direct rows in this step. Returns (rounds,
-    factorisations, work at the end, whether the direct solver finished). Where it does not finish,
-    or not within its work limit, its rows are solved iteratively in the remaining rounds.
+    If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
+    in the remaining rounds.
+
+    has_cones: whether the contacts' tangents are bounded by their cones or by their own bounds.
+    work: multiplications done for direct rows in this step. velocity: velocities of the constraint
+    bodies (columns,) [m/s, rad/s], start and result.
+
+    Returns:
+        (rounds, factorisations, work at the end, whether the direct solver finished).
     """
     save_start(rows, row_count, velocity, system)
     choose_active(rows, row_count, has_cones, tolerance, velocity, system)
@@ -99,7 +104,7 @@ def solve_coupled(
 
 @inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def _sweep(rows, island_rows, island, has_cones, rounds, finished, response, velocity, system):
-    """Go once through the rows that are not solved directly; return the largest change."""
+    """Sweep once over the rows that are not solved directly; return the largest change [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
         number = island_rows[k]
@@ -120,7 +125,7 @@ def _sweep(rows, island_rows, island, has_cones, rounds, finished, response, vel
 
 @inner_kernel
 def return_to_start(rows, row_count, response, velocity, system):
-    """Go back to the impulses that the solution started from."""
+    """Restore the impulses from which the solution started."""
     for number in range(row_count):
         rows[number].impulse = system.start[number]
     find_velocity(rows, row_count, response, velocity, system)
@@ -151,9 +156,10 @@ def _solve_contact(normal, x, y, has_cones, response, velocity):
 def _hold_cone(rows, number, rounds, response, velocity, system):
     """Keep the friction of a direct contact in its cone; return the change of velocity [m/s].
 
-    Friction that sticks is part of the direct block; beyond the cone it is brought back and slides,
-    which is solved here; inside the cone again, it sticks. A contact that alternates, or slides
-    without converging with its normal, leaves the block and is solved iteratively.
+    Friction that sticks is part of the direct block. If the friction leaves the cone, it is brought
+    back and slides, and this function solves it. If the friction is inside the cone again, the
+    contact sticks. A contact leaves the block and is solved iteratively if it alternates, or slides
+    without converging with its normal.
     """
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     active = system.active
@@ -191,9 +197,10 @@ def _bring_into_cone(normal, x, y, response, velocity):
 
 @inner_kernel
 def largest_error(rows, island_rows, island, velocity):
-    """Return the largest error of a span's rows [m/s], 0 without rows, and that row.
+    """Return the largest error of a span's rows [m/s], and the number of that row.
 
-    A row's error is the change of its velocity if it alone were solved again; -1 without rows.
+    The error of a row is the change of its velocity if the row alone were solved again. Without
+    rows the error is 0 and the number -1.
     """
     largest, worst = 0.0, -1
     for k in range(island.first, island.end):

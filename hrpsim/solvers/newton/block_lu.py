@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Block-sparse L U without pivoting, for matrices whose structure is symmetric and values are not.
+"""Block-sparse L U without pivoting, for a symmetric structure with unsymmetric values.
 
-`upper` holds, for each block column k and each later one i that it is coupled to, the block (k, i)
-(size of k, size of i); `lower` holds block (i, k) at the same place, transposed, so that both have
-the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`. Blocks of free
-bodies, 6 by 6, are computed row by row in registers; behind the last block, and behind a right
-side, there is room for what such a row reads too far (`spatial.simd`).
+Block column k has a block for each later column i that is coupled to k. `upper` holds the block (k,
+i) (size of k, size of i). `lower` holds the block (i, k) at the same place, transposed, so both
+blocks have the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`.
+Blocks of free bodies, 6 by 6, are computed row by row in registers. Such a row reads beyond its
+end, so there is spare room behind the last block and behind a right side (`spatial.simd`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hrpsim.spatial.simd import (
 
 @inner_kernel
 def factorise_lu(structure, upper, lower):
-    """Replace the blocks of a matrix by those of its factors; return whether pivots are valid."""
+    """Replace the blocks of a matrix by its factors' blocks; return whether pivots are valid."""
     for k in range(structure.counts[0].node_count):
         if not _eliminate_column(structure, k, upper, lower):
             return False
@@ -240,7 +240,7 @@ def _take_six(left, at_left, right, at_right, target, block):
 
 @inner_kernel
 def solve_lu(structure, upper, lower, x):
-    """Replace the right side `x`, by coordinate, by the solution."""
+    """Replace the right side `x` (coordinates + lanes,) by the solution."""
     count = structure.counts[0].node_count
     for k in range(count):
         column = structure.columns[k]

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The few violated contacts of an island, solved cluster by cluster, all others held.
+"""The few violated contacts of an island, solved cluster by cluster with all others held.
 
-Near a solution of many hundred contacts the active-set states of a few are wrong, each with its
-neighbours. A cluster is the trees of violated constraint blocks that touch each other. All
-constraint blocks at these trees are solved as a problem of their own, which takes microseconds; a
-step of the whole island with its states held then brings the others along (a nonlinear Schwarz
-method; Cai & Keyes 2002). Where violated blocks join most of the island or a hundred trees, as in a
-jammed pile, this gains nothing.
+Near a solution of many hundred contacts the active-set states of a few contacts are wrong, each
+with its neighbours. A cluster is the trees of violated constraint blocks that touch each other. All
+constraint blocks at these trees are solved as a separate problem, which takes microseconds. A step
+of the whole island with these states held then adjusts the other contacts (a nonlinear Schwarz
+method; Cai & Keyes 2002). Clusters gain nothing if violated blocks join most of the island or a
+hundred trees, as in a jammed pile.
 """
 
 from __future__ import annotations
@@ -43,10 +43,19 @@ JAMMED = -1  # work of a solution that was not tried
 
 @inner_kernel
 def solve_clusters(least, tolerance, system, part):
-    """Solve the clusters of all constraint blocks with errors above `least` [m/s], worst first.
+    """Solve the clusters of all constraint blocks with errors above `least`, worst first.
 
-    `part` is room for the problem of one; `list_constraints` was called before. Returns about how
-    many multiplications it took; JAMMED if the worst one already has too many trees.
+    Call `list_constraints` before.
+
+    Args:
+        least: [m/s].
+        tolerance: accepted error [m/s].
+        system: problem of the island.
+        part: room for the problem of one cluster.
+
+    Returns:
+        The approximate number of multiplications, or JAMMED if the worst cluster already has too
+        many trees.
     """
     trees, work = system.trees, JAMMED
     for node in range(system.capacity[0].nodes):
@@ -106,7 +115,7 @@ def _mark_cluster(worst, least, system):
 
 @inlined_kernel
 def _join(node, count, system):
-    """Add a tree to the cluster, which has `count` trees; return how many it has then."""
+    """Add a tree to the cluster of `count` trees; return the new number of trees."""
     if node < 0 or system.trees[node].is_core:
         return count
     system.trees[node].is_core = system.trees[node].solved = 1

@@ -3,9 +3,9 @@
 
 """The matrix I + G^T D G of Newton's method, and products with G.
 
-The equation is w = G^T l(v_free + G w), with D = -dl/dv: a block for each tree, and one for every
-two trees that push each other (`system`). Where nothing slips D is symmetric and not
-negative, and the matrix positive definite.
+The equation is w = G^T l(v_free + G w), with D = -dl/dv. The matrix has one block for each tree,
+and one for every two trees that push each other (`system`). If nothing slips, D is symmetric and
+positive semi-definite, and the matrix is positive definite.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _push_padded(constraint, arms, impulse, share, w):
 
 @inner_kernel
 def motion_along(constraint, system, w, out):
-    """Write G w for one constraint block into `out` (3,)."""
+    """Write G w of one constraint block into `out` (3,)."""
     arms = system.arms
     if is_free_body(constraint):
         _motion_of_free_body(constraint, arms, w, out)
@@ -215,7 +215,7 @@ def motion_along(constraint, system, w, out):
 
 @inlined_kernel
 def clear_motion(system, w):
-    """Begin a motion `w` (coordinates,) to which impulses are added."""
+    """Clear a motion `w` (coordinates,) before impulses are added."""
     for c in range(system.capacity[0].coordinates):
         w[c] = 0.0
 

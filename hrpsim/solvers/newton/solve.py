@@ -1,14 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton's method for an island of contacts and rows, in four ways, each where it is best.
+"""Newton's method for an island of contacts and rows, in four ways for different situations.
 
-Steps with fixed active-set states converge near a solution (`active_sets`). In dense islands,
-states under a moderate penalty, with sweeps and clusters, lead there from afar (`alternation`), and
-where they do not, a path through the inside of the cones does (`interior_point`). Multipliers under
-a growing penalty converge to any existing solution, and to the nearest compromise where none exists
-(`multiplier_method`). All take steps in the same coordinates, with the same matrix, and none needs
-a compliance.
+All ways take steps in the same coordinates, with the same matrix. None needs a compliance.
+
+- `active_sets`: steps with fixed active-set states converge near a solution.
+- `alternation`: in dense islands, states under a moderate penalty, with sweeps and clusters, lead
+  near a solution from afar.
+- `interior_point`: a path through the inside of the cones follows if `alternation` fails.
+- `multiplier_method`: multipliers under a growing penalty converge to any existing solution. If no
+  solution exists, they converge to the nearest compromise.
 """
 
 from __future__ import annotations
@@ -61,12 +63,23 @@ _FAILED = 1e-6
 def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, system, part):
     """Solve the problem in `system`; write the impulses with the least error that was found.
 
-    Where rows contradict each other, their velocities are then the nearest to their targets. At
-    most `limit` factorisations; after many, a larger error suffices (`small_enough`). `from_afar`
-    allows at once methods that lose how redundant contacts shared their load; else they are used
-    only where nothing else leads to a solution. `part` is room
-    for a cluster of the problem. `velocity` ends as the constraint bodies' velocity with the
-    impulses. Returns (factorisations, error of the impulses that it began with, error left [m/s]).
+    If rows contradict each other, their velocities are then the nearest to their targets. After
+    many factorisations a larger error suffices (`small_enough`).
+
+    Args:
+        rows: ROW records (row capacity,).
+        response: responses of all rows.
+        tolerance: accepted error [m/s].
+        limit: largest number of factorisations.
+        from_afar: whether to use at once the methods that lose how redundant contacts shared their
+            load. If False, these methods are used only if no other method leads to a solution.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]; ends as the
+            velocities with the impulses.
+        system: problem of the island.
+        part: room for the problem of a cluster.
+
+    Returns:
+        (factorisations, error of the impulses at the start, error left [m/s]).
     """
     start_from_impulses(rows, velocity, system)
     first = best = largest_error(system)
