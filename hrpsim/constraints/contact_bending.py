@@ -53,9 +53,11 @@ CLOSES = 0.2
 
 @inner_kernel
 def bend_contact_rows(s, bend_time: float):
-    """Lower the targets of contact rows by the change of their velocity over `bend_time` [s].
+    """Lower the targets of contact rows by the change of their velocity over `bend_time`.
 
-    That is the time from the place where the rows are linear to the end of the step.
+    Args:
+        s: the scene.
+        bend_time: time from the place where the rows are linear to the end of the step [s].
     """
     rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
     time_step = s.settings[0].time_step
@@ -137,14 +139,14 @@ def _sticks(s, contact, x, y, share: float):
 
 @inlined_kernel
 def bend_along(contact, row):
-    """Return the change of a contact's velocity along one of its rows, to the step's end [m/s]."""
+    """Return the change of a contact's velocity along one of its rows until the step ends [m/s]."""
     J, sign = row.J_a, 1.0 if contact.body_a >= 0 else -1.0
     return sign * (J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2])
 
 
 @inlined_kernel
 def unbent_target(contact, normal, time_step: float):
-    """Return the target of a contact's normal row without what bodies that turn add to it [m/s]."""
+    """Return the target of a contact's normal row without the part by turning bodies [m/s]."""
     target = normal.target
     if contact.bends != NONE:
         target += bend_along(contact, normal)

@@ -65,10 +65,10 @@ def integrate_euler(s):
 
 @lazy_kernel(used=is_rk4)
 def integrate_rk4(s):
-    """The classical fourth-order method; forces of contacts and limits are the step's, held.
+    """Integrate by the classical fourth-order method; forces of contacts and limits are held.
 
-    Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products, rigid
-    connections, forces at velocity limits) is evaluated at every stage.
+    Everything else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
+    velocity products, rigid connections, forces at velocity limits.
     """
     settings, counts = s.settings[0], s.counts[0]
     work, dt = s.work, settings.time_step

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""When free bodies are at rest, and when something presses on one that sleeps."""
+"""Detection of free bodies at rest, and of pushes on sleeping bodies."""
 
 import math
 

@@ -18,7 +18,7 @@ from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 
 @inner_kernel
 def add_contact_springs(s):
-    """Add what the springs of contacts store to the energies of trees before and after the step."""
+    """Add the energy of contacts' springs to the energies of trees before and after the step."""
     trees, shapes, dt = s.audit.trees, s.collision.shapes, s.settings[0].time_step
     for c in range(s.counts[0].contact_count):
         contact = s.collision.contacts[c]

@@ -40,9 +40,9 @@ _SEEN = 2e-4
 
 @inner_kernel
 def hold_back(s):
-    """Return trees whose drift leads through something to q_swept, the start of the step.
+    """Return trees whose drift leads through something to the start of the step: q_swept.
 
-    collision.motions are those of the drift.
+    collision.motions must be the motions of the drift.
     """
     search = s.search[0]
     held, bodies = s.continuous.bodies, s.forest.bodies
@@ -95,7 +95,7 @@ def _is_held(bodies, continuous, shape):
 
 @inlined_kernel
 def _hold(continuous, root):
-    """Make a tree take its forces at the start of the step; return whether it did not yet."""
+    """Make a tree take its forces at the start of the step; return whether this is new."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
     continuous.bodies[root].start_force = _IN_AIR
@@ -167,7 +167,7 @@ def takes_start_force(continuous, body):
 
 @lazy_kernel()
 def move_on(s):
-    """Carry s.q from where forces acted to the end, where trees had start-of-step force."""
+    """Carry trees with start-of-step forces from where forces acted to the step's end (s.q)."""
     _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
     for i in range(s.forest.bodies.shape[0]):

@@ -35,7 +35,7 @@ _PASSES = 24
 
 @inlined_kernel
 def check_drift(s):
-    """Check the drift to the middle of the step; trees that would pass through others stay."""
+    """Check the drift to the middle of the step; hold trees that would pass through others."""
     copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
@@ -44,7 +44,8 @@ def check_drift(s):
 def check_motion(s):
     """Check the motion from continuous.q_swept on; prevent shapes from passing through others.
 
-    Returns WIDER_SEARCH if the step is to begin again with more contacts.
+    Returns:
+        WIDER_SEARCH if the step is to begin again with more contacts.
     """
     return (
         let_nothing_pass(s, 1)

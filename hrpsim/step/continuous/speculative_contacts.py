@@ -37,10 +37,10 @@ _ALIKE = 1e-3  # largest difference of the normals of equal contacts
 
 @lazy_kernel()
 def find_flying(s):
-    """Mark shapes as ballistic whose impacts with each other have exact times in this step.
+    """Mark shapes as ballistic if their impacts have exact times in this step.
 
-    All contacts of those in reach are found, and solved for when they close. Where that is not
-    possible, a shape is marked not ballistic for the rest of the step.
+    All contacts of ballistic shapes in reach are found, and solved for when they close. A shape for
+    which this is impossible is marked not ballistic for the rest of the step.
     """
     shapes = s.collision.shapes
     for k in range(shapes.shape[0]):
@@ -69,9 +69,9 @@ def _mark_far(s):
 
 @lazy_kernel()
 def add_speculative_contacts(s):
-    """Merge the speculative contacts with those that were found, sorted by pair.
+    """Merge the speculative contacts with the found contacts, sorted by pair.
 
-    Distant contacts that were found count only where impacts have exact times.
+    Distant found contacts count only if impacts have exact times.
     """
     counts = s.counts[0]
     contacts = s.collision.contacts
@@ -128,12 +128,18 @@ def _write_contact(kinematics, shapes, speculative, feature, contact):
 
 @inner_kernel
 def list_speculative_contacts(s, queries_left):
-    """List where shapes would pass into each other, the first of each tree.
+    """List the places where shapes would pass into each other, the first of each tree.
 
-    s.kinematics and collision.motions are those of the motion. Returns how many
-    queries are left then, and DONE if nothing would pass, WIDER_SEARCH if the step is to begin
-    again, MORE_CONTACTS if there is no room for them, and RESOLVED if more contacts cannot prevent
-    any of it.
+    s.kinematics and collision.motions must belong to the motion.
+
+    Args:
+        s: the scene.
+        queries_left: number of CCD queries that are left.
+
+    Returns:
+        The number of queries left, and a status. DONE: nothing would pass. WIDER_SEARCH: the step
+        is to begin again. MORE_CONTACTS: there is no room for the contacts. RESOLVED: more contacts
+        cannot prevent any passage.
     """
     collision, held = s.collision, s.continuous.bodies
     if _bar_pairs(collision, s.continuous):

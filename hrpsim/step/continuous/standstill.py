@@ -3,12 +3,11 @@
 
 """Trees that would pass into each other stop against each other, and move on together.
 
-Where speculative contacts do not suffice, trees are carried along their paths from meeting to
-meeting. Those that meet keep their velocities, but stand still relative to each other until the end
-of the step: they move with the velocity of their common centre of mass, or not at all if they met
-the world. This conserves momentum, the centre of mass and angular momentum; only time of their
-relative motion is lost. Each meeting makes one cluster of two, so there are no more
-than there are trees.
+If speculative contacts do not suffice, trees are carried along their paths from meeting to meeting.
+Trees that meet keep their velocities, but stand still relative to each other until the end of the
+step. They move with the velocity of their common centre of mass, or not at all if they met the
+world. This conserves momentum, the centre of mass and angular momentum. Only time of their relative
+motion is lost. Each meeting joins two clusters, so there are no more meetings than trees.
 """
 
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH
@@ -27,7 +26,11 @@ _WORLD = -1
 def carry(s, queries_left):
     """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
 
-    Pairs beyond `queries_left` stop where they are.
+    Pairs stop at their present place when no queries are left.
+
+    Args:
+        s: the scene.
+        queries_left: number of CCD queries that are left.
     """
     continuous, bodies, collision = s.continuous, s.forest.bodies, s.collision
     settings, stats, search, held = s.settings[0], s.step_stats[0], s.search[0], continuous.bodies
@@ -61,7 +64,7 @@ def carry(s, queries_left):
 
 @inner_kernel
 def _place(bodies, continuous, time, q_out):
-    """Write where all trees are at a time."""
+    """Write the configuration of all trees at a time."""
     start, velocity = continuous.q_swept, continuous.carried
     copy_vector(start, q_out)
     for i in range(bodies.shape[0]):
@@ -108,7 +111,7 @@ def _cluster_of_body(continuous, body):
 
 @inner_kernel
 def _join(bodies, continuous, a, b):
-    """Make one cluster of two, which stops; what a joint fixes to the world is of the world."""
+    """Join two clusters into one, which stops; parts fixed to the world belong to the world."""
     held = continuous.bodies
     placed = min(a, b)
     for i in range(held.shape[0]):

@@ -4,7 +4,8 @@
 """Impacts of balls in free flight, event by event; only the balls concerned are updated.
 
 Each ball has a list of its contacts and the time when the first of them closes. An impact concerns
-the balls that touch each other where and when it happens. Only their contacts are found again.
+the balls that touch each other at its place and time. Only the contacts of these balls are found
+again.
 """
 
 import math
@@ -40,8 +41,15 @@ _END = -1  # of a list of balls or contacts
 def resolve_ball_impacts(s, island_number, left, most_rounds):
     """Resolve the impacts of an island of free balls, the earliest first.
 
-    Returns how many of the updates that are `left` it did not take, and the time of the last event;
-    infinity if nothing strikes any more.
+    Args:
+        s: the scene.
+        island_number: number of the island.
+        left: number of updates of contacts that are left.
+        most_rounds: largest number of rounds.
+
+    Returns:
+        (updates that are left, time of the last event [s]); the time is infinity if nothing strikes
+        any more.
     """
     settings = s.settings[0]
     island = s.islands.ranges[island_number]

@@ -98,9 +98,10 @@ def ask_for_less(settings, constrained, rows, islands, now, part):
 
 @inner_kernel
 def solve_round(s, island_number, now):
-    """Solve the rows that strike at `now` and those that take part.
+    """Solve the rows that strike at `now` [s], and the other rows that take part.
 
-    Returns how many updates of contacts or rows that took, 0 if nothing strikes.
+    Returns:
+        The number of updates of contacts or rows; 0 if nothing strikes.
     """
     island, settings = s.islands.ranges[island_number], s.settings[0]
     fastest = _fastest_approach(s.rows, island, now)
@@ -198,7 +199,7 @@ def begin_choice(islands):
 
 @inlined_kernel
 def choose(rows, islands, number):
-    """List a contact's rows, or a row: contacts first, as they are listed in their island."""
+    """List a contact's rows, or one row: contacts first, in the order of their island."""
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
     chosen.end += 1
@@ -219,7 +220,11 @@ def leave_out_rest(rows, island):
 
 @inner_kernel
 def solve_chosen(counts, constrained, rows, islands, tolerance):
-    """Solve the listed rows by sweeps, from and to constrained.velocity; return the updates."""
+    """Solve the listed rows by sweeps, from and to constrained.velocity.
+
+    Returns:
+        The number of updates of contacts or rows.
+    """
     chosen = islands.chosen[0]
     limit = max(_SWEEPS, _UPDATES // max(chosen.end, 1))
     sweeps, _, _ = solve(
@@ -260,7 +265,7 @@ def apply_round(s, now):
 
 @inner_kernel
 def find_gaps(settings, constrained, rows, island):
-    """Write how the gaps of an island move with the present velocities."""
+    """Write the motion of an island's gaps by the present velocities."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if is_one_sided(rows.rows[number]) and rows.impacts[number].state != ABSENT:
@@ -269,7 +274,7 @@ def find_gaps(settings, constrained, rows, island):
 
 @inlined_kernel
 def find_gap(settings, constrained, rows, number):
-    """Write how the gap of a row moves with the present velocities."""
+    """Write the motion of the gap of row `number` by the present velocities."""
     row, impact = rows.rows[number], rows.impacts[number]
     impact.rate = row_velocity(row, constrained.velocity)
     impact.gap = impact.offset + row_velocity(row, constrained.gap_offset)

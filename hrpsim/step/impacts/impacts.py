@@ -3,13 +3,14 @@
 
 """Impacts with restitution: a step's events in time, each solved before the next is sought.
 
-Gaps close one after the other while bodies move as they would without constraints. The gap that
-closes first strikes first; then every gap moves with the new velocities, and restitution applies to
-the next gap with the rate that it then has. Only velocities jump. Where balls fly freely
-(`is_timed`), impacts happen at their times: the step then starts where bodies would have
-been with their final velocities. Elsewhere they happen at its start, in the same order. Resting
-gaps are left to the step's own rows, and so are those that close slower than the threshold; between
-balls with timed impacts these come to rest at their time.
+Gaps close one after the other while bodies move as without constraints. The gap that closes first
+strikes first. Then every gap moves with the new velocities, and restitution applies to the next gap
+with its rate at that time. Only velocities jump.
+
+If balls fly freely (`is_timed`), impacts happen at their times. The step then starts where bodies
+would have been with their final velocities. Otherwise impacts happen at the start of the step, in
+the same order. Resting gaps, and gaps that close slower than the threshold, are left to the step's
+own rows. Between balls with timed impacts, such gaps come to rest at their time.
 """
 
 import math
@@ -62,8 +63,8 @@ _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 def resolve_impacts(s):
     """Change s.velocity, and s.q with it, where gaps close with restitution.
 
-    Returns DONE if nothing changed; RESOLVED if the rows must be written again; WIDER_SEARCH if
-    contacts must be found again, nothing else having changed.
+    Returns DONE if nothing changed. Returns RESOLVED if the rows must be written again. Returns
+    WIDER_SEARCH if contacts must be found again, and nothing else has changed then.
 
     Reads: articulated, collision, connections, constrained, continuous, counts, direct, forest,
     impacts, islands, joint_impact_impulses, kinematics, materials, q, rows, search, settings,

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Actuators with a model in a step: an active set, as saturation is.
+"""Actuators with a model in a step: an active set, in the same way as saturation.
 
 Each actuator is a torque on its joint that does not increase with the joint's velocity at the end
-of the step (hrpsim.actuators.gear), linear within a state of its limits, flanks and friction. The
-step takes it linear about the velocity predicted from the last steps; where the motion found
-belongs to another state, it is found again with that one.
+of the step (hrpsim.actuators.gear). Within a state of limits, flanks and friction the torque is
+linear. The step takes the torque linear about the velocity predicted from the last steps. If the
+motion found belongs to another state, the motion is found again with that state.
 """
 
 import math
@@ -198,7 +198,7 @@ def _set_friction(s, unit, now, momentum):
 
 @lazy_kernel()
 def revise_drives(s):
-    """Take each actuator linear about the motion found; return 1 if any has another state, else 0.
+    """Take each actuator linear about the motion found; return 1 if a state changed, otherwise 0.
 
     The acceleration of the motion is work.dv + work.change.
     """

@@ -45,7 +45,7 @@ _LARGEST_ALIGNMENT = 0.1
 def start_turning(s, staged):
     """Save the angular momenta of free bodies; their rotations must be current.
 
-    Those that turn far and are pressed turn as the constraints predicted.
+    Pressed bodies that turn far turn as the constraints predicted.
     """
     bodies, work = s.forest.bodies, s.work
     for i in range(bodies.shape[0]):
@@ -183,9 +183,9 @@ def _turn_as_predicted(s, i):
 
 @lazy_kernel(used=lambda scene: is_rk4(scene) and has_free_rotation(scene))
 def turn_held_moments(s):
-    """Find by how much the moments of held contact forces on free bodies change over the step.
+    """Find the change over the step of the moments that held contact forces exert on free bodies.
 
-    Their points move over the bodies as in the last step.
+    The points of the forces move over the bodies as in the last step.
     """
     rate = 1.0 / s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):

@@ -48,7 +48,7 @@ def predict_velocity(velocity, past, duration, velocity_out):
 
 @inlined_kernel
 def remember_acceleration(work, past_out):
-    """Store the acceleration of this step first, before those of the last two (nv, 3)."""
+    """Store this step's acceleration in front of the accelerations of the last two (nv, 3)."""
     for k in range(past_out.shape[0]):
         past_out[k, 2], past_out[k, 1] = past_out[k, 1], past_out[k, 0]
         past_out[k, 0] = work.dv[k] + work.change[k]

@@ -30,9 +30,14 @@ _AT_REST = 1e-9  # [rad/s or m/s]
 
 @lazy_kernel(np.int64, used=has_floating_tree)
 def keep_momentum(s, at_end):
-    """Find the trees' expected momentum at the start, or set it at the end.
+    """Find the trees' expected momentum at the start, or set the momentum at the end.
 
-    Returns at the start whether any tree leaks: else there is nothing to set at the end.
+    Args:
+        s: the scene.
+        at_end: whether this is the end of the step.
+
+    Returns:
+        At the start, whether any tree leaks momentum. If not, there is nothing to set at the end.
     """
     if at_end:
         _correct_roots(s.settings[0], s.forest, s.q, s.velocity, s.momentum, s.work.directions)

@@ -63,8 +63,10 @@ def hold_velocity_limits(s):
 def release_velocity_limits(settings, counts, forest, control, rows, work, weight_before):
     """Release joints whose velocity limit a stage cannot hold; return whether there are any.
 
-    They brake with their effort limit, or follow their law. The rows' impulses are then those, and
-    the stage is to be found again. `weight_before`: of the stages before, which stay as they are.
+    Released joints brake with their effort limit, or follow their law. The impulses of their rows
+    are set accordingly, and the stage must be found again.
+
+    weight_before: weight of the earlier stages, which stay unchanged.
     """
     time_step = settings.time_step
     changed = False
@@ -87,9 +89,12 @@ def release_velocity_limits(settings, counts, forest, control, rows, work, weigh
 
 @inner_kernel
 def add_stage_efforts(s, weight, held):
-    """Add `weight` times the actuators' efforts at a stage to work.applied.
+    """Add `weight` times the actuators' efforts at a stage to work.applied (nv,) [Nm or N].
 
-    `held`: whether `hold_velocity_limits` had its part in work.dv.
+    Args:
+        s: the scene.
+        weight: weight of the stage.
+        held: whether work.dv includes the effect of `hold_velocity_limits`.
     """
     work = s.work
     add_delivered_effort(s.forest, s.control, s.q, s.velocity, 0.0, weight, work)
@@ -131,7 +136,7 @@ def _change_of_law(forest, q, velocity, control, rk4, work, k):
 
 @inner_kernel
 def begin_stages(settings, counts, stats, rows, direct):
-    """Return whether any row is solved at the stages; clear its impulses of earlier stages."""
+    """Return whether any row is solved at the stages; clear impulses of earlier stages."""
     found = False
     if stats.direct_rows == 0:
         return found
@@ -194,7 +199,7 @@ def _solve(settings, counts, constrained, rows, direct):
 
 @inner_kernel
 def end_stages(settings, counts, rows, direct):
-    """Give the rows that were solved at the stages the impulse of all of them."""
+    """Give the rows that were solved at the stages the sum of the stages' impulses."""
     for number in range(counts.row_count):
         if direct.active[number]:
             row = rows.rows[number]

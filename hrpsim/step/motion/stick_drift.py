@@ -43,7 +43,7 @@ _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner tu
 def start_slip(s):
     """Complete the slip of the last step with the new contact points; find which gaps hold.
 
-    constrained.velocity must be that of the end of the step, as the rows found it.
+    constrained.velocity must be the velocity at the end of that step, as the rows found it.
     """
     contacts = s.collision.contacts
     for c in range(s.counts[0].contact_count):
@@ -108,7 +108,7 @@ def add_spin(settings, bodies, kinematics, rk4, stage):
 
 @inner_kernel
 def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4):
-    """Correct the drift of pressing contacts in the last step; measure that of this step."""
+    """Correct the last step's drift of pressing contacts, and measure this step's drift."""
     contacts, dt = collision.contacts, settings.time_step
     speed = settings.correction_speed
     update_poses(forest, q, kinematics)
@@ -188,7 +188,7 @@ def _ask_back(contact, row, time_step):
 
 @inner_kernel
 def remember_gaps(settings, counts, contacts, constrained, rows):
-    """Add to the gaps that contacts hold what the displacement of this step adds."""
+    """Add the effect of this step's displacement to the gaps that contacts hold."""
     for c in range(counts.contact_count):
         rate = row_velocity(rows.rows[3 * c], constrained.velocity)
         contacts[c].drift.held_gap += settings.time_step * rate

@@ -123,9 +123,14 @@ def _add_square(weight, x, y, z, tension_out):
 
 @inlined_kernel
 def find_acceleration(s, horizon):
-    """Write work.dv for the current poses and velocities; SINGULAR if a joint sees no inertia.
+    """Write work.dv for the current state; return SINGULAR if a joint sees no inertia.
 
-    `horizon` > 0 takes springs, dampers and gains implicitly over that time [s].
+    Poses and velocities must be current.
+
+    Args:
+        s: the scene.
+        horizon: time over which springs, dampers and gains are taken implicitly [s]; 0 for
+            explicitly.
     """
     work = s.work
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)

@@ -62,10 +62,12 @@ def solve_direct_island(s, tolerance):
 
 @lazy_kernel(np.int64)
 def try_direct_solver(s, k):
-    """Solve all rows of an island by the direct solver, from the last step's impulses.
+    """Solve all rows of island `k` by the direct solver, from the last step's impulses.
 
-    The impulses stay unchanged where it comes no nearer to a solution. Returns DONE, or the status
-    that names what is missing.
+    The impulses stay unchanged if the solver comes no nearer to a solution.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     counts = s.counts[0]
     island, tolerance = s.islands.ranges[k], s.settings[0].tolerance

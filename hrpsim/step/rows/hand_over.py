@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which solver an island tries first, and which one takes over where the first one fails.
+"""The order of solvers for an island: the first one, and the successors if it fails.
 
-The order is data, in `_POLICY`; `_try` calls the solvers. Islands that converge in a few
-sweeps, as most that stand or walk, never use it. `solver_table` has what solvers accept.
+The order is data, in `_POLICY`. `_try` calls the solvers. Islands that converge in a few sweeps, as
+most standing or walking robots, never use this order. `solver_table` lists the rows that solvers
+accept.
 """
 
 from __future__ import annotations
@@ -113,9 +114,10 @@ _DIVERGES = 1e10
 
 @inlined_kernel
 def solve_island(s, k):
-    """Solve an island; count it if another solver than the chosen one solved it.
+    """Solve island `k`; count the island if a solver other than the chosen one solved it.
 
-    Returns DONE, or the status that names what is missing.
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     island = s.islands.ranges[k]
     limit, extent = allowed_sweeps(island, s.settings[0]), s.counts[0].extent

@@ -52,9 +52,10 @@ from hrpsim.step.scene.status import (
 
 @lazy_kernel()
 def prepare_rows(s):
-    """Write every row, or return which array must grow first.
+    """Write every row, or return the status that names the array to grow.
 
-    Every world needs it; apart from the step it is compiled at the same time (announcement).
+    Every world needs this kernel. The kernel is compiled apart from the step, at the same time
+    (announcement).
 
     Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
     forest, islands, joint_holds, joint_impulses, joint_parameters, kinematics, lazy_kernels,
@@ -184,7 +185,7 @@ def bend_contacts(s):
 
 @lazy_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
 def write_penalties(s):
-    """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
+    """Write the impulses of penalty contacts' rows; return TOO_STIFF if one would explode."""
     failure = s.failure[0]
     failure.stiffness, stiffest = write_penalty_rows(s)
     if failure.stiffness < STABLE_BELOW:
@@ -249,7 +250,7 @@ def make_direct(rows, island):
 
 @lazy_kernel(brings=("solve_direct_island",))
 def write_direct_system(s):
-    """Write the direct solver's system, or return that it must grow."""
+    """Write the direct solver's system, or return the status that the system must grow."""
     if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT
