@@ -15,13 +15,21 @@ from hrpsim.spatial.vector import placed_point
 
 @inner_kernel
 def refresh_candidates(settings, forest, kinematics, count, collision):
-    """Update the shapes' centres and reach; make the candidate list again where it may be short.
+    """Update the shapes' centres and reach, and list the candidate pairs again if required.
 
     The list holds every pair that can come within `contact_margin` [m] plus the reach of both
-    before a shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for
-    no list yet. Returns the number of candidates; more than the capacity means that the list is not
-    made. With `continuous`, motion beyond a part of a shape's thickness is left to the search for
-    its time of impact.
+    shapes before a shape has moved by about `skin` [m]. With `continuous`, motion beyond a part of
+    a shape's thickness is left to the search for its time of impact.
+
+    Args:
+        settings: settings of the step.
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        count: present number of candidate pairs; -1 if there is no list yet.
+        collision: shapes and contacts of the world.
+
+    Returns:
+        The number of candidate pairs. If the number exceeds the capacity, the list was not made.
     """
     stale = place_centers(settings, forest, kinematics, collision)
     if not stale and count >= 0:
@@ -33,9 +41,12 @@ def refresh_candidates(settings, forest, kinematics, count, collision):
 
 @inlined_kernel
 def keep_candidates(settings, forest, kinematics, collision):
-    """Update the shapes of the candidate list if it is not short and nothing is fast.
+    """Update the shapes of the candidate list if the list is complete and nothing is fast.
 
-    Returns whether that is so; otherwise nothing is done. Other shapes stay unchanged.
+    Other shapes stay unchanged.
+
+    Returns:
+        Whether the list was kept. If not, nothing was changed.
     """
     margin, dt = settings.contact_margin, settings.time_step
     if not all_quiet(forest, kinematics, margin, dt, FAST, collision.body_bounds):
@@ -49,7 +60,7 @@ def keep_candidates(settings, forest, kinematics, collision):
 
 @inner_kernel
 def place_centers(settings, forest, kinematics, collision):
-    """Update all shapes' centres and reach; return whether the candidate list may be short."""
+    """Update all shapes' centres and reach; return whether the candidate list may be incomplete."""
     margin, dt, continuous = settings.contact_margin, settings.time_step, settings.continuous
     stale = False
     for k in range(collision.moving.shape[0]):
@@ -81,9 +92,14 @@ def _place_center(forest, kinematics, time_step, continuous, shape):
 
 @inner_kernel
 def list_candidates(margin, skin, collision):
-    """Make the candidate list again from the shapes' centres and travel; return its length.
+    """List the candidate pairs from the shapes' centres and travel; return their number.
 
-    More than the capacity means that the list is not made.
+    If the number exceeds the capacity, the list is not made.
+
+    Args:
+        margin: [m].
+        skin: distance that a shape may move before the next list [m].
+        collision: shapes and contacts of the world.
     """
     shapes = collision.shapes
     for s in range(shapes.shape[0]):

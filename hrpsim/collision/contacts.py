@@ -100,11 +100,24 @@ def _is_above(kinematics, plane, shape, margin):
 
 @inner_kernel
 def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernels, collision):
-    """Write the contact points of every candidate pair; return how many there are.
+    """Write the contact points of every candidate pair; return their number.
 
-    Points within `contact_margin` [m], plus what the pair can close in a step, are kept; which of
-    many a mesh keeps may depend on the `previous_count` contacts of the last step. A return above
-    the capacity means that the later ones were not written, NEEDS_KERNEL that a kernel is absent.
+    Points are kept within `contact_margin` [m], plus the distance that the pair can close in a
+    step. A mesh keeps a choice of its many points, which may depend on the contacts of the last
+    step.
+
+    Args:
+        settings: settings of the step.
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        pair_count: number of candidate pairs.
+        previous_count: number of contacts of the last step.
+        lazy_kernels: addresses of the lazily compiled kernels.
+        collision: shapes and contacts of the world.
+
+    Returns:
+        The number of contacts. If the number exceeds the capacity, later contacts were not written.
+        NEEDS_KERNEL if a kernel is absent.
     """
     margin, count, work = settings.contact_margin, 0, collision.manifold[0]
     work.spring_count = previous_count if lazy_kernels[0].write_penalties != 0 else 0
@@ -318,11 +331,14 @@ def _move_point(forest, kinematics, reference, body, point):
 
 @inner_kernel
 def recall_impulses(counts, collision):
-    """Start every contact from the impulse it had in the last step; new ones start from zero.
+    """Start every contact from its impulse in the last step; new contacts start from zero.
 
-    Both lists are sorted by pair, so one pass over both finds the partners. New contacts draw the
-    axes of their friction, by their number among all since the start: `born_count` came before.
-    Returns how many contacts are new.
+    Both lists of contacts are sorted by pair, so one pass finds all partners. New contacts draw the
+    axes of their friction by their number among all contacts since the start. `born_count` contacts
+    came before.
+
+    Returns:
+        The number of new contacts.
     """
     previous, previous_count = collision.previous, counts.previous_count
     new = k = 0

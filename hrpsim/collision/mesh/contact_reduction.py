@@ -3,10 +3,11 @@
 
 """From all contacts between two solids to the few that span each patch.
 
-Tilt solid a against b by a slope t across the patch's normal: the gap g of a contact at x becomes
-g + t . x. A choice serves the slope if the least of its gaps is that of all. The slopes are zero,
-the one of the present motion, and rings of those possible in the step, the least first: from noise
-to the polygon on which a solid stands while it tilts.
+Tilt solid a against b by a slope t across the patch's normal. The gap g of a contact at x then
+becomes g + t . x. A choice of contacts serves the slope if the least gap of the choice is the least
+gap of all contacts. The slopes are zero, the slope of the present motion, and rings of slopes
+possible in the step, the least first. They range from noise to the polygon on which a solid stands
+while it tilts.
 """
 
 import math
@@ -138,7 +139,7 @@ def _deepest_left(m, candidates):
 
 @inner_kernel
 def reduce_candidates(polyhedra, m, candidates, out):
-    """Write the contacts that span each patch, deepest patch first; return how many."""
+    """Write the contacts that span each patch, deepest patch first; return their number."""
     _drop_other_faces(polyhedra, m, candidates)
     _merge(m, candidates)
     count = NO_POINTS
@@ -224,7 +225,7 @@ def choose_points(m, candidates, seed, cluster):
 def _lay_out(m, candidates, seed, cluster):
     """Write a cluster's members and their positions across its normal; return their extent [m].
 
-    The axes are fixed in b.
+    The axes across the normal are fixed in b.
     """
     n, origin = candidates[seed].normal, candidates[seed].point
     R, u, v = m.world_R[0], m.across[0], m.across[1]

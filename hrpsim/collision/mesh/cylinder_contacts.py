@@ -346,7 +346,8 @@ def _begin(x, y, z, dx, dy, dz, radius, way):
     """Return a direction (c, s) in the plane of a rim, from its middle, near a line x + t d.
 
     Ways 0 and 1: the crossings of the rim and the line, projected along the axis, or the nearest
-    point of the rim. Way 2: to the point where the line pierces the plane. (0, 0): there is none.
+    point of the rim. Way 2: the point where the line pierces the plane. The result is (0, 0) if
+    there is no such direction.
     """
     squared = dx * dx + dy * dy
     if way == 2:

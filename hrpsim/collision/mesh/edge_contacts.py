@@ -231,13 +231,20 @@ def _overlap(
 
 @inner_kernel  # long: its parts would hand on twenty numbers
 def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
-    """Add the contact of an edge of a with one of b, if they are nearest to each other there.
+    """Add the contact of an edge of a with an edge of b, if they are nearest to each other there.
 
-    Each edge is an EDGE record in the frame of its own solid, with its feature's code.
+    If faces at the edges lie on each other, or one edge lies on a face at the other edge, the
+    crossing is a corner of their common patch. The face then gives the normal. The same holds if
+    the solids turn to such a pose in the step, and the edges meet within the step.
 
-    Where faces at the edges lie on each other, or one edge lies on a face at the other, the
-    crossing is a corner of their common patch, and the face gives the normal. So it is where the
-    solids turn to such a pose in the step, and the edges meet within it.
+    Args:
+        polyhedra: pool of solids.
+        m: SOLID_PAIR record.
+        candidates: contacts found so far.
+        edge_a: EDGE record in the frame of solid a.
+        code_a: code of this feature.
+        edge_b: EDGE record in the frame of solid b.
+        code_b: code of this feature.
     """
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
     v, slack = edge_b.direction, FACE_TO_FACE + m.turn

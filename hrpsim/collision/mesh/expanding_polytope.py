@@ -4,11 +4,12 @@
 """Penetration depth of two convex solids and the shortest separation: expanding polytope.
 
 The Minkowski difference D = {x - y : x in a, y in b} holds the origin if and only if the solids
-overlap, and the distance of the origin from the surface of D is their penetration depth. A polytope
-inside D grows by the point of D farthest along the normal of its facet of least height over the
-origin (van den Bergen 2001). Heights may be negative: as long as the origin is outside of the
-polytope the same step leads to it, or to a direction along which the solids are apart (as the
-distance iteration of Gilbert, Johnson and Keerthi does). All of it is in the frame of solid b.
+overlap. The distance of the origin from the surface of D is their penetration depth. A polytope
+inside D grows step by step. Each step takes the facet of least height over the origin, and adds the
+point of D farthest along the facet's normal (van den Bergen 2001). Heights may be negative. As long
+as the origin is outside of the polytope, the same step leads to the origin, or to a direction along
+which the solids are apart (as in the distance iteration of Gilbert, Johnson and Keerthi). All
+vectors are in the frame of solid b.
 """
 
 import math
@@ -58,8 +59,8 @@ _NO_AREA = 1e-18
 def find_penetration(polyhedra, m):
     """Return whether the cores of two convex solids overlap; write the depth to m.polytope.
 
-    `out` is the direction in the frame of b against which a leaves b soonest, after `depth` [m]:
-    exactly, if not by the shortest way where the polytope has no room to grow.
+    `out` is the direction in the frame of b against which a leaves b soonest, after `depth` [m]. If
+    the polytope has no room to grow, the direction and depth are exact but not the shortest way.
     """
     polytope = m.polytope
     if not _begin(polyhedra, m):
@@ -150,7 +151,7 @@ def _add_corner(polyhedra, m, dx, dy, dz):
 
 @inner_kernel
 def _begin(polyhedra, m):
-    """Make a tetrahedron in the difference; return False where the cores do not overlap."""
+    """Make a tetrahedron in the difference; return False if the cores do not overlap."""
     polytope = m.polytope
     polytope.corner_count = polytope.facet_count = 0
     a, b = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]]

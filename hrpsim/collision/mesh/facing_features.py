@@ -60,7 +60,7 @@ FACING = np.dtype(
 def list_facing_features(polyhedra, m):
     """Write the features of both solids that may touch to m.facing; return whether they fit.
 
-    The limits of `are_apart` must be written.
+    Call `are_apart` before, which writes the limits.
     """
     _lay_axes(m)
     for side in range(2):
@@ -154,9 +154,9 @@ def _turned(own, d, r: int):
 
 @inlined_kernel
 def boxes_meet(a, b, reach: float):
-    """Return whether two boxes are within `reach` [m] along all axes.
+    """Return whether two boxes are within `reach` [m] of each other along all axes.
 
-    All six comparisons are made: they cost less than a branch that is foretold wrongly.
+    All six comparisons are made, because they cost less than a mispredicted branch.
     """
     p, q, s, t = a.low, a.high, b.low, b.high
     return (
@@ -168,7 +168,7 @@ def boxes_meet(a, b, reach: float):
 
 @inlined_kernel
 def is_in_box(place, box, reach: float):
-    """Return whether a point is in a box, or within `reach` [m] of it along all axes."""
+    """Return whether a point is within `reach` [m] of a box along all axes."""
     s, t = box.low, box.high
     return (
         (place[0] <= t[0] + reach) & (place[0] >= s[0] - reach)
@@ -248,8 +248,8 @@ def _list_edge(polyhedra, own, number: int, other, reach: float):
 def passes_beside(own, other, slack: float):
     """Return whether an edge leaves both faces of another edge on one side, by a sine of `slack`.
 
-    The common normal of two edges is square to both. So it can be in the normal cone of an edge
-    only if the other edge passes between the normals of that edge's faces.
+    The common normal of two edges is square to both edges. The normal can be in the normal cone of
+    an edge only if the other edge passes between the normals of that edge's faces.
     """
     d, n = own.direction, other.normals
     first = d[0] * n[0, 0] + d[1] * n[0, 1] + d[2] * n[0, 2]

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From triangles to a solid with features: which vertices and edges stand out, and where.
+"""From triangles to a solid with features: the vertices and edges that stand out.
 
 Contacts are made between vertices and faces and between edges. A vertex can be the first to touch
-only if the surface falls away from it on all sides, and an edge only if it is convex; flat and
-concave features never touch first (docs/explanation/collision.md).
+only if the surface falls away from the vertex on all sides. An edge can be the first only if it is
+convex. Flat and concave features never touch first (docs/explanation/collision.md).
 """
 
 import math

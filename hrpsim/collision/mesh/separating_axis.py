@@ -53,13 +53,18 @@ def copy_separation(kept, separation_out):
 
 @inner_kernel
 def are_apart(polyhedra, m):
-    """Return whether two convex solids certainly have no contacts; False for others.
+    """Return whether two convex solids certainly have no contacts; False for other solids.
 
-    If it returns False for convex solids, the limits of contacts are written: the axis to
-    m.separation, the distance along the axis to m.apart, and to m.margin the distance within which
-    the solids may touch. Features with contacts are at most m.farthest apart, m.deepest deep, and
-    m.aside across the normal. m.lean is the sine for vertices over faces. Normals of contacts are
-    within a chord of m.cap of the axis.
+    If the result is False for convex solids, the kernel writes limits of the contacts:
+
+    - m.separation: the axis.
+    - m.apart: distance along the axis [m].
+    - m.margin: distance within which the solids may touch [m].
+    - m.farthest: largest distance of features with contacts [m].
+    - m.deepest: largest depth of features with contacts [m].
+    - m.aside: largest distance across the normal [m].
+    - m.lean: sine for vertices over faces.
+    - m.cap: chord from the axis within which normals of contacts are.
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
@@ -148,9 +153,9 @@ def _begin(polyhedra, m, a, b):
 
 @inner_kernel
 def _extend(polyhedra, m, x: float, y: float, z: float):
-    """Write the ends of both solids along an axis of b's frame; return how far they are apart [m].
+    """Write the ends of both solids along an axis of b's frame; return their distance [m].
 
-    The point of their difference becomes the first of m.simplex.
+    The point of their difference becomes the first point of m.simplex.
     """
     kept, R, t = m.separation, m.R[0], m.t[0]
     ax, ay, az = transposed_times(R, x, y, z)
@@ -264,7 +269,7 @@ def may_lie_over(m, side: int, node, own):
 
 @inner_kernel
 def may_face(m, node_a, node_b, slack: float):
-    """Return whether a normal of b is opposite to one of a, but for an angle of `slack` [rad]."""
+    """Return whether a normal of b is opposite to a normal of a, up to an angle of `slack` [rad]."""
     R = m.R[0]
     for i in range(3):
         middle, reach = 0.0, slack
@@ -279,7 +284,7 @@ def may_face(m, node_a, node_b, slack: float):
 
 @inner_kernel
 def remember_normal(m, candidates):
-    """Keep the normal of the deepest contact of two convex solids as their axis."""
+    """Keep the normal of two convex solids' deepest contact as their axis."""
     kept = m.separation
     if not kept.known:
         return

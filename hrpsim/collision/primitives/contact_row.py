@@ -88,7 +88,7 @@ def write_over_plane(
 ):  # fmt: skip
     """Write the contact over plane point X, Y if its gap is within margin; return the count.
 
-    `sign` is +1 where the bearing shape is b, -1 where it is a.
+    `sign` is +1 if the bearing shape is b, -1 if the bearing shape is a.
     """
     if gap > margin or k >= MAX_POINTS:
         return k
@@ -109,10 +109,12 @@ def write_over_plane(
 
 @inner_kernel
 def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
-    """Return the positions along the z axes of a and b [m] where they come nearest.
+    """Return the positions along the z axes of a and b [m] at which the axes are nearest.
 
-    The segments reach +-half_a and +-half_b from their centres; t is the centre of a relative to
-    that of b. The nearest points of parallel segments are taken in the middle of their overlap.
+    The segments reach +-half_a and +-half_b from their centres. For parallel segments, the nearest
+    points are in the middle of the overlap.
+
+    tx, ty, tz: centre of a relative to the centre of b [m].
     """
     cosine = R_a[0, 2] * R_b[0, 2] + R_a[1, 2] * R_b[1, 2] + R_a[2, 2] * R_b[2, 2]
     along_a = tx * R_a[0, 2] + ty * R_a[1, 2] + tz * R_a[2, 2]
@@ -137,7 +139,7 @@ def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
 
 @inner_kernel
 def axis_offset(R_a, s, R_b, t, tx, ty, tz):
-    """Return the vector from position t on axis b to position s on axis a, and its norm."""
+    """Return the vector from position t on axis b to position s on axis a, and its norm [m]."""
     x = tx + s * R_a[0, 2] - t * R_b[0, 2]
     y = ty + s * R_a[1, 2] - t * R_b[1, 2]
     z = tz + s * R_a[2, 2] - t * R_b[2, 2]

@@ -109,10 +109,12 @@ def refine_axis(
 ):  # fmt: skip
     """Return (nx, ny, nz, separation, ax, ay, az) of the best axis reached from the guess n.
 
-    `separation` is that along the guess, which stays where nothing better is found. t is the centre
-    of a relative to that of b; (ax, ay, az) is the point of core a in contact, relative to the
-    centre of b [m]. Without a cylinder the cores must be apart; a cylinder must be a, or both.
-    `scratch` is a work array (8, 3).
+    The guess stays if nothing better is found. (ax, ay, az) is the point of core a in contact,
+    relative to the centre of b [m]. Without a cylinder the cores must be apart. If there is a
+    cylinder, a must be one.
+
+    tx, ty, tz: centre of a relative to the centre of b [m]. separation: separation along the guess
+    [m]. scratch: work (8, 3).
     """
     if kind_a == CAPSULE and kind_b == CAPSULE:
         s, _ = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
@@ -263,9 +265,9 @@ def _ascent_step(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
-    """Return the unit vector along n + d, or the one where the way there first meets a ridge.
+    """Return the unit vector along n + d, or the first ridge that lies on the way there.
 
-    With `near` > 0, n is instead moved onto every ridge that it is that near to.
+    If `near` > 0, n is instead moved onto every ridge within this distance.
     """
     scale = 1.0
     for k in range(4):

@@ -144,9 +144,22 @@ def _features_along(
 def convex_on_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of a box, capsule or cylinder (a) with one of equal or lower kind (b).
+    """Write the contacts of a box, capsule or cylinder (a) with a shape of equal or lower kind (b).
 
-    Returns how many.
+    Returns:
+        The number of contacts.
+
+    Args:
+        kind_a: kind of shape a.
+        size_a: size of shape a (3,) [m].
+        R_a: rotation from the frame of shape a to the world (3, 3).
+        p_a: position of shape a in the world (3,) [m].
+        kind_b: kind of shape b.
+        size_b: size of shape b (3,) [m].
+        R_b: rotation from the frame of shape b to the world (3, 3).
+        p_b: position of shape b in the world (3,) [m].
+        margin: largest gap of a contact [m].
+        out: MANIFOLD record, written.
     """
     tx, ty, tz = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
     extent_a, extent_b = extent_sum(size_a), extent_sum(size_b)

@@ -4,7 +4,7 @@
 """Contacts on the cap of a cylinder: a generatrix, another cap, and the cap itself on a box face.
 
 A cap that bears contacts is the plane of hrpsim.collision.primitives.contact_row across the
-cylinder's z axis; its coordinates X, Y run along the cylinder's own x and y axes.
+cylinder's z axis. The plane's coordinates X, Y run along the cylinder's own x and y axes.
 """
 
 import math
@@ -52,8 +52,9 @@ def line_on_cap(
 ):  # fmt: skip
     """Add the ends of the part of a generatrix that lies over the facing cap of a cylinder.
 
-    The line (middle m, half vector h) is relative to the cylinder's centre p; n points from the
-    cylinder to the other shape; `sign` is +1 where the cylinder is b, -1 where it is a.
+    mx, my, mz: middle of the line, relative to the cylinder's centre p [m]. hx, hy, hz: half vector
+    of the line [m]. nx, ny, nz: unit vector from the cylinder to the other shape. sign: +1 if the
+    cylinder is b, -1 if the cylinder is a.
     """
     radius = size[0]
     wide = radius * (1.0 + RIM_TOLERANCE)

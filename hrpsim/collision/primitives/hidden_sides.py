@@ -54,9 +54,10 @@ def _is_on_face(shape, R, n):
 def may_hide_sides(a, b, count, work):
     """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
 
-    It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
-    On springs a patch may be as narrow as the body is deep. A round shape overlaps all around its
-    contact with a face. Its contacts of different normals span no patch.
+    No face can do so if the `count` contacts span a patch. A patch lies on both shapes, which
+    overlap there. On springs a patch may be as narrow as the body is deep. A round shape overlaps
+    all around its contact with a face. The contacts of a round shape with different normals span no
+    patch.
     """
     if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
@@ -104,10 +105,12 @@ def passes_over(
 
 @inlined_kernel
 def depth_in_springs(sink: float, along: float, time_step: float):
-    """Return how deep a body may be in a face that bears it by springs until the step ends [m].
+    """Return how deep a body may be in a face with springs until the step ends [m].
 
-    It was `sink` deep in other such faces at the start of the last step, and moves by `along` [m/s]
-    out of this one.
+    Args:
+        sink: depth in other such faces at the start of the last step [m].
+        along: motion of the body out of this face [m/s].
+        time_step: [s].
     """
     return sink + 2.0 * time_step * max(-along, 0.0)
 
@@ -170,9 +173,20 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
 
 @inner_kernel
 def drop_hidden(a, b, count, work, time_step):
-    """Drop the contacts of two shapes without a mesh that a face makes impossible; count the rest.
+    """Drop the contacts of two shapes without a mesh that a face makes impossible.
 
-    work.spin and work.drift are the motion of a relative to b, work.sink its depth in springs.
+    work.spin and work.drift are the motion of a relative to b. work.sink is the depth of a in
+    springs.
+
+    Args:
+        a: number of shape a.
+        b: number of shape b.
+        count: number of contacts.
+        work: MANIFOLD record with both shapes.
+        time_step: [s].
+
+    Returns:
+        The number of contacts that are left.
     """
     tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
     kept = np.int64(0)

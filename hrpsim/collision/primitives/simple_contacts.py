@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of a shape (a) with a half-space that fills z <= 0 of its frame, or a sphere (b)."""
+"""Contacts of a shape (a) with a half-space that fills z <= 0 of its frame, or a sphere (b).
+
+Arguments and outputs are the same as of hrpsim.collision.manifold.collide.
+"""
 
 import math
 
@@ -51,7 +54,7 @@ def sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 @inner_kernel
 def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
-    """Write the box vertices within margin of a half-space; return how many."""
+    """Write the box vertices within margin of a half-space; return the number of contacts."""
     nx, ny, nz = R_b[0, 2], R_b[1, 2], R_b[2, 2]
     hx, hy, hz = size_a[0], size_a[1], size_a[2]
     rise_x = hx * (nx * R_a[0, 0] + ny * R_a[1, 0] + nz * R_a[2, 0])
@@ -80,7 +83,7 @@ def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 @inner_kernel
 def capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
-    """Write the ends of a capsule that are within margin of a half-space; return how many."""
+    """Write the ends of a capsule within margin of a half-space; return the number of contacts."""
     radius = size_a[0]
     count = NO_POINTS
     for end in range(2):
@@ -98,11 +101,11 @@ def capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 @inner_kernel
 def cylinder_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
-    """Write the rim points of a cylinder that are within margin of a half-space; return how many.
+    """Write the rim points of a cylinder within margin of a half-space; return their number.
 
-    Each cap gives its deepest point, which follows the tilt, so that a cylinder rolls on its side
-    or on its rim; a cap that faces the plane also gives four points fixed to the cylinder, which
-    stay while it stands.
+    Each cap gives its deepest point. This point follows the tilt, so the cylinder rolls on its side
+    or on its rim. A cap that faces the plane also gives four points fixed to the cylinder, which
+    stay while the cylinder stands.
     """
     radius, half = size_a[0], size_a[1]
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
