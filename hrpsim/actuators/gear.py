@@ -3,26 +3,27 @@
 
 """Motor and gear of an actuator in one step: the torque on the joint as a function of its motion.
 
-With a rigid gear the motor moves with the joint: without losses the joint has its rotor's inertia
-and its friction, with losses see hrpsim.actuators.lossy_gear. With two masses the motor's inertia J
-lies behind a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for
-backlash and gear play"): within the backlash the spring relaxes and transmits nothing; at a flank
-it transmits
+With a rigid gear the motor moves with the joint. Without losses the joint has the rotor's inertia
+and friction. For losses see hrpsim.actuators.lossy_gear. With two masses the motor's inertia J lies
+behind a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for backlash
+and gear play"). Within the backlash the spring relaxes and transmits nothing. At a flank the spring
+transmits
 
     T = k (twist + twist') / 2 + c (twist' - twist) / dt,   no pull.
 
-For a given velocity of the joint at the end of the step, the motor's velocity w' there is the root
-of a function that increases with it, piecewise linear:
+For a given velocity of the joint at the end of the step, the motor's velocity w' is the root of a
+function that increases with w', piecewise linear:
 
     J (w' - w) / dt - M(w') + g T(w') + friction = 0.
 
-So the joint sees, in the state of limits, flank and friction at hand, one torque and one inertia.
-Whether that state is the right one is checked with the motion found (hrpsim.step.motion.actuators).
+In the present state of limits, flank and friction, the joint therefore sees one torque and one
+inertia. The motion found shows whether the state is correct (hrpsim.step.motion.actuators).
 
-Dry friction of motor and gear: Stribeck's curve, and losses in proportion to the load. A gear with
-the efficiencies e (motor drives) and b (driven back) needs T / e or b T of its motor for the torque
-T on the joint. Both are Coulomb friction about a mean, so sticking and the direction of motion need
-no case of their own: (1 / e + b) / 2 T, and a friction (1 / e - b) / 2 |T| on the motor.
+Dry friction of motor and gear has Stribeck's curve, and losses in proportion to the load. A gear
+has the efficiencies e (motor drives) and b (driven back). For the torque T on the joint, the gear
+needs T / e or b T of its motor. Both are Coulomb friction about a mean: a torque (1 / e + b) / 2 T,
+and a friction (1 / e - b) / 2 |T| on the motor. Sticking and the direction of motion therefore need
+no special case.
 """
 
 import math

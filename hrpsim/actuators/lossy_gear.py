@@ -1,24 +1,27 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A rigid gear with losses: the torque that it transmits, by the joint's velocity.
+"""A rigid gear with losses: the transmitted torque as a function of the joint's velocity.
 
-The motor passes to the gear what its rotor, its viscous and its dry friction F leave of its torque:
+Inertia, viscous friction and dry friction F reduce the torque of the motor. The gear receives
 
     N = M(v') - J (v' - v) / dt - c v - side F.
 
-The gear transmits T = e N to the joint while the motor drives, side N > 0, and T = N / b while it
-is driven back. `side` is the direction of motion. So the loss acts on all that passes the gear, the
-rotor's inertia included, and this is the limit of a gear whose stiffness grows beyond all bounds.
+The gear transmits T = e N to the joint while the motor drives, side N > 0. While the motor is
+driven back, the gear transmits T = N / b. `side` is the direction of motion. The loss therefore
+acts on all torque that passes the gear, including the rotor's inertia. This model is the limit of a
+gear whose stiffness grows beyond all bounds.
 
-T does not increase with v'. At v' = 0 it falls from `high`, the T of a motion to the negative side,
-to `low`, that to the positive side: a joint at rest bears every load between these. The step takes
+T does not increase with v'. At v' = 0, T falls from `high` to `low`. `high` is the T of a motion to
+the negative side, and `low` the T of a motion to the positive side. A joint at rest bears every
+load between them. The step takes
 
-- a joint that slides with the torque of its side, linear, without a row;
+- a sliding joint with the torque of its side, linear, without a row,
 - a joint at rest with the torque `centre` and a row of dry friction up to `band`. This covers `low`
-  to `high`, or of a wide range a part about the load that is expected.
+  to `high`. If this range is wide, the row covers only a part about the expected load.
 
-A gear with b = 0 is self-locking: N = 0 while it is driven, and at rest it bears any load.
+A gear with b = 0 is self-locking. N = 0 while the gear is driven, and at rest the gear bears any
+load.
 """
 
 import math

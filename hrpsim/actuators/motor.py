@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The motor: the torque that its gains demand, within what current, voltage and curve allow.
+"""The motor: the torque that its gains demand, within limits of current, voltage and curve.
 
-A motor at the voltage V with the back EMF K w draws the current (V - K w) / R: its torque lies
-between K (-V - K w) / R and K (V - K w) / R, and within the current limit, K including the gear
-ratio. While it is driven against its torque (regeneration), the back EMF adds to the voltage: only
-the current limit counts, until the back EMF alone exceeds voltage and current limit together.
-Temperatures of winding and housing:
+A motor at the voltage V with the back EMF K w draws the current (V - K w) / R. Its torque lies
+between K (-V - K w) / R and K (V - K w) / R, and within the current limit. K includes the gear
+ratio. While the motor is driven against its torque (regeneration), the back EMF adds to the
+voltage. Only the current limit counts then, until the back EMF alone exceeds voltage and current
+limit together. Temperatures of winding and housing:
 
 C_w dT_w/dt = R i^2 - (T_w - T_h) / r_wh,   C_h dT_h/dt = (T_w - T_h) / r_wh - (T_h - T_a) / r_ha
 """

@@ -202,17 +202,21 @@ def _sort_pairs(count, pairs):
 
 @kernel
 def candidate_pairs(lower, upper, group, order, moving, pairs_out):
-    """Write the pairs of shapes whose boxes overlap and whose groups differ; return how many.
+    """Write the pairs of shapes whose boxes overlap and whose groups differ; return their number.
 
-    lower, upper (shape_count, 3): corners of the boxes [m], with any margin already added; they
-    may be infinite. group (shape_count,), int64: shapes of one group never collide (a robot without
-    self-collision; everything fixed, whose group is -1). order (shape_count,), int64: any
-    permutation of the shapes; it is sorted in place, and the next call is faster if it is kept.
-    moving (shape_count,), int64: work.
+    The rows are incomplete if more pairs are found than fit. The returned number still counts all
+    pairs: enlarge the array and call again.
 
-    pairs_out (capacity, 2), int64: pairs a < b in ascending order. If more pairs are found than
-    fit, their number is returned nevertheless and the rows are incomplete: enlarge
-    the array and call again.
+    Args:
+        lower: lower corners of the boxes (shape_count, 3) [m], including any margin; may be
+            infinite.
+        upper: upper corners, as `lower`.
+        group: (shape_count,), int64. Shapes of one group never collide. A robot without
+            self-collision is one group. Everything fixed has the group -1.
+        order: (shape_count,), int64: any permutation of the shapes, sorted in place. The next call
+            is faster with the same array.
+        moving: (shape_count,), int64: work.
+        pairs_out: (capacity, 2), int64: pairs a < b in ascending order.
     """
     axis = _axis_of_largest_spread(lower, upper)
     _sort_along(axis, lower, order)

@@ -70,9 +70,10 @@ def far_apart(a, b, margin):
 
 @inlined_kernel
 def clears_plane(kinematics, a, b, margin):
-    """Return whether one is a fixed plane and the other certainly further from it than `margin`.
+    """Return whether a shape is a fixed plane and the other is certainly farther than `margin` [m].
 
-    Checks capsules and cylinders, whose bounding balls are poor where they lie along the plane.
+    Capsules and cylinders are checked, because their bounding balls are poor if they lie along the
+    plane.
     """
     if a.kind == PLANE and a.body < 0:
         return _is_above(kinematics, a, b, margin)

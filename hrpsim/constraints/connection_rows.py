@@ -103,10 +103,14 @@ def write_connection_rows(s, bend_time, lead, first, used):
     constrained.velocity must be the velocity at the start of the step. The rows are linear at a
     place within the step.
 
-    bend_time: time from this place to the velocity at the end of the step [s] (see `soften`). The
-    curvature of the error before this place is not corrected, because the other half of the step
-    reverses it. lead: time between the positions and the middle of the step, as compliant rows
-    count it [s]. first: first row. used: response space used before.
+    Args:
+        s: the scene.
+        bend_time: time from this place to the velocity at the end of the step [s] (see `soften`).
+            The curvature of the error before this place is not corrected, because the other half of
+            the step reverses it.
+        lead: time between the positions and the middle of the step, as compliant rows count it [s].
+        first: first row.
+        used: response space used before.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     forest, constrained, placed = s.forest, s.constrained, s.work.placed_connection[0]

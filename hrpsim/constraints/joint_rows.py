@@ -118,7 +118,7 @@ def near_upper_limit(dof, position, rate, time_step, impulse):
 def limits_velocity(actuator, hold):
     """Return whether a row holds the joint at its velocity limit.
 
-    An actuator that brakes with its effort limit needs none, a motor has its own velocity.
+    An actuator that brakes with its effort limit needs no row. A motor has a velocity of its own.
     """
     marked = actuator.limiting != 0 and actuator.saturated != -actuator.limiting
     return marked and not hold.driven

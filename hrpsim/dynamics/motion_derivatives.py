@@ -3,15 +3,19 @@
 
 """Analytic derivatives of inverse and forward dynamics (Carpentier and Mansard, RSS 2018).
 
-In world-parallel frames; the equations are in docs/explanation/derivations.md, section 20. As in
-the public layout, a free base has six degrees of freedom along and about its own axes. Arrays:
+All quantities are in world-parallel frames. The equations are in docs/explanation/derivations.md,
+section 20. As in the public layout, a free base has six degrees of freedom along and about its own
+axes. Arrays:
 
-- `columns` (nv, 3 nv and some to spare): the derivatives by q, those by v, and M or its inverse;
-- `above` (nv,): the next degree of freedom on the path to the root, -1 at its end;
-- `motions` (nv, 6, 8): columns of motions, S four times; `forces` (7, 8): the columns they are
-  multiplied by, of one degree of freedom at a time, then a row of products;
-- `subtrees` (n, 22): of a body with all that it carries, the inertia (10), twice the linear
-  momentum (3), and K row by row (9), the moment of Coriolis forces by an angular velocity.
+- `columns` (nv, 3 nv and some to spare): the derivatives by q, the derivatives by v, and M or its
+  inverse.
+- `above` (nv,): the next degree of freedom on the path to the root, -1 at the path's end.
+- `motions` (nv, 6, 8): columns of motions, S four times.
+- `forces` (7, 8): the columns by which `motions` are multiplied, of one degree of freedom at a
+  time, then a row of products.
+- `subtrees` (n, 22): quantities of a body with all that the body carries. The inertia (10), twice
+  the linear momentum (3), and K row by row (9), the moment of Coriolis forces by an angular
+  velocity.
 """
 
 from hrpsim.dynamics.articulated import (

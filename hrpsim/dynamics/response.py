@@ -4,13 +4,14 @@
 """Response of a factorised forest to forces, from constraint body to constraint body.
 
 The response of constraint bodies to unit forces on constraint bodies is the link-space inverse
-inertia (J M^-1 J^T for the constraint bodies' J), found by sweeps along support paths.
+inertia (J M^-1 J^T for the constraint bodies' J). Sweeps along support paths find this response.
 
-Limbs of a floating tree, the branches at its base, couple through the base alone. With P_i the
-unit forces on constraint body i propagated to the base and L the inverse of its articulated
-inertia, the block of constraint bodies i and j on different limbs is P_i^T L P_j: no sweep goes
-down one limb for forces on another. The own block of a body alone on its limb is P^T L P +
-sum u u^T / D, over the joints on its path to the base, where u is the effort of the unit forces.
+Limbs of a floating tree are the branches at the tree's base. Limbs couple through the base alone.
+P_i are the unit forces on constraint body i propagated to the base, and L is the inverse of the
+base's articulated inertia. The block of constraint bodies i and j on different limbs is P_i^T L
+P_j, so no sweep goes down one limb for forces on another. The diagonal block of a body alone on its
+limb is P^T L P + sum u u^T / D, over the joints on the path to the base. u is the effort of the
+unit forces.
 """
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel

@@ -3,16 +3,16 @@
 
 """Free rotation of a rigid body over a step, without gain or loss of energy.
 
-Taken explicitly, the gyroscopic torque adds energy in every step, and much of it where a body turns
-by more than a fraction of a radian. The implicit midpoint rule
+An explicit gyroscopic torque adds energy in every step. The gain is large if a body turns by more
+than a fraction of a radian. The implicit midpoint rule
 
     I (w' - w) + dt m x I m = 0,  m = (w + w') / 2,
 
 in the body's frame keeps both quadratic invariants of Euler's equations, w I w and |I w|, at any
-step size. With a moment n it is I (w' - w) + dt m x I m = dt n: the gyroscopic torque is that in
-the middle of the step for any moment.
+step size. With a moment n the rule is I (w' - w) + dt m x I m = dt n. The gyroscopic torque is then
+the torque in the middle of the step, for any moment.
 
-Without moments the Taylor series of the motion is exact but for rounding, and takes less time.
+Without moments the Taylor series of the motion is exact up to rounding, and takes less time.
 """
 
 import math

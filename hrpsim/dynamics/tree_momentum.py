@@ -3,9 +3,9 @@
 
 """The linear momentum of a tree of bodies, found from the leaves to the root.
 
-In the frame of each body, its subtree has a mass m, a first moment h = sum m x about the body's
-origin, and the momentum p by joints beyond the body. Through a joint with the
-rotation R, the origin t and the rate of its axis w or s they pass to the parent as
+In the frame of each body, the body's subtree has a mass m, a first moment h = sum m x about the
+body's origin, and the momentum p by joints beyond the body. A joint has the rotation R, the origin
+t and the rate of its axis, w or s. Through the joint these quantities pass to the parent as
 
     m,   R h + m t,   R (p + w x h + m s),
 

@@ -1,11 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Between the public layout of velocities and the kernels' own.
+"""Conversion between the public layout of velocities and the kernels' layout.
 
-Public (Pinocchio's): a free base has its linear, then its angular velocity, both in the base frame.
-Kernels: its angular velocity, then the velocity of its origin, both along the world's axes.
-Joint rates are the same in both. q is the same in both.
+- Public layout (Pinocchio's): a free base has the linear velocity first, then the angular velocity,
+  both in the base frame.
+- Kernels' layout: a free base has the angular velocity first, then the velocity of its origin, both
+  along the world's axes.
+
+Joint rates and q are the same in both layouts.
 """
 
 import math

@@ -22,9 +22,9 @@ _AROUND = 1e-9
 
 @inlined_kernel
 def first_of(enter, leave):
-    """Return where a ray meets a convex solid first: its entry, or from within its exit.
+    """Return where a ray meets a convex solid first: the entry, or the exit if it starts inside.
 
-    Infinity where the line misses it, or has left it before the start.
+    The result is infinity if the line misses the solid, or has left the solid before the start.
     """
     if not enter <= leave or leave < -AT_THE_START:
         return math.inf

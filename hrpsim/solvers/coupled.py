@@ -59,9 +59,18 @@ def solve_coupled(
     If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
     in the remaining rounds.
 
-    has_cones: whether the contacts' tangents are bounded by their cones or by their own bounds.
-    work: multiplications done for direct rows in this step. velocity: velocities of the constraint
-    bodies (columns,) [m/s, rad/s], start and result.
+    Args:
+        rows: ROW records (row capacity,).
+        row_count: number of rows.
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        has_cones: whether cones bound the contacts' tangents, or their own bounds.
+        response: responses of all rows.
+        tolerance: accepted change of a velocity [m/s].
+        round_limit: largest number of rounds.
+        work: multiplications done for direct rows in this step.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s], start and result.
+        system: system of the direct solver.
 
     Returns:
         (rounds, factorisations, work at the end, whether the direct solver finished).
@@ -156,10 +165,10 @@ def _solve_contact(normal, x, y, has_cones, response, velocity):
 def _hold_cone(rows, number, rounds, response, velocity, system):
     """Keep the friction of a direct contact in its cone; return the change of velocity [m/s].
 
-    Friction that sticks is part of the direct block. If the friction leaves the cone, it is brought
-    back and slides, and this function solves it. If the friction is inside the cone again, the
-    contact sticks. A contact leaves the block and is solved iteratively if it alternates, or slides
-    without converging with its normal.
+    Sticking friction is part of the direct block. Friction beyond the cone is brought back and
+    slides, and this function solves sliding friction. If the friction returns to the inside of the
+    cone, the contact sticks again. A contact leaves the block and is solved iteratively if the
+    contact alternates, or slides without converging with its normal.
     """
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     active = system.active

@@ -264,9 +264,9 @@ def _holds_position(kind):
 def leave_disagreements(rows, row_count, response, tolerance, velocity, system):
     """Ask redundant rows for the nearest velocities on which they agree, and solve them again.
 
-    `system.change` has the errors that no impulses change. Each solution for them adds to the
-    impulses of redundant rows, without end. Rows that hold no position keep their targets, and the
-    errors that these leave. Equations: docs/explanation/derivations.md, section 11.
+    `system.change` has the errors that no impulses change. Each solution for these errors adds to
+    the impulses of redundant rows, without end. Rows that hold no position keep their targets, and
+    the errors that remain. Equations: docs/explanation/derivations.md, section 11.
     """
     for number in range(row_count):
         if system.active[number]:

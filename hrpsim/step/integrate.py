@@ -128,12 +128,12 @@ def integrate_rk4(s):
 
 @inner_kernel
 def stage_acceleration(s, part: float):
-    """Write work.dv at a stage's state, with the step's constraint forces.
+    """Write work.dv at the state of a stage, with the step's constraint forces.
 
-    part: of the step, where the stage is.
+    Forces keep their directions and travel with the bodies that they push. A force left at its
+    first place would turn a body that slides fast.
 
-    They keep their directions and travel with the bodies they push: a force left behind where it
-    was found would turn a body that slides fast.
+    part: fraction of the step at which the stage is.
     """
     work, kinematics = s.work, s.kinematics
     update_poses(s.forest, s.q, kinematics)

@@ -166,8 +166,8 @@ def forward_kinematics(s):
 def solve_constraints(s):
     """Find the motion of the step with its constraints.
 
-    Repeated from the same start where it takes actuators to their limits or off them, or where
-    dry friction of joints does not act as predicted.
+    The solution is repeated from the same start in two cases: actuators reach or leave their
+    limits, or dry friction of joints does not act as predicted.
     """
     revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
     s.counts[0].friction_revisions = 0

@@ -3,11 +3,11 @@
 
 """The features of two convex solids that may touch, laid out along the axis between the solids.
 
-Only features in the slab between both solids can touch (hrpsim.collision.mesh.separating_axis).
-The faces, edges and vertices in the slab are listed, with boxes in the frame of the axis. The box
-of a face holds the points that may have a contact with the face. Such a point lies along the normal
-of the face, at most m.farthest outside and m.deepest inside. Other features meet if their boxes are
-within the larger one of these lengths.
+Only features in the slab between both solids can touch (hrpsim.collision.mesh.separating_axis). The
+faces, edges and vertices in the slab are listed, with boxes in the frame of the axis. The box of a
+face holds the points that may have a contact with the face. Such a point lies along the normal of
+the face, at most m.farthest outside and m.deepest inside. Other features meet if the distance of
+their boxes is at most the larger one of these lengths.
 """
 
 import math

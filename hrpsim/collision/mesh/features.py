@@ -218,9 +218,10 @@ def _spokes(p, normals, ends, faces, bend):
 def find_sharp(vertices, spokes, possible, scratch, sharp_out):
     """Write 1 for each possible vertex through which a plane is clear of its surroundings.
 
-    That is so if the convex hull of its spokes does not hold the origin: its point nearest to the
-    origin is found as in GJK. The spoke farthest towards the origin joins up to three, and those
-    that span the nearest point stay. `scratch` (4, 3) is work.
+    Such a plane exists if the convex hull of the vertex's spokes does not hold the origin. The
+    hull's point nearest to the origin is found as in GJK. The spoke farthest towards the origin
+    joins at most three others, and the spokes that span the nearest point stay. `scratch` (4, 3) is
+    work.
     """
     for v in range(vertices.shape[0]):
         first, last = vertices[v].first_spoke, vertices[v].last_spoke

@@ -3,9 +3,9 @@
 
 """Contacts of solids that a face at the touching features makes impossible.
 
-The rule is that of hrpsim.collision.primitives.hidden_sides. The faces are those about a vertex,
-at an edge, or beyond the edges of a triangle. The solids need not be convex: a solid outside the
-plane of a face cannot reach behind it.
+The rule is the same as in hrpsim.collision.primitives.hidden_sides. The faces are the faces about a
+vertex, at an edge, or beyond the edges of a triangle. The solids need not be convex: a solid
+outside the plane of a face cannot reach behind the face.
 """
 
 import numpy as np

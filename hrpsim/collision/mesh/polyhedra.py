@@ -3,10 +3,10 @@
 
 """Polyhedral solids as flat pools for the kernels: vertices, edges, triangles, bounding boxes.
 
-Sphere, capsule, box and cylinder have proxies here, for their contacts with meshes: a point and a
-segment with a rounding radius, and the box itself. A cylinder keeps its radius and half length.
-hrpsim.collision.mesh.cylinder_contacts makes features from them. A prism stands for the cylinder
-where distances are searched.
+Sphere, capsule, box and cylinder have proxies here for their contacts with meshes. A sphere is a
+point and a capsule a segment, each with a rounding radius. A box is the box itself. A cylinder
+keeps its radius and half length, from which hrpsim.collision.mesh.cylinder_contacts makes features.
+A prism replaces the cylinder in searches of distances.
 """
 
 from typing import NamedTuple

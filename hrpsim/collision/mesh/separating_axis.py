@@ -5,13 +5,14 @@
 
 For any unit vector n from b to a, the solids are at least min(n x) over a less max(n y) over b
 apart. Both ends are found by climbing from vertex to vertex, from the vertices of the last step on.
-If that distance is larger than contacts reach in the step, there are no contacts. If the kept axis
-does not show that, the distance iteration of Gilbert, Johnson and Keerthi (1988) looks for an axis.
+If the distance along n is larger than the reach of contacts in the step, there are no contacts. If
+the kept axis does not show this, the distance iteration of Gilbert, Johnson and Keerthi (1988)
+looks for an axis.
 
-Otherwise three facts limit the features that may have contacts. They hold for every axis.
+Otherwise three facts limit the features that may have contacts. The facts hold for every axis.
 
-- Points that meet in the step are in the slab between the lowest point of a and the highest point
-  of b, widened by the motion along the axis.
+- Points that meet in the step are in a slab. The slab lies between the lowest point of a and the
+  highest point of b, widened by the motion along the axis.
 - The solids overlap no deeper than along the axis.
 - One of the two features lies over the other along a normal of the other.
 """
@@ -269,7 +270,7 @@ def may_lie_over(m, side: int, node, own):
 
 @inner_kernel
 def may_face(m, node_a, node_b, slack: float):
-    """Return whether a normal of b is opposite to a normal of a, up to an angle of `slack` [rad]."""
+    """Return whether a normal of b is opposite to a normal of a, within `slack` [rad]."""
     R = m.R[0]
     for i in range(3):
         middle, reach = 0.0, slack

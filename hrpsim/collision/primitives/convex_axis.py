@@ -293,7 +293,8 @@ def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
 def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return (nx, ny, nz, separation): the local best reached from the guess n.
 
-    a is a cylinder; t is its centre relative to that of b [m]; n points from b to a.
+    Shape a is a cylinder. t is the centre of a relative to the centre of b [m]. n points from b to
+    a.
     """
     nx, ny, nz = _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, 0.0, 0.0, 0.0, _NEAR_RIDGE)
     value, Gx, Gy, Gz, first, second = _smooth_terms(

@@ -3,10 +3,11 @@
 
 """Contacts of boxes, capsules and cylinders with one another.
 
-Every pair takes the same steps: guess the normal, write the overlap of the features that meet along
-it, and where that misses the nearest points, find the normal by iteration and write it again.
+Every pair takes the same steps. Guess the normal, and write the overlap of the features that meet
+along the normal. If this overlap misses the nearest points, find the normal by iteration and write
+the overlap again.
 
-The axis of least overlap of two boxes is that of the separating axis theorem (Gottschalk, Lin and
+The axis of least overlap of two boxes follows the separating axis theorem (Gottschalk, Lin and
 Manocha, OBBTree, SIGGRAPH 1996).
 """
 
@@ -288,10 +289,10 @@ def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
 
 @inner_kernel
 def certified(count, gap, separation, tolerance):
-    """Return whether one of the `count` contacts attains the separation to within `tolerance`.
+    """Return whether one of the `count` contacts attains the separation to within `tolerance` [m].
 
-    The separation along any axis bounds the true gap from below, and the gap between two surface
-    points bounds it from above: where they meet, axis and contacts are the true ones.
+    The separation along any axis bounds the true gap from below. The gap between two surface points
+    bounds the true gap from above. If both bounds meet, axis and contacts are the true ones.
     """
     for k in range(count):
         if abs(gap[k] - separation) <= tolerance:

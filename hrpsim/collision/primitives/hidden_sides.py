@@ -4,12 +4,14 @@
 """Contacts that a face makes impossible: shapes sliding over a seam must not catch on it.
 
 The nearest points of a box and of the next tile of a floor lie on the tile's hidden side, and the
-normal between them points sideways; but the box cannot come against that side while it lies on the
-plane of the tile's top. So a contact counts only if the shapes overlap, by more than a tolerance,
-along the normals of all other faces there when they would meet: the test of separating axes for
-moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes, 1999), with shapes
-that are flush taken as apart. A body on penalty springs sinks in what bears it. It is flush with a
-face if it is no deeper in that face than in the others.
+normal between them points sideways. But the box cannot come against that side while the box lies on
+the plane of the tile's top. A contact therefore counts only if the shapes overlap, by more than a
+tolerance, along the normals of all other faces at the place and time of meeting. This is the test
+of separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
+Boxes, 1999), with flush shapes taken as apart.
+
+A body on penalty springs sinks into the shapes that bear the body. The body is flush with a face if
+it is no deeper in this face than in the others.
 """
 
 import numpy as np
@@ -82,12 +84,14 @@ def passes_over(
 ):  # fmt: skip
     """Return whether a face keeps two shapes from meeting along n.
 
-    f is the face's normal, along which they are apart by `separation` [m], or overlap; like n it
-    points from b to a, v is the velocity of a relative to b at the contact [m/s]. `on_face`: n is
-    the normal of another face. Shapes that are flush with the face, or that would close its gap
-    within the step, have no contact across f; where nothing comes near, it stays. Where n is nearly
-    f, as of a ball, only a motion along the face that would close the gap within the step removes
-    the contact: there a shape at rest lies on an edge.
+    Shapes have no contact across the face's normal f if they are flush with the face, or would
+    close the face's gap within the step. If nothing comes near, the contact stays. If n is nearly
+    f, as at a ball, only a motion along the face that would close the gap within the step removes
+    the contact. A shape at rest then lies on an edge.
+
+    n and f are unit vectors from b to a. gap: gap along n [m]. on_face: whether n is the normal of
+    another face. separation: distance along f [m], negative for an overlap. v: velocity of a
+    relative to b at the contact [m/s].
     """
     cosine = nx * fx + ny * fy + nz * fz
     if cosine > (SIDEWAYS if on_face else ON_FACE):

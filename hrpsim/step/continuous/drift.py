@@ -1,17 +1,18 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The drift to the middle of a semi-implicit step, where it would lead through something.
+"""The drift to the middle of a semi-implicit step, if it would lead through something.
 
-Velocities that were not yet solved with contacts (newly set, or of shapes that were far apart) may
-lead through something before the middle of the step, where contacts are found. The trees concerned
-then take their forces at the start of the step, and move all of it with the velocity at its end:
+Some velocities have not yet been solved with contacts: newly set velocities, or velocities of
+shapes that were far apart. These velocities may lead through something before the middle of the
+step, where contacts are found. The trees concerned then take their forces at the start of the step,
+and make the whole step with the velocity at its end:
 
     v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
 
-That step is of first order for them. The last term is for trees in free fall. Trees that lean on
-the world are held by their contacts at q + dt v'. Bodies at different times must not meet: all
-trees that may come near each other return to the start of the step together.
+This step is of first order for these trees. The last term is for trees in free fall. Trees that
+lean on the world are held by their contacts at q + dt v'. Bodies at different times must not meet.
+All trees that may come near each other therefore return to the start of the step together.
 """
 
 from hrpsim.collision.relative_motion import mark_swift

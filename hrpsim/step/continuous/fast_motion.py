@@ -3,12 +3,12 @@
 
 """Contacts for shapes so fast that they would pass through others.
 
-Contacts look ahead by no more than a part of a fast shape's thickness. Once the motion of the step
-is known, the rest of its path is searched for the first impact
-(hrpsim.collision.time_of_impact). The step then begins again with speculative contacts
-(.speculative_contacts): velocities change, which conserves momentum and the centre of mass, and no
-time is lost. Where these do not suffice, trees stop against each other (.standstill). For trees
-that would pass through others before contacts are found, these are found at once (.drift).
+Contacts look ahead by no more than a part of a fast shape's thickness. When the motion of the step
+is known, the rest of its path is searched for the first impact (hrpsim.collision.time_of_impact).
+The step then begins again with speculative contacts (.speculative_contacts). Velocities change,
+which conserves momentum and the centre of mass, and no time is lost. If these contacts do not
+suffice, trees stop against each other (.standstill). If trees would pass through others before
+contacts are found, contacts are found at once (.drift).
 """
 
 import math

@@ -3,11 +3,11 @@
 
 """Speculative contacts: for shapes that would pass into each other in a step.
 
-Where the motion that was solved for leads one shape into another, the step begins again with
-contacts for them: points, normal and arms are those at the time of impact, and the gap is the
-approach until then. Their rows are solved with all
-others, so velocities change by equal and opposite impulses, and bodies come to touch at the end of
-the step. The list grows until no shape passes, up to a limit of passes (.fast_motion).
+If the solved motion leads one shape into another, the step begins again with contacts for these
+shapes. Points, normal and arms are taken at the time of impact. The gap is the approach until that
+time. The rows of these contacts are solved with all others. Velocities therefore change by equal
+and opposite impulses, and bodies come to touch at the end of the step. The list of contacts grows
+until no shape passes, up to a limit of passes (.fast_motion).
 """
 
 import math

@@ -5,14 +5,15 @@
 
 Bodies stay where they are. Free balls have rounds of their own (.ball_impacts).
 
-Newton's law: the target of a row that strikes is -e times its rate; a row that is closed and at
-rest must not be pressed in; all rows of a round are solved together. Rigid constraints keep their
-velocity. Compliant constraints, and those bounded by a force, have no impulse in no time.
+Newton's law applies. The target of a row that strikes is -e times its rate. A row that is closed
+and at rest must not be pressed in. All rows of a round are solved together. Rigid constraints keep
+their velocity. Compliant constraints, and constraints bounded by a force, have no impulse in no
+time.
 
-With friction Newton's law may give energy (Kane and Levinson 1985; Stronge 1990): friction changes
-the rate of a gap as well, so that -e times the rate before may exceed what an elastic impact gives.
+With friction Newton's law may give energy (Kane and Levinson 1985; Stronge 1990). Friction changes
+the rate of a gap as well, so -e times the rate before may exceed the rate after an elastic impact.
 The energy that a round gives is the work of its impulses, sum l (u + u') / 2 over rows with the
-rates u before and u' after; a round that gives any is done again with less restitution.
+rates u before and u' after. A round that gives energy is done again with less restitution.
 """
 
 from hrpsim.constraints.impact_rows import (

@@ -199,10 +199,11 @@ def _resolve_island(s, island_number, left):
 
 @inner_kernel
 def _resolve_at_start(s, island_number, left, most_rounds):
-    """Resolve the impacts of an island in the order of their times, bodies staying where they are.
+    """Resolve the impacts of an island in the order of their times; bodies do not move.
 
-    Returns how many of the updates that are `left` it did not take, and the time of the last round;
-    infinity if nothing strikes any more.
+    Returns:
+        (updates of `left` that were not used, time of the last round [s]); the time is infinity if
+        nothing strikes any more.
     """
     island, now = s.islands.ranges[island_number], 0.0
     for _ in range(most_rounds):
@@ -264,8 +265,8 @@ def _next_time(settings, rows, island, now):
 def _end_island(settings, contacts, constrained, rows, continuous, island):
     """Write the gaps that impacts leave into the step's contact rows.
 
-    A row compares its gap with a step at the velocity at its end. A gap that the bodies' own motion
-    leaves open must not be held; a resting gap is held from now on, where it came to rest.
+    A row compares its gap with a step at the velocity at the step's end. A gap that the bodies' own
+    motion leaves open must not be held. A resting gap is held from now on, at its present value.
     """
     dt = settings.time_step
     rest = (1.5 - _lead(settings, island.timed)) * dt

@@ -8,9 +8,9 @@ step at once, and turns freely to the end (Strang's splitting):
 
     (R, w) -> free for h/2 -> (R_m, w_m),   w_m' = w_m + h J^-1 n,   (R_m, w_m') -> free for h/2.
 
-Free rotation keeps the angular momentum in the world and the energy, so moments alone change the
-angular momentum: R J w' = R J w + h n at any step. Both halves mirror each other, so the order is
-two. No gyroscopic torque has to be predicted for moments that are not known yet.
+Free rotation keeps the energy and the angular momentum in the world. Moments alone therefore change
+the angular momentum: R J w' = R J w + h n at any step. The two halves mirror each other, so the
+order is two. No gyroscopic torque must be predicted for moments that are not known yet.
 
 The rest of the step moves bodies with constant velocities. Therefore the first half puts the body
 where the constant velocity w_m leads to R_m, and the second half starts from there.

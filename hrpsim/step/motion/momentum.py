@@ -1,18 +1,18 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The linear momentum of a floating tree changes by the impulse of the outer forces, exactly.
+"""Correction of a floating tree's linear momentum to the impulse of the outer forces.
 
-It is no linear function of positions and joint rates, so no integrator in these coordinates
-conserves it: a step leaks its truncation error, and a position correction, which moves joints
-without changing their rates, at first order. At the end of a step the missing momentum is added at
-the root,
+The momentum is no linear function of positions and joint rates, so no integrator in these
+coordinates conserves momentum. A step leaks its truncation error. A position correction moves
+joints without changing their rates, and leaks at first order. At the end of a step the missing
+momentum is added at the root,
 
     m dv = P(q, v) + dt (m g + sum F) - P(q', v'),
 
 with the poses and velocities of all bodies at the end. The correction is as small as the error of
-the step, so the order of the integrator stays. Single bodies and trees at rest need none: the leak
-is quadratic in the rates.
+the step, so the order of the integrator stays. Single bodies and trees at rest need no correction,
+because the leak is quadratic in the rates.
 """
 
 import numpy as np

@@ -3,18 +3,18 @@
 
 """Actuators and rigid connections at the stages of an rk4 step.
 
-The force that holds a velocity limit is found once a step, as every constraint's. Held constant
-over the step it would leave the limit by the change of all other forces, to second order. So it is
-found again at every stage, as the effort for which the joint has the acceleration that takes it to
-the limit at the end of the step (hybrid dynamics: Featherstone 2008, chapter 9). An actuator that
-brakes with its effort limit delivers that at every stage.
+The force that holds a velocity limit is found once a step, like the force of every constraint. If
+this force were constant over the step, the joint would leave the limit by the change of all other
+forces, to second order. The force is therefore found again at every stage, as the effort for which
+the joint's acceleration leads to the limit at the end of the step (hybrid dynamics: Featherstone
+2008, chapter 9). An actuator that brakes with its effort limit delivers this limit at every stage.
 
-The force of a connection that is held over a step keeps the direction it had at the start: a
-linkage that turns would gain energy, to first order. So rigid connections on the direct solver are
-solved again at every stage, for accelerations: J a = -dJ/dt v - 2 k dg/dt - k^2 g. The errors g are
-those at the start of the step: those that a stage adds belong to the method, and correcting them
-would cost its order. Contacts, limits, springs and all other bounded constraints keep the force of
-the step.
+If the force of a connection were held over a step, the force would keep its direction at the start.
+A linkage that turns would gain energy, to first order. Rigid connections on the direct solver are
+therefore solved again at every stage, for accelerations: J a = -dJ/dt v - 2 k dg/dt - k^2 g. The
+errors g are the errors at the start of the step. Errors that a stage adds belong to the method, and
+correcting these errors would cost the method's order. Contacts, limits, springs and all other
+bounded constraints keep the force of the step.
 """
 
 import numpy as np

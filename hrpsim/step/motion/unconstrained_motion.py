@@ -1,15 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a world moves: its acceleration without constraint forces, and along a velocity.
+"""Motion of a world: the acceleration without constraint forces, and motion along a velocity.
 
 Light bodies between heavily loaded connections are kept stable at large steps. A force f at the arm
-r turns a body by r x f; when the body turns by d, that changes by -K d with the geometric stiffness
-K = (f . r) 1 - sym(r f^T). Frozen over a step, a link under the tension T vibrates at
-sqrt(12 T / (m l)), which an explicit step survives only while dt is a fraction of its period. Taken
-at the end of the step instead, as joint springs are, the positive part of K adds dt^2 K to the
-body's rotational inertia. Only what exceeds the inertia of the body itself is added, so that
-nothing changes where the step is short enough (compare Tournier et al. 2015).
+r turns a body by r x f. When the body turns by d, this moment changes by -K d with the geometric
+stiffness K = (f . r) 1 - sym(r f^T). If the moment is frozen over a step, a link under the tension
+T vibrates at sqrt(12 T / (m l)). An explicit step survives this vibration only while dt is a
+fraction of the period.
+
+The moment is therefore taken at the end of the step, like joint springs. The positive part of K
+then adds dt^2 K to the body's rotational inertia. Only the part that exceeds the inertia of the
+body itself is added, so nothing changes if the step is short enough (compare Tournier et al. 2015).
 """
 
 import math

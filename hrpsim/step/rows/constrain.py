@@ -131,8 +131,8 @@ def is_solved_at_stages(settings, row):
 def forget_direct_impulses(rows, row_count):
     """Clear the impulses of unbounded direct rows, after a step that could not satisfy them.
 
-    The impulses of contradictory rows grow with every solution from the last impulses; other rows
-    need no warm start. Contacts are bounded by their cones.
+    The impulses of contradictory rows grow with every solution that starts from the last impulses.
+    Other rows need no warm start. The cones of contacts bound the contacts' impulses.
     """
     for number in range(row_count):
         row = rows[number]

@@ -107,9 +107,12 @@ def try_direct_solver(s, k):
 
 @inlined_kernel
 def _solve_again(s, island):
-    """Solve the direct solver's island, all of whose rows it solved in the last step as well.
+    """Solve the direct solver's island again, if it solved all rows of the island in the last step.
 
-    If it does not converge the rows are the chosen solver's again. DONE, or what is missing.
+    If the solution does not converge, the rows return to the chosen solver.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     contacts = s.collision.contacts
     if steps_by_newton(contacts, s.rows, island) != BY_DIRECT:

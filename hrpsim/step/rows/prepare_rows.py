@@ -141,8 +141,8 @@ def _write_rows(s):
 def _lead(settings):
     """Return the time from the positions of a step to its middle, as compliant rows count it [s].
 
-    rk4 moves by the mean of both velocities. A step of euler moves by the velocity at its start:
-    its velocities are half a step late, and the middle is where it ends.
+    rk4 moves by the mean of both velocities. A step of euler moves by the velocity at the step's
+    start. The velocities are then half a step late, and the middle is the end of the step.
     """
     if settings.integrator == SEMI_IMPLICIT:
         return 0.0
@@ -219,10 +219,10 @@ def write_tendons(s, used):
 
 @inlined_kernel
 def assemble_direct(s):
-    """Write the direct solver's system, if any row is for it.
+    """Write the direct solver's system, if any row is for the direct solver.
 
-    Where its rows with all others of their island were solved together in the last step, they are
-    again.
+    If the direct rows and all other rows of their island were solved together in the last step,
+    they are solved together again.
     """
     stats, k = s.step_stats[0], s.counts[0].direct_island
     if k >= 0:
