@@ -70,7 +70,7 @@ def shape_aabb(kind, size, R, p, lower_out, upper_out):
 
 @kernel
 def thickness(kind, size):
-    """Return the least width of a shape [m]; infinite for a plane.
+    """Return the least width of a shape [m], or infinite for a plane.
 
     The width is the gap between two planes that hold the shape between them.
 

@@ -92,7 +92,7 @@ def _place_center(forest, kinematics, time_step, continuous, shape):
 
 @inner_kernel
 def list_candidates(margin, skin, collision):
-    """List the candidate pairs from the shapes' centres and travel; return their number.
+    """List the candidate pairs from the shapes' centres and travel, and return their number.
 
     If the number exceeds the capacity, the list is not made.
 
@@ -131,7 +131,7 @@ def list_candidates(margin, skin, collision):
 
 @inlined_kernel
 def _keep_near(shapes, count, collision):
-    """Keep the pairs whose balls may meet, or ball and fixed plane; return how many."""
+    """Keep the pairs whose balls may meet, or ball and fixed plane, and return how many."""
     pairs, kept = collision.pairs, 0
     for c in range(count):
         a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]

@@ -101,7 +101,7 @@ def _is_above(kinematics, plane, shape, margin):
 
 @inner_kernel
 def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernels, collision):
-    """Write the contact points of every candidate pair; return their number.
+    """Write the contact points of every candidate pair, and return their number.
 
     Points are kept within `contact_margin` [m], plus the distance that the pair can close in a
     step. A mesh keeps a choice of its many points, which may depend on the contacts of the last
@@ -162,7 +162,7 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
 
 @inlined_kernel
 def _find_points(settings, forest, kinematics, near, previous_count, lazy_kernels, collision):
-    """Write the contacts of the two shapes that are placed in the manifold; return how many."""
+    """Write the contacts of the two shapes that are placed in the manifold, and return how many."""
     margin, dt, work = settings.contact_margin, settings.time_step, collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     if a.kind == MESH or b.kind == MESH:
@@ -221,7 +221,7 @@ def meet_simple(manifold, shapes, near):
     lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0.0, 0.0, 0.0, 0)
 )
 def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous_count):
-    """Write the contacts of the shapes in the manifold, one a mesh; return how many."""
+    """Write the contacts of the shapes in the manifold, one a mesh, and return how many."""
     m, work = collision.solid_pair[0], collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     _find_motion(forest, kinematics, a.body, b.body, work)
@@ -244,7 +244,7 @@ def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous
 
 @lazy_kernel_of_parts(lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0))
 def drop_impossible(forest, kinematics, collision, count, time_step):
-    """Drop contacts of the shapes in the manifold that cannot happen; return how many stay."""
+    """Drop contacts of the shapes in the manifold that cannot happen, and return how many stay."""
     work = collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     _find_motion(forest, kinematics, a.body, b.body, work)

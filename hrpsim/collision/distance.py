@@ -215,7 +215,7 @@ def shape_distance(
     polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
     work, m,
 ):  # fmt: skip
-    """Return the distance of two shapes [m]; 0 if they overlap, `at_most` if it is larger.
+    """Return the distance of two shapes [m], or 0 if they overlap, `at_most` if it is larger.
 
     If no shape is a mesh, the result is the distance that hrpsim.collision.manifold.collide finds.
 

@@ -25,7 +25,7 @@ __all__ = ["MAX_POINTS", "collide", "collide_box_and_plane", "collide_convex", "
 def collide(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of two shapes; return the number of contacts (0..8).
+    """Write the contacts of two shapes, and return the number of contacts (0..8).
 
     The contacts are rows of `out`, a MANIFOLD record. Rows past the number of contacts are work
     space.
@@ -68,7 +68,7 @@ def is_box_and_plane(kind_a: int, kind_b: int):
 def collide_box_and_plane(
     kind_a, size_a, R_a, p_a, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of a box and a plane, in either order; return the number of contacts.
+    """Write the contacts of a box and a plane, in either order, and return the number of contacts.
 
     Arguments are the same as of `collide`.
     """
@@ -84,7 +84,7 @@ def collide_box_and_plane(
 def collide_simple(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of two shapes, one a plane or a sphere; return the number of contacts.
+    """Write the contacts of two shapes, one a plane or a sphere, and return the number of contacts.
 
     Arguments are the same as of `collide`.
     """
@@ -121,7 +121,7 @@ def collide_simple(
 def collide_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of two boxes, capsules or cylinders; return the number of contacts.
+    """Write the contacts of two boxes, capsules or cylinders, and return the number of contacts.
 
     Arguments are the same as of `collide`.
     """

@@ -22,7 +22,7 @@ from hrpsim.spatial.vector import transposed_times
 
 @inner_kernel
 def separated_until(pair, fraction, gap, touch, least, collision):
-    """Return a fraction of the motion until which two shapes stay apart; 0 if there is none.
+    """Return a fraction of the motion until which two shapes stay apart, or 0 if there is none.
 
     The poses of the shapes are the poses after `fraction`, at which `gap` was found. The work
     records must be the records of that search.

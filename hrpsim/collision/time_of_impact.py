@@ -71,7 +71,7 @@ _QUERIES = 256  # at one pair in a search
 
 @kernel
 def find_turn(R_start, R_end, axis_out):
-    """Write the axis of the shortest turn between two rotations; return its angle [rad].
+    """Write the axis of the shortest turn between two rotations, and return its angle [rad].
 
     Args:
         R_start: rotation at the start (3, 3).

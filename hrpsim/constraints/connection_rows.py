@@ -63,7 +63,7 @@ CONNECTION_RECORD = np.dtype(
 
 @inner_kernel
 def mark_connection_bodies(connections, constrained_out):
-    """Mark the bodies that connections push; return the number of the connections' rows."""
+    """Mark the bodies that connections push, and return the number of the connections' rows."""
     count = 0
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -98,7 +98,7 @@ def connection_response_space(forest, connections, constrained):
 
 @inner_kernel
 def write_connection_rows(s, bend_time, lead, first, used):
-    """Write the connections' rows from row `first` on; return the response space used.
+    """Write the connections' rows from row `first` on, and return the response space used.
 
     constrained.velocity must be the velocity at the start of the step. The rows are linear at a
     place within the step.

@@ -127,7 +127,7 @@ def limits_velocity(actuator, hold):
 @inner_kernel
 def write_joint_rows(s, lead, first, used):
     # long: a branch for each kind of row, in the order of their codes
-    """Write the joints' rows from row `first` on; return (next row, response space used).
+    """Write the joints' rows from row `first` on, and return (next row, response space used).
 
     Args:
         s: the scene.
@@ -199,7 +199,7 @@ def write_joint_rows(s, lead, first, used):
 
 @inner_kernel
 def write_velocity_limit_rows(s, horizon, first, used):
-    """Write the rows of velocity limits from row `first` on; return the response space used.
+    """Write the rows of velocity limits from row `first` on, and return the response space used.
 
     With the velocity v at the end of the step and the effort u by the actuator's law: 0 <= l, l <=
     dt (u + effort limit), (limit - v) l = 0. The lower limit is the mirror image. The actuator
@@ -237,7 +237,7 @@ def write_velocity_limit_rows(s, horizon, first, used):
 
 @inner_kernel
 def mark_full_brakes(rows, first, row_count, control):
-    """Mark actuators that brake with their whole effort limit; return whether any mark is new.
+    """Mark actuators that brake with their whole effort limit, and return whether any mark is new.
 
     A marked actuator then delivers its effort limit, whatever effort its law requires at the speed
     found.

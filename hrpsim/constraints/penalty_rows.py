@@ -105,7 +105,7 @@ def _end_of_pair(contacts, contact_count, first):
 
 @inlined_kernel
 def _choose_spring(contact, pair, share, normal, x, time_step):
-    """Write stiffness and damping of a point; return how far its spring may give way [m]."""
+    """Write stiffness and damping of a point, and return how far its spring may give way [m]."""
     mass = 1.0 / max(normal.inverse_mass, x.inverse_mass)
     k = pair.stiffness
     if k == 0.0:

@@ -145,7 +145,7 @@ def start_row(row, used):
 
 @inlined_kernel
 def attach_constraint_body(forest, constrained, constraint_body, row, response, used):
-    """Attach J_a to `constraint_body`; return the response space used so far.
+    """Attach J_a to `constraint_body`, and return the response space used so far.
 
     Args:
         forest: constants of the bodies and joints.
@@ -164,7 +164,7 @@ def attach_constraint_body(forest, constrained, constraint_body, row, response, 
 
 @inlined_kernel
 def attach_second_constraint_body(forest, constrained, constraint_body, row, response, used):
-    """Attach J_b to `constraint_body` as well; return the response space used so far.
+    """Attach J_b to `constraint_body` as well, and return the response space used so far.
 
     Args:
         forest: constants of the bodies and joints.
@@ -382,7 +382,7 @@ def damper_weight(inverse_mass, compliance, damping):
 
 @inlined_kernel
 def _give_way(row, compliance, damping_time, time_step):
-    """Add the give of a spring and damper to a row; return c of the derivations, section 10."""
+    """Add the give of a spring and damper to a row, and return c of the derivations, section 10."""
     share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
     row.compliance = 4.0 * compliance * share / (time_step * time_step)
     row.inverse_mass += row.compliance

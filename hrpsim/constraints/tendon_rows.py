@@ -63,7 +63,7 @@ def _is_driven(drive):
 
 @inner_kernel
 def mark_tendon_bodies(tendons, of_dof):
-    """Mark the degrees of freedom that driven tendons pull; return the number of their rows."""
+    """Mark the degrees of freedom that driven tendons pull, and return the number of their rows."""
     count = 0
     for k in range(tendons.joints.shape[0]):
         if _is_driven(tendons.drives[k]):
@@ -74,7 +74,7 @@ def mark_tendon_bodies(tendons, of_dof):
 
 @inner_kernel
 def write_driven_tendons(s, first, used):
-    """Write a row for each driven tendon, from row `first` on; return the response space used.
+    """Write a row for each driven tendon, from row `first` on, and return the response space used.
 
     `q` is the configuration in the middle of the step. Over the step the actuator gives the impulse
     dt f - m (l' - l0'). f is the actuator's force at the middle with the rate l0' at the start. m

@@ -158,7 +158,7 @@ def _same_bodies(constrained):
 
 @inner_kernel
 def _number(forest, constrained_out):
-    """Number the marked constraint bodies; return (count, block space needed)."""
+    """Number the marked constraint bodies, and return (count, block space needed)."""
     supports, of_dof, constrained = (
         constrained_out.supports,
         constrained_out.of_dof,

@@ -179,7 +179,7 @@ def damping_inertia(damping, inertia, time_step):
 
 @inner_kernel
 def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_release):
-    """Mark actuators at their velocity or effort limits; return whether a mark has changed.
+    """Mark actuators at their velocity or effort limits, and return whether a mark has changed.
 
     The acceleration work.dv + work.change (nv,) follows from the present marks. It includes
     constraint forces, because an actuator need not deliver the part that a limit or the ground

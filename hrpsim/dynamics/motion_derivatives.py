@@ -39,7 +39,7 @@ A_Q, A_V, V_Q, MOTION = range(4)  # columns of `motions`
 
 @kernel
 def inverse_derivatives(w, q, v, dv, gravity, columns_out):
-    """Write the derivatives of tau by q and v, and M; return -1.
+    """Write the derivatives of tau by q and v, and M, and return -1.
 
     `external` of the bodies must be current.
 

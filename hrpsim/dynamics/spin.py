@@ -159,7 +159,7 @@ def _turn_far(I, q, wx, wy, wz, duration):
 
 @inner_kernel
 def _add_series(I, q, wx, wy, wz, terms):
-    """Turn q in unit time by the rate w [rad]; return the rate then."""
+    """Turn q in unit time by the rate w [rad], and return the rate then."""
     first = terms[0]
     first[0], first[1], first[2] = wx, wy, wz
     first[3], first[4], first[5] = matrix_times(I, wx, wy, wz)

@@ -41,7 +41,7 @@ _OPPOSITE = 1e-9
 
 @kernel
 def solve_chain(links, target, radius, tolerance, work, angles):
-    """Turn the joints of a chain until the tip is at `target`; return the error |e| [m].
+    """Turn the joints of a chain until the tip is at `target`, and return the error |e| [m].
 
     The iteration ends at |e| <= tolerance, or if no step reduces |e|. The start angles decide which
     of several solutions is found.
@@ -82,7 +82,7 @@ def solve_chain(links, target, radius, tolerance, work, angles):
 
 @inlined_kernel
 def _look(links, angles, target, radius, work):
-    """Write axes, points and the error e for `angles`; return |e| [m]."""
+    """Write axes, points and the error e for `angles`, and return |e| [m]."""
     R, p, turned = work.R, work.p, work.turned
     for a in range(3):
         p[a] = links[0].p[a]

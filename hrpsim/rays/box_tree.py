@@ -35,7 +35,7 @@ def new_bins() -> np.ndarray:
 
 @kernel
 def build_tree(lower, upper, leaf_size, order, ranges, bins, nodes):
-    """Build a tree over n boxes; return the number of nodes.
+    """Build a tree over n boxes, and return the number of nodes.
 
     Ranges are split at the least surface area heuristic, among bins along the longest axis (Wald,
     On fast construction of SAH-based bounding volume hierarchies, 2007). Children have larger
@@ -87,7 +87,7 @@ def _bound(lower, upper, order, first, end, node, side):
 
 @inner_kernel
 def _split(lower, upper, order, first, end, level, bins):
-    """Arrange a range of items in two parts; return the start of the second part."""
+    """Arrange a range of items in two parts, and return the start of the second part."""
     axis, least, width = 0, 0.0, -1.0
     for r in range(3):
         low, high = math.inf, -math.inf
@@ -158,7 +158,7 @@ def _area(x, y, z):
 
 @inner_kernel
 def refit_tree(lower, upper, order, count, nodes):
-    """Write the boxes of `count` nodes after items have moved; return the sum of their areas.
+    """Write the boxes of `count` nodes after items have moved, and return the sum of their areas.
 
     lower: lower corners of the items' boxes (n, 3).
     upper: upper corners of the items' boxes (n, 3).
@@ -194,7 +194,7 @@ def inverse_of(rate):
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def enter_box(node, side, x, y, z, ix, iy, iz, limit):
-    """Return the distance at which a ray enters a child's box; infinity if not before `limit`.
+    """Return the distance at which a ray enters a child's box, or infinity if not before `limit`.
 
     Rounding errs on the safe side.
 

@@ -99,7 +99,7 @@ def _meet(s, number, x, y, z, dx, dy, dz, limit):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def first_hit(s, skipped, x, y, z, dx, dy, dz, limit):
-    """Return (distance, target, triangle) of the first hit; (infinity, -1, -1) if there is none.
+    """Return (distance, target, triangle) of the first hit, or (infinity, -1, -1) if there is none.
 
     If a ray meets several targets at the same distance, the first target counts.
 

@@ -121,7 +121,7 @@ def meet_field(s, field, x, y, z, dx, dy, dz, limit):
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
-    """Walk over the blocks between two distances; return where the ray meets the surface."""
+    """Walk over the blocks between two distances, and return where the ray meets the surface."""
     nx, ny = field.cells[0], field.cells[1]
     iu, iv = _inverse(du), _inverse(dv)
     i, j = _cell_of(u + enter * du, du, nx), _cell_of(v + enter * dv, dv, ny)

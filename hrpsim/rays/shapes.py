@@ -74,7 +74,7 @@ def _tube(x, y, dx, dy, radius):
 
 @inner_kernel
 def meet_primitive(kind, size, x, y, z, dx, dy, dz):
-    """Return the distance [m] at which a ray meets a bounded primitive; infinity for never.
+    """Return the distance [m] at which a ray meets a bounded primitive, or infinity for never.
 
     kind: kind of the shape.
     size: size of the shape (3,) [m].
@@ -102,7 +102,7 @@ def meet_primitive(kind, size, x, y, z, dx, dy, dz):
 
 @inlined_kernel
 def meet_plane(z, dz):
-    """Return the distance [m] at which a unit ray meets the plane z = 0; infinity for never."""
+    """Return the distance [m] at which a unit ray meets the plane z = 0, or infinity for never."""
     if dz == 0.0:
         return 0.0 if z == 0.0 else math.inf
     along = -z / dz
@@ -186,7 +186,7 @@ def _meet_triangle(triangle, x, y, z, dx, dy, dz):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_mesh(s, surface, x, y, z, dx, dy, dz, limit):
-    """Return (distance [m], triangle) of a ray's first hit on a mesh; (infinity, -1) for never.
+    """Return (distance [m], triangle) of a ray's first hit on a mesh, or (infinity, -1) for never.
 
     x, y, z: start of the ray in the mesh's frame [m].
     dx, dy, dz: unit vector along the ray.

@@ -144,7 +144,7 @@ def _drop_rows(blocks, at, active, first, height, other_first, width):
 
 @inlined_kernel
 def _eliminate_column(elimination, k, factor):
-    """Write D^-1 of column k and turn its blocks into U; return the row that fails or -1."""
+    """Write D^-1 of column k and turn its blocks into U, and return the row that fails or -1."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     size, first, own = column.size, column.first_row, column.block
     for p in range(size):

@@ -84,7 +84,7 @@ def _solve_contact(c: int, problem, r):
 
 @kernel
 def sweep_blocks(problem, accuracy, limit, momentum, work, r):
-    """Sweep forth and back until the residual is small; return the number of sweeps.
+    """Sweep forth and back until the residual is small, and return the number of sweeps.
 
     Args:
         problem: a BlockProblem of m contacts.
@@ -119,7 +119,7 @@ def sweep_blocks(problem, accuracy, limit, momentum, work, r):
 
 @inner_kernel
 def _add_momentum(masses, age: float, last, guess, r):
-    """Extrapolate the impulses after a pair of sweeps; return the age of the momentum.
+    """Extrapolate the impulses after a pair of sweeps, and return the age of the momentum.
 
     last: impulses after the previous pair. guess: impulses at the start of this pair.
     """

@@ -108,7 +108,7 @@ def _largest_slip(contacts, rows, island_rows, island, velocity):
 
 @inner_kernel
 def _sweep(rows, island_rows, island, response, velocity, back):
-    """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
+    """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
     change = 0.0
     for step in range(island.first, island.end):
         k = island.first + island.end - 1 - step if back else step

@@ -145,7 +145,7 @@ def _cost_of(bundle, elements):
 
 @inner_kernel
 def _contract(b, done, heap_size, graph):
-    """Make the two elements of an eliminated bundle one; return the heap's size."""
+    """Make the two elements of an eliminated bundle one, and return the heap's size."""
     bundle = graph.bundles[b]
     if bundle.end_a < 0:
         return heap_size
@@ -237,7 +237,7 @@ def _put(b, index, graph):
 
 @inner_kernel
 def _sift_up(index, graph):
-    """Move a bundle towards the heap's top as far as it belongs; return its index."""
+    """Move a bundle towards the heap's top as far as it belongs, and return its index."""
     b = graph.heap[index]
     while index > 0:
         above = (index - 1) >> 1
@@ -269,7 +269,7 @@ def _sift_down(index, heap_size, graph):
 
 @inner_kernel
 def _remove(b, heap_size, graph):
-    """Take a bundle out of the heap; return the new size of the heap."""
+    """Take a bundle out of the heap, and return the new size of the heap."""
     index = graph.bundles[b].index
     graph.bundles[b].index = -1
     heap_size -= 1

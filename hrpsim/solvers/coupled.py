@@ -151,7 +151,7 @@ def _release_split(rows, row_count, system):
 
 @inlined_kernel
 def _solve_contact(normal, x, y, has_cones, response, velocity):
-    """Solve one contact iteratively; return the largest change of velocity [m/s]."""
+    """Solve one contact iteratively, and return the largest change of velocity [m/s]."""
     if has_cones:
         return solve_contact(normal, x, y, response, velocity)
     change = 0.0
@@ -163,7 +163,7 @@ def _solve_contact(normal, x, y, has_cones, response, velocity):
 
 @inner_kernel
 def _hold_cone(rows, number, rounds, response, velocity, system):
-    """Keep the friction of a direct contact in its cone; return the change of velocity [m/s].
+    """Keep the friction of a direct contact in its cone, and return the change of velocity [m/s].
 
     Sticking friction is part of the direct block. Friction beyond the cone is brought back and
     slides, and this function solves sliding friction. If the friction returns to the inside of the

@@ -98,7 +98,7 @@ def write_direct_matrix(constrained, rows_of_step, system):
 
 @inner_kernel
 def _find_nodes(forest, constrained, rows, row_count, nodes_out):
-    """Gather the direct solver's rows to nodes; return the number of nodes."""
+    """Gather the direct solver's rows to nodes, and return the number of nodes."""
     count = 0
     constrained_a = constrained_b = -1
     for number in range(row_count):

@@ -89,7 +89,7 @@ def has_room(elimination):
 
 @inner_kernel
 def eliminate(nodes, node_count, elimination):
-    """Order the nodes and write the structure of the factor; return whether there was room.
+    """Order the nodes and write the structure of the factor, and return whether there was room.
 
     If there was no room, `counts` hold the required capacity: `node_count` nodes and `tree_count`
     trees. `entry_count` is the required number of entries if nodes and trees fitted, otherwise -1.
@@ -178,7 +178,7 @@ def _merge_cliques(node, elimination):
 
 @inner_kernel
 def _write_entries(clique, x, y, space, nodes, column, elimination):
-    """Write the merged list as the column's entries and as the clique's; return the counts.
+    """Write the merged list as the column's entries and as the clique's, and return the counts.
 
     Without room the entries are counted only.
     """

@@ -280,7 +280,7 @@ def leave_disagreements(rows, row_count, response, tolerance, velocity, system):
 
 @inner_kernel
 def find_errors(rows, row_count, velocity, system):
-    """Write each active row's error of velocity into system.change; return the largest."""
+    """Write each active row's error of velocity into system.change, and return the largest."""
     largest = 0.0
     for number in range(row_count):
         if system.active[number]:

@@ -92,7 +92,7 @@ def add_momentum(rows, island_rows, island, response, age, velocity, work):
 
 @inlined_kernel
 def _carry_on(row, number, share, work):
-    """Add a share of the change since the pair before to a row; return what was added."""
+    """Add a share of the change since the pair before to a row, and return what was added."""
     by = share * (row.impulse - work[1, number])
     work[1, number] = row.impulse
     row.impulse += by
@@ -188,7 +188,7 @@ def solve(
 
 @inlined_kernel
 def _sweep_all(rows, contact_count, row_count, response, velocity):
-    """Solve all rows in turn, without a look at the list; return the largest change [m/s]."""
+    """Solve all rows in turn, without a look at the list, and return the largest change [m/s]."""
     change = 0.0
     for c in range(contact_count):
         n = 3 * c
@@ -201,7 +201,7 @@ def _sweep_all(rows, contact_count, row_count, response, velocity):
 
 @inlined_kernel
 def _sweep(rows, island_rows, island, response, velocity):
-    """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
+    """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
         n = island_rows[k]
@@ -214,7 +214,7 @@ def _sweep(rows, island_rows, island, response, velocity):
 
 @inner_kernel
 def _sweep_back(rows, island_rows, island, response, velocity):
-    """Solve the rows of a span in turn, the last first; return the largest change [m/s]."""
+    """Solve the rows of a span in turn, the last first, and return the largest change [m/s]."""
     change = 0.0
     for k in range(island.end - 1, island.contact_end - 1, -1):
         change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
@@ -254,7 +254,7 @@ def wanted_impulse(row, velocity):
 
 @inlined_kernel
 def set_impulse(row, new, response, velocity):
-    """Give the row a new impulse; return the change of the row's velocity [m/s].
+    """Give the row a new impulse, and return the change of the row's velocity [m/s].
 
     Args:
         row: ROW record.
@@ -272,14 +272,14 @@ def set_impulse(row, new, response, velocity):
 
 @inlined_kernel
 def solve_bounded_row(row, response, velocity):
-    """Solve one row within its bounds; return the change of the row's velocity [m/s]."""
+    """Solve one row within its bounds, and return the change of the row's velocity [m/s]."""
     new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
     return set_impulse(row, new, response, velocity)
 
 
 @inner_kernel
 def solve_contact(normal, x, y, response, velocity):
-    """Solve the three rows of a contact in turn; return the largest change of velocity [m/s]."""
+    """Solve the three rows of a contact in turn and return the largest change of velocity [m/s]."""
     along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
     new = min(max(_wanted(normal, along_n), normal.lower), normal.upper)
     change_n = new - normal.impulse
@@ -297,7 +297,7 @@ def solve_contact(normal, x, y, response, velocity):
 
 @inlined_kernel
 def solve_friction(normal, x, y, response, velocity):
-    """Solve the friction of one contact under its normal impulse; return the change [m/s]."""
+    """Solve the friction of one contact under its normal impulse, and return the change [m/s]."""
     along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
     new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
     change = set_impulse(x, new_x, response, velocity)

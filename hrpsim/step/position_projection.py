@@ -51,7 +51,7 @@ def project_connections(s):
 
 @inner_kernel
 def _ask_for_corrections(s):
-    """Set every row's target to its remaining error; return the largest [m or rad]."""
+    """Set every row's target to its remaining error, and return the largest [m or rad]."""
     rows, rate = s.rows.rows, 1.0 / s.settings[0].time_step
     update_poses(s.forest, s.q, s.kinematics)
     largest = 0.0

@@ -65,7 +65,7 @@ def _find_pressed(counts, failure, collision, rows):
 
 @inlined_kernel
 def detect_rest(s):
-    """Count how long free bodies are at rest; return FALLS_ASLEEP if any is to sleep.
+    """Count how long free bodies are at rest, and return FALLS_ASLEEP if any is to sleep.
 
     Reads: collision, connections, counts, forest, islands, lazy_kernels, q, rests, settings, start,
     velocity, wrenches.
@@ -144,7 +144,7 @@ def _hold_together(bodies, trees, rests, a, b):
 
 @inlined_kernel
 def _choose_sleepers(settings, trees, rests):
-    """Write which island every free body is to sleep with, -1 for none; return whether any is.
+    """Write which island every free body is to sleep with, -1 for none, and return whether any is.
 
     All bodies of it have been at rest for long enough, and it leans on the world: floating bodies
     may drift arbitrarily slowly.

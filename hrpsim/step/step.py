@@ -220,7 +220,7 @@ def constrain_as_predicted(s):
 
 @inlined_kernel
 def revise_actuators(s, may_release):
-    """Mark the actuators that the motion takes to their limits; return whether any is new.
+    """Mark the actuators that the motion takes to their limits, and return whether any is new.
 
     Reads: actuators, articulated, control, counts, forest, lazy_kernels, q, rows, settings,
     velocity, work.

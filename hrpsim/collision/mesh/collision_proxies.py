@@ -79,7 +79,7 @@ def _prism(outline: np.ndarray, half: float) -> Polyhedra:
 
 
 def solid_key(geometry: Geometry) -> object:
-    """Return a key that geometries with the same solid share; None if no solid is needed."""
+    """Return a key that geometries with the same solid share, or None if no solid is needed."""
     if isinstance(geometry, Plane):
         return None
     if isinstance(geometry, Mesh):

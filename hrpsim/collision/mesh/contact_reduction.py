@@ -139,7 +139,7 @@ def _deepest_left(m, candidates):
 
 @inner_kernel
 def reduce_candidates(polyhedra, m, candidates, out):
-    """Write the contacts that span each patch, deepest patch first; return their number."""
+    """Write the contacts that span each patch, deepest patch first, and return their number."""
     _drop_other_faces(polyhedra, m, candidates)
     _merge(m, candidates)
     count = NO_POINTS
@@ -173,7 +173,7 @@ def reduce_candidates(polyhedra, m, candidates, out):
 
 @inner_kernel
 def _write(found, count, out):
-    """Write a candidate as contact number `count`; return count + 1."""
+    """Write a candidate as contact number `count`, and return count + 1."""
     for r in range(3):
         out.point[count, r] = found.point[r]
         out.normal[count, r] = found.normal[r]
@@ -223,7 +223,7 @@ def choose_points(m, candidates, seed, cluster):
 
 @inner_kernel
 def _lay_out(m, candidates, seed, cluster):
-    """Write a cluster's members and their positions across its normal; return their extent [m].
+    """Write a cluster's members and their positions across its normal, and return their extent [m].
 
     The axes across the normal are fixed in b.
     """

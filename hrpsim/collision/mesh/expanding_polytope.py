@@ -130,7 +130,7 @@ def _doubled_area(polytope, first, second):
 
 @inner_kernel
 def _add_corner(polyhedra, m, dx, dy, dz):
-    """Add the point of the difference that is farthest along d; return how far that is.
+    """Add the point of the difference that is farthest along d, and return how far that is.
 
     That it is not above 0 proves that the solids do not overlap.
     """
@@ -151,7 +151,7 @@ def _add_corner(polyhedra, m, dx, dy, dz):
 
 @inner_kernel
 def _begin(polyhedra, m):
-    """Make a tetrahedron in the difference; return False if the cores do not overlap."""
+    """Make a tetrahedron in the difference, and return False if the cores do not overlap."""
     polytope = m.polytope
     polytope.corner_count = polytope.facet_count = 0
     a, b = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]]
@@ -289,7 +289,7 @@ def _add_facet(polytope, i, j, k):
 
 @inner_kernel
 def _take_in_last_corner(polytope):
-    """Extend the polytope by its last corner; return False if it holds it, or has no room."""
+    """Extend the polytope by its last corner, and return False if it holds it, or has no room."""
     last = polytope.corner_count - 1
     p, in_plane = polytope.corner[last], _IN_PLANE * polytope.size
     polytope.rim_count = 0

@@ -58,7 +58,7 @@ FACING = np.dtype(
 
 @inner_kernel
 def list_facing_features(polyhedra, m):
-    """Write the features of both solids that may touch to m.facing; return whether they fit.
+    """Write the features of both solids that may touch to m.facing, and return whether they fit.
 
     Call `are_apart` before, which writes the limits.
     """
@@ -98,7 +98,7 @@ def _lay_axes(m):
 
 @inner_kernel
 def _list_triangles(polyhedra, m, side: int):
-    """Write the triangles of a solid in the slab, and their box; return whether they fit."""
+    """Write the triangles of a solid in the slab, and their box, and return whether they fit."""
     own, stack = m.facing[side], m.stack
     x, y, z, offset = own.R[2, 0], own.R[2, 1], own.R[2, 2], own.t[2]
     # a reaches down into the slab, and b up

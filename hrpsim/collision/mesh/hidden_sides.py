@@ -62,7 +62,7 @@ def _face_count(polyhedra, m, found, side):
 
 @inner_kernel
 def _face_normal(polyhedra, m, found, side, k):
-    """Return the normal, in the world, of face k about the own feature; 0 where there is none.
+    """Return the normal, in the world, of face k about the own feature, or 0 if there is none.
 
     The core of a round shape has no faces; a face beyond a concave edge hides nothing.
     """
@@ -216,7 +216,7 @@ def take_out_hidden(polyhedra, m, candidates):
 
 @inner_kernel
 def put_back_hidden(m, candidates):
-    """Restore the candidates that `take_out_hidden` marked; return whether there are any."""
+    """Restore the candidates that `take_out_hidden` marked, and return whether there are any."""
     some = False
     for k in range(m.count):
         if candidates[k].how < 0:

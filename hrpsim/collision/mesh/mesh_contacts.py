@@ -196,7 +196,7 @@ def find_candidates(polyhedra, m, candidates):
 
 @inner_kernel
 def mesh_contacts(polyhedra, m, candidates, out):
-    """Write the contacts of the two solids in `m`; return their number (0..MAX_MESH_POINTS).
+    """Write the contacts of the two solids in `m`, and return their number (0..MAX_MESH_POINTS).
 
     The outputs are the same as of hrpsim.collision.manifold.collide, with MAX_MESH_POINTS rows.
     """

@@ -54,7 +54,7 @@ def copy_separation(kept, separation_out):
 
 @inner_kernel
 def are_apart(polyhedra, m):
-    """Return whether two convex solids certainly have no contacts; False for other solids.
+    """Return whether two convex solids certainly have no contacts, or False for other solids.
 
     If the result is False for convex solids, the kernel writes limits of the contacts:
 
@@ -154,7 +154,7 @@ def _begin(polyhedra, m, a, b):
 
 @inner_kernel
 def _extend(polyhedra, m, x: float, y: float, z: float):
-    """Write the ends of both solids along an axis of b's frame; return their distance [m].
+    """Write the ends of both solids along an axis of b's frame, and return their distance [m].
 
     The point of their difference becomes the first point of m.simplex.
     """

@@ -38,7 +38,7 @@ class SolidPool:
         return self._used["solids"]
 
     def number_of(self, geometry: Geometry) -> int:
-        """Return the number of a shape's solid, made if necessary; -1 if no solid is needed."""
+        """Return the number of a shape's solid, made if necessary, or -1 if no solid is needed."""
         key = solid_key(geometry)
         if key is None:
             return -1

@@ -86,7 +86,7 @@ def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
 def write_over_plane(
     k, X, Y, gap, code_other, code_bearing, axis, cosine, half, R, p, sign, nx, ny, nz, margin, out,
 ):  # fmt: skip
-    """Write the contact over plane point X, Y if its gap is within margin; return the count.
+    """Write the contact over plane point X, Y if its gap is within margin, and return the count.
 
     `sign` is +1 if the bearing shape is b, -1 if the bearing shape is a.
     """

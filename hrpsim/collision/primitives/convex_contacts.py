@@ -309,7 +309,7 @@ def bound_gaps(count, separation, out):
 
 @inner_kernel
 def keep_distinct(count, size, out):
-    """Drop contacts that nearly coincide with an earlier one; return how many stay.
+    """Drop contacts that nearly coincide with an earlier one, and return how many stay.
 
     A vertex that touches a vertex or an edge lies on several features at once.
     """

@@ -49,7 +49,7 @@ _ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it
 
 @inner_kernel
 def try_active_sets(tolerance, limit, iteration_limit, sweeps, best, system):
-    """Continue from the multipliers; return (factorisations, least error [m/s]).
+    """Continue from the multipliers, and return (factorisations, least error [m/s]).
 
     The search ends after `iteration_limit` steps without progress. If `sweeps` is not 0, one sweep
     over all constraint blocks comes first, and `sweeps` more after each step that does not help.

@@ -48,7 +48,7 @@ _FAR = 2.0
 
 @inner_kernel
 def alternate(tolerance, penalty, limit, best, system, part):
-    """Continue from the best multipliers; return (factorisations, least error [m/s]).
+    """Continue from the best multipliers, and return (factorisations, least error [m/s]).
 
     The work on clusters is counted as factorisations of the island. The search ends when clusters
     contain most of the island.

@@ -32,7 +32,7 @@ from hrpsim.spatial.simd import (
 
 @inner_kernel
 def factorise_lu(structure, upper, lower):
-    """Replace the blocks of a matrix by its factors' blocks; return whether pivots are valid."""
+    """Replace the blocks of a matrix by its factors' blocks and return whether pivots are valid."""
     for k in range(structure.counts[0].node_count):
         if not _eliminate_column(structure, k, upper, lower):
             return False
@@ -61,7 +61,7 @@ def _eliminate_column(structure, k, upper, lower):
 
 @inlined_kernel
 def _factorise(own, size, upper):
-    """Replace a diagonal block by its factors; return whether pivots are valid."""
+    """Replace a diagonal block by its factors, and return whether pivots are valid."""
     for p in range(size):
         for q in range(p, size):
             total = upper[own + p * size + q]

@@ -115,7 +115,7 @@ def _mark_cluster(worst, least, system):
 
 @inlined_kernel
 def _join(node, count, system):
-    """Add a tree to the cluster of `count` trees; return the new number of trees."""
+    """Add a tree to the cluster of `count` trees, and return the new number of trees."""
     if node < 0 or system.trees[node].is_core:
         return count
     system.trees[node].is_core = system.trees[node].solved = 1
@@ -180,7 +180,7 @@ def _write_part(core, system, part):
 
 @inlined_kernel
 def _copy_arm(arms, at, size, out, index):
-    """Copy a constraint block's rows; return the index after them."""
+    """Copy a constraint block's rows, and return the index after them."""
     for k in range(size):
         out[index + k] = arms[at + k]
     return index + size

@@ -73,7 +73,7 @@ def add_constraints_at(tree, at_trees, bits):
 
 @inlined_kernel
 def next_constraint(bits, k, count):
-    """Return the first constraint block of a set from `k` on; `count` if there is none."""
+    """Return the first constraint block of a set from `k` on, or `count` if there is none."""
     for word in range(k // WORD, words_of(count)):
         left = bits[word]
         if word == k // WORD:

@@ -54,7 +54,7 @@ _ROW_PENALTY = 1e4
 
 @inner_kernel
 def follow_central_path(tolerance, limit, best, system):
-    """Continue from the best multipliers; return (factorisations, least error [m/s]).
+    """Continue from the best multipliers, and return (factorisations, least error [m/s]).
 
     Contacts with compliance or a force limit are not supported. The function then returns 0
     factorisations.

@@ -86,7 +86,7 @@ def sweep_all(sweeps, system):
 
 @inlined_kernel
 def _look(constraint, least, system):
-    """Solve a constraint block if it is violated; return whether the block was violated.
+    """Solve a constraint block if it is violated, and return whether the block was violated.
 
     The blocks at the same trees are checked next.
     """

@@ -54,7 +54,7 @@ _STALE = 0.3
 
 @inner_kernel
 def grow_multipliers(tolerance, penalty, limit, best, system):
-    """Continue from the best multipliers; return (factorisations, least error [m/s])."""
+    """Continue from the best multipliers, and return (factorisations, least error [m/s])."""
     go_to_best(system)
     error, factorisations, fresh, tries = best, 0, False, 0
     small = _SMALL * tolerance
@@ -89,7 +89,7 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
 
 @inner_kernel
 def _search(penalty, goal, rough, fresh, limit, system):
-    """Find the velocity for the present multipliers; return (factorisations, steps).
+    """Find the velocity for the present multipliers, and return (factorisations, steps).
 
     More than _STEPS steps: not found. A velocity is found that the gradient would change by less
     than `goal` [m/s], or by less than `rough` where a step hardly reduces it. `fresh`: the factor
@@ -157,7 +157,7 @@ def _find_step(system):
 
 @inner_kernel
 def _line_search(penalty, system):
-    """Return the share of the step after which no work is left along it, nearly; 0 for none."""
+    """Return the share of the step after which no work is left along it, nearly, or 0 for none."""
     start = _work(penalty, 0.0, system)
     if not start < 0.0:
         return 0.0

@@ -55,7 +55,7 @@ def is_better(error, best, tolerance):
 
 @inlined_kernel
 def note_if_better(error, best, tolerance, system):
-    """Store the multipliers if their error is smaller; return the least error [m/s]."""
+    """Store the multipliers if their error is smaller, and return the least error [m/s]."""
     if not is_better(error, best, tolerance):
         return best
     note_multipliers(system)

@@ -129,7 +129,7 @@ def _room(system: NewtonSystem) -> dict[str, int]:
 
 @inner_kernel
 def write_problem(forest, constrained, constrained_count, rows, contacts, system):
-    """Write the problem of the chosen rows; return whether there was room (see `capacity`).
+    """Write the problem of the chosen rows, and return whether there was room (see `capacity`).
 
     The first `contacts` of the chosen rows belong to contacts.
     """

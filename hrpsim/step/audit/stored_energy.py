@@ -116,7 +116,7 @@ def _add_connection(s, connection, kinematics, trees):
 
 @inlined_kernel
 def spring_energy(error: float, compliance: float, force_limit: float) -> float:
-    """Return the energy of a spring [J]; 0 for a rigid one.
+    """Return the energy of a spring [J], or 0 for a rigid one.
 
     Args:
         error: [m or rad].

@@ -96,7 +96,7 @@ def _is_held(bodies, continuous, shape):
 
 @inlined_kernel
 def _hold(continuous, root):
-    """Make a tree take its forces at the start of the step; return whether this is new."""
+    """Make a tree take its forces at the start of the step, and return whether this is new."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
     continuous.bodies[root].start_force = _IN_AIR
@@ -138,7 +138,7 @@ def _spread_to_near(search, bodies, collision, continuous):
 
 @inner_kernel
 def _spread_to_connected(bodies, continuous, connections):
-    """Mark trees connected to trees with start-of-step force; return whether any was new."""
+    """Mark trees connected to trees with start-of-step force, and return whether any was new."""
     found = False
     for k in range(connections.shape[0]):
         a, b = connections[k].body_a, connections[k].body_b
@@ -206,7 +206,7 @@ def _find_leaning(counts, bodies, constrained, rows, continuous):
 
 @inlined_kernel
 def _lean(bodies, continuous, root):
-    """Mark a tree with start-of-step force as leaning on the world; return whether it is new."""
+    """Mark a tree with start-of-step force as leaning on the world and return whether it is new."""
     held = continuous.bodies
     if held[root].start_force != _IN_AIR:
         return False

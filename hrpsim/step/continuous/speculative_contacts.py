@@ -191,7 +191,7 @@ def list_speculative_contacts(s, queries_left):
 
 @inner_kernel
 def _bar_pairs(collision, continuous):
-    """Bar pairs that passed their speculative contacts; return whether there are any.
+    """Bar pairs that passed their speculative contacts, and return whether there are any.
 
     A shape that is hit off its centre turns, many times in one long step: it then passes the
     contacts where it touched. Such pairs stop against each other instead.

@@ -172,7 +172,7 @@ def _go_together(forest, q, subtrees, continuous, work, cluster, now):
 
 @inner_kernel
 def _add_way(forest, subtrees, continuous, directions, root, q, sign, way):
-    """Add mass times the centre of mass of a free tree to (3,) [kg m]; return the mass."""
+    """Add mass times the centre of mass of a free tree to (3,) [kg m], and return the mass."""
     here, moment = subtrees[root], directions[1]
     tree_momentum(forest, q, continuous.carried, root, subtrees, moment)
     j, h = forest.bodies[root].q_index, here.moment

@@ -81,7 +81,7 @@ def resolve_ball_impacts(s, island_number, left, most_rounds):
 
 @inner_kernel
 def _list_contacts(settings, contacts, rows, balls, island):
-    """Write the list of each ball's contacts, and of the balls; return the first of these."""
+    """Write the list of each ball's contacts, and of the balls, and return the first of these."""
     for k in range(island.first, island.contact_end):
         contact = contacts[rows.island_rows[k] // 3]
         for body in (contact.body_a, contact.body_b):
@@ -172,7 +172,7 @@ def _find_struck(s, first, now):
 
 @inlined_kernel
 def _add_struck(balls, struck, body):
-    """Put a ball in front of the list of those struck, unless it is in it; return the first."""
+    """Put a ball in front of the list of those struck, unless it is in it, and return the first."""
     ball = balls[body]
     if ball.struck:
         return struck
@@ -282,7 +282,7 @@ def _fastest(rows, islands, now):
 
 @inner_kernel
 def _find_contacts_again(settings, contacts, constrained, rows, balls, struck, now):
-    """Write how the gaps of the struck balls move now; return how many gaps those are."""
+    """Write how the gaps of the struck balls move now, and return how many gaps those are."""
     queries, body = 0, struck
     while body != _END:
         number = balls[body].first_contact

@@ -121,7 +121,7 @@ def solve_round(s, island_number, now):
 
 @inner_kernel
 def _solve_island(s, island_number, tolerance):
-    """Solve the listed rows of an island; return how many updates that took."""
+    """Solve the listed rows of an island, and return how many updates that took."""
     if island_number == s.counts[0].direct_island:
         leave_out_rest(s.rows, s.islands.ranges[island_number])
         return solve_direct_island(s, tolerance)

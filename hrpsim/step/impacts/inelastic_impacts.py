@@ -25,7 +25,7 @@ from hrpsim.step.scene.status import DONE, LARGEST_SPEED, RESOLVED
 
 @lazy_kernel(used=is_rk4)
 def resolve_inelastic_impacts(s):
-    """Change s.velocity if anything meets in this step; return RESOLVED then, otherwise DONE.
+    """Change s.velocity if anything meets in this step, and return RESOLVED then, otherwise DONE.
 
     Reads: articulated, collision, connections, constrained, counts, direct, forest, impacts,
     islands, joint_impact_impulses, joint_parameters, kinematics, newton, newton_part, q, rows,

@@ -255,7 +255,7 @@ def _revise_losses(s, number, joint_end):
 
 @inlined_kernel
 def _moved_inertia(s, k):
-    """Return the inertia that a joint moves besides its actuator's; 0 where the joint is locked."""
+    """Return the inertia that a joint moves besides its actuator's, or 0 if the joint is locked."""
     inverse = s.articulated[s.forest.dofs[k].body].D_inverse
     return 1.0 / inverse - s.work.actuator_inertia[k] if inverse > 0.0 else 0.0
 

@@ -52,7 +52,7 @@ def keep_momentum(s, at_end):
 
 @inner_kernel
 def _find_moving(settings, bodies, velocity, momentum, work):
-    """Write which floating trees are not at rest; return whether any is."""
+    """Write which floating trees are not at rest, and return whether any is."""
     dt = settings.time_step
     leaks = 0
     for at in range(velocity.shape[0]):

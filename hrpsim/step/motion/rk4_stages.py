@@ -61,7 +61,7 @@ def hold_velocity_limits(s):
 
 @inner_kernel
 def release_velocity_limits(settings, counts, forest, control, rows, work, weight_before):
-    """Release joints whose velocity limit a stage cannot hold; return whether there are any.
+    """Release joints whose velocity limit a stage cannot hold, and return whether there are any.
 
     Released joints brake with their effort limit, or follow their law. The impulses of their rows
     are set accordingly, and the stage must be found again.
@@ -114,7 +114,7 @@ def add_stage_efforts(s, weight, held):
 
 @inlined_kernel
 def _prescribing_inertia(row):
-    """Return the inertia that prescribes a joint's acceleration; 0 where it brakes fully."""
+    """Return the inertia that prescribes a joint's acceleration, or 0 if it brakes fully."""
     return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
 
 

@@ -125,7 +125,7 @@ def _add_square(weight, x, y, z, tension_out):
 
 @inlined_kernel
 def find_acceleration(s, horizon):
-    """Write work.dv for the current state; return SINGULAR if a joint sees no inertia.
+    """Write work.dv for the current state, and return SINGULAR if a joint sees no inertia.
 
     Poses and velocities must be current.
 

@@ -210,7 +210,7 @@ def _has_choice(rows, island, solver):
 
 @inlined_kernel
 def _try(s, k, island, attempt, limit):
-    """Make one attempt; return DONE, TOO_LARGE, or the status that names what is missing."""
+    """Make one attempt, and return DONE, TOO_LARGE, or the status that names what is missing."""
     counts, settings = s.counts[0], s.settings[0]
     if attempt == _FIRST_SWEEPS:
         return _sweep_as_long_as_newton(s, island, limit)
@@ -250,7 +250,7 @@ def _try(s, k, island, attempt, limit):
 
 @inlined_kernel
 def _try_newton(s, k, island, attempt):
-    """Make an attempt by Newton's method; return DONE, TOO_LARGE, or what is missing."""
+    """Make an attempt by Newton's method, and return DONE, TOO_LARGE, or what is missing."""
     continues = attempt == _NEWTON_EARLY or attempt == _NEWTON_BRIEFLY
     if continues and not island.residual < _DIVERGES * s.settings[0].tolerance:
         return TOO_LARGE

@@ -159,7 +159,7 @@ def _unlock(forest, root, frictions):
 
 @lazy_kernel()
 def revise_frictions(s):
-    """Correct the predictions that fail; return 1 if any failed, otherwise 0.
+    """Correct the predictions that fail, and return 1 if any failed, otherwise 0.
 
     A locked joint that does not hold is predicted to slide. A sliding joint that would stop or turn
     back gets a row. Each joint is therefore corrected twice at most.

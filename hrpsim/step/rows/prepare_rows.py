@@ -185,7 +185,7 @@ def bend_contacts(s):
 
 @lazy_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
 def write_penalties(s):
-    """Write the impulses of penalty contacts' rows; return TOO_STIFF if one would explode."""
+    """Write the impulses of penalty contacts' rows, and return TOO_STIFF if one would explode."""
     failure = s.failure[0]
     failure.stiffness, stiffest = write_penalty_rows(s)
     if failure.stiffness < STABLE_BELOW:
@@ -196,7 +196,7 @@ def write_penalties(s):
 
 @lazy_kernel(np.int64, used=has_connections)
 def write_connections(s, used):
-    """Write the rows of connections; return the response space used."""
+    """Write the rows of connections, and return the response space used."""
     settings = s.settings[0]
     first = 3 * s.counts[0].contact_count
     return write_connection_rows(s, _bend_time(settings), _lead(settings), first, used)
@@ -204,7 +204,7 @@ def write_connections(s, used):
 
 @lazy_kernel(np.int64, np.int64)
 def write_joints(s, first, used):
-    """Write the rows of joints from row `first` on; return the response space used."""
+    """Write the rows of joints from row `first` on, and return the response space used."""
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
     first, used = write_joint_rows(s, _lead(settings), first, used)
@@ -213,7 +213,7 @@ def write_joints(s, first, used):
 
 @lazy_kernel(np.int64, used=has_tendons)
 def write_tendons(s, used):
-    """Write the rows of driven tendons, the last of all; return the response space used."""
+    """Write the rows of driven tendons, the last of all, and return the response space used."""
     return write_driven_tendons(s, s.counts[0].row_count - s.counts[0].tendon_rows, used)
 
 
