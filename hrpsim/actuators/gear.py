@@ -106,10 +106,11 @@ def settle(unit, now, inertia, momentum, time_step):
 
 @inlined_kernel
 def _linearise_two_masses(unit, now, joint_end):
-    """Write the same with two masses.
+    """Write the torque on the joint, linear about a final velocity, with two masses.
 
-    Newton's method with a bracket. With dry friction the motor is first taken to move as expected;
-    where that fails, the torques on it at rest decide whether it sticks, or its direction.
+    The method is Newton's method with a bracket. With dry friction the motor is first taken to move
+    as expected. If that fails, the torques on the motor at rest decide whether it sticks, or its
+    direction.
     """
     w, side, low, high = now.motor_end, 0.0, -math.inf, math.inf
     if now.dry > 0.0 or unit.gear_loss > 0.0:

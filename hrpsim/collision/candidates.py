@@ -76,7 +76,10 @@ def place_centers(settings, forest, kinematics, collision):
 
 @inlined_kernel
 def _place_center(forest, kinematics, time_step, continuous, shape):
-    """Update a shape's centre and reach; impacts may drive it further than its velocity does."""
+    """Update a shape's centre and reach.
+
+    Impacts may drive a shape further than its velocity does.
+    """
     center, t = shape.center, shape.placement_p
     here = kinematics[shape.body]
     origin = kinematics[forest.bodies[shape.body].root].origin
@@ -131,7 +134,7 @@ def list_candidates(margin, skin, collision):
 
 @inlined_kernel
 def _keep_near(shapes, count, collision):
-    """Keep the pairs whose balls may meet, or ball and fixed plane, and return how many."""
+    """Keep pairs whose balls, or ball and fixed plane, may meet, and return their number."""
     pairs, kept = collision.pairs, 0
     for c in range(count):
         a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]
@@ -167,7 +170,7 @@ def _axis_of_largest_spread(lower, upper):
 
 @inner_kernel
 def _sort_along(axis, lower, order):
-    """Sort the permutation `order` by lower bound; fast when it is nearly sorted already."""
+    """Sort the permutation `order` by lower bound, which is fast if it is nearly sorted."""
     for k in range(1, order.shape[0]):
         shape = order[k]
         bound = lower[shape, axis]

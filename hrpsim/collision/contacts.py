@@ -206,9 +206,13 @@ def meet_convex(manifold, shapes, near):
 
 @lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
 def meet_simple(manifold, shapes, near):
-    """Write the contacts of the shapes in the manifold, one a plane or a sphere; return how many.
+    """Write the contacts of two shapes in the manifold, one a plane or a sphere.
 
-    Those of a box and a plane, which every robot on level feet has, are found without this kernel.
+    The contacts of a box and a plane, which every robot on level feet has, are found without this
+    kernel.
+
+    Returns:
+        The number of contacts.
     """
     work = manifold[0]
     a, b = shapes[work.shape_a], shapes[work.shape_b]
@@ -256,8 +260,8 @@ def drop_impossible(forest, kinematics, collision, count, time_step):
 def _sink(previous, count: int, body_a: int, body_b: int):
     """Return how deep two bodies were in springs, one and the other, in the last step [m].
 
-    The springs are those of penalty contacts; a body that has some without pressing them is counted
-    with a depth of next to nothing.
+    The springs are the springs of penalty contacts. A body with springs that it does not press
+    counts with a depth of next to nothing.
     """
     sink = 0.0
     for body in (body_a, body_b):

@@ -60,7 +60,7 @@ def _height_inside(vertices, face, x, y, z):
 
 @inner_kernel
 def _corners_from_face(vertices, m, side, own, face):
-    """Return the least distance of a triangle's corners from another's face; 0 if it is pierced."""
+    """Return the least distance of a triangle's corners from another face [m]; 0 if pierced."""
     corner, n = vertices[face.vertices[0]].position, face.normal
     least = math.inf
     x, y, z = point_in_other(m, side, vertices[own.vertices[2]].position)

@@ -152,8 +152,8 @@ def write_connection_rows(s, bend_time, lead, first, used):
 def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row):
     """Write the target of a locked axis's row, whose error is connection.error.
 
-    The error of rigid connections that are solved iteratively is corrected like penetration, by
-    `settings`: fed back to velocities that do not converge, it would grow.
+    The error of iteratively solved rigid connections is corrected like penetration, by `settings`.
+    If this error were fed back to velocities that do not converge, the error would grow.
     """
     time_step = settings.time_step
     error, bending = connection.error[axis], bending_of(connection, axis, placed)

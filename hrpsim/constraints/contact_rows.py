@@ -166,7 +166,10 @@ def write_contact_rows(s, lead):
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response):
-    """Write how the normal force bounds friction; turn the tangents to the axes of the bounds."""
+    """Write the bounds of friction, and turn the tangents to the axes of these bounds.
+
+    The normal force bounds friction.
+    """
     slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
     slides = slip > settings.slip_threshold
     contact.slides = 1 if slides else 0
@@ -284,12 +287,13 @@ def _ask(contact, approach, pair, settings, lead, constrained, normal):
 
 @inlined_kernel
 def _late_gap(contact, gap, approach, time_step):
-    """Return how deep a contact was when its spring began, in a step of euler [m].
+    """Return the depth of a contact when its spring began, in a step of euler [m].
 
-    `gap` is that in the middle of the step as compliant rows count it, which is where the step
-    ends. Half a step before, a body may be inside the other without having met a force: one that
-    was placed there, or was too far away to have a contact. The spring then begins without a force,
-    as everywhere, so that it gives back the energy that it took.
+    `gap` is the gap in the middle of the step as compliant rows count it, which is the end of the
+    step. Half a step before, a body may be inside the other without having met a force. For
+    example, the body was placed there, or was too far away to have a contact. The spring then
+    begins without a force, as in all other cases. The spring thus gives back the energy that it
+    took.
     """
     if contact.impulse[0] == 0.0:
         way = 0.5 * time_step * approach

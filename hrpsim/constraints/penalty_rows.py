@@ -105,7 +105,7 @@ def _end_of_pair(contacts, contact_count, first):
 
 @inlined_kernel
 def _choose_spring(contact, pair, share, normal, x, time_step):
-    """Write stiffness and damping of a point, and return how far its spring may give way [m]."""
+    """Write stiffness and damping of a point, and return the spring's maximum extension [m]."""
     mass = 1.0 / max(normal.inverse_mass, x.inverse_mass)
     k = pair.stiffness
     if k == 0.0:
@@ -119,7 +119,10 @@ def _choose_spring(contact, pair, share, normal, x, time_step):
 
 @inlined_kernel
 def _change_phase(kinematics, contact, settings, directions, force, speed, before):
-    """Make a point open, begin to slide, or stick where it is; `before` < 0: its slip reversed."""
+    """Make a point open, begin to slide, or stick at its place.
+
+    `before` < 0 means that the slip of the point has reversed.
+    """
     if force == 0.0:
         contact.penalty.phase = OPEN
     elif contact.penalty.phase < STUCK and (
@@ -214,7 +217,7 @@ def _to_body(kinematics, body, point, held_out):
 
 @inlined_kernel
 def _stretch(forest, kinematics, contact, directions):
-    """Return how far the anchors are apart along both tangents, that of a from that of b [m]."""
+    """Return the distance of anchor a from anchor b along both tangents [m]."""
     along_x = along_y = 0.0
     for end in range(2):
         body = contact.body_a if end == 0 else contact.body_b

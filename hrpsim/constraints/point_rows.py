@@ -96,8 +96,8 @@ def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
 def _respond(forest, constrained, number, point, J_n, J_x, J_y, response, at, adds):
     """Write, or add, the motion of the tree under the three forces on constraint body `number`.
 
-    The block is symmetric, so its rows serve as its columns: for each column the velocity of the
-    point, projected onto the directions.
+    The block is symmetric, so its rows are used as columns. For each column, the velocity of the
+    point is projected onto the directions.
     """
     constraint_body = constrained.bodies[number]
     tree, block = _tree_of(forest, constrained, constraint_body.body), constrained.inverse_inertia

@@ -111,10 +111,11 @@ def _differentiate(w, gravity, columns_out):
 
 @inner_kernel
 def _write_motions(forest, kinematics, articulated, gravity, motions_out):
-    """Write, of every degree of freedom, S and derivatives less the rotation with S.
+    """Write S of every degree of freedom, and derivatives less the rotation with S.
 
-    V_Q = v_parent x S is that of the velocity by q, A_Q of the acceleration, less v x V_Q; A_V is
-    that of the acceleration by the rate, less v x S.
+    V_Q = v_parent x S is the derivative of the velocity by q. A_Q is the derivative of the
+    acceleration by q, less v x V_Q. A_V is the derivative of the acceleration by the rate, less v x
+    S.
     """
     for k in range(motions_out.shape[0]):
         i, here = forest.dofs[k].body, motions_out[k]

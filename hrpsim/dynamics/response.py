@@ -162,10 +162,9 @@ def _product(x, a0, a1, a2, a3, a4, a5):
 
 @inlined_kernel
 def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
-    """Turn the forces at body `i` into its motions, given its parent's.
+    """Turn the forces at body `i` into motions of the body, given the motion of its parent.
 
-    Bodies that the forces of constraint body `number` did not pass through are moved by their
-    parents only.
+    Only the parent moves a body through which the forces of constraint body `number` did not pass.
     """
     here = supports[i]
     if body.joint_type == FREE:
@@ -276,8 +275,8 @@ def _along(P, k, a0, a1, a2, a3, a4, a5):
 def _write_answer(body, here, number, tree, constrained_out):
     """Copy the motion of a body and its joint into the block, for constraint body `number`.
 
-    Those are rows of the constraint body's columns and, mirrored, columns of its rows. Earlier
-    constraint bodies of the same body have them already.
+    The motion fills rows of the constraint body's columns and, mirrored, columns of its rows.
+    Earlier constraint bodies of the same body have these entries already.
     """
     constraint_body = constrained_out.bodies[number]
     column = constraint_body.offset - tree.tree_start

@@ -144,7 +144,11 @@ def _drop_rows(blocks, at, active, first, height, other_first, width):
 
 @inlined_kernel
 def _eliminate_column(elimination, k, factor):
-    """Write D^-1 of column k and turn its blocks into U, and return the row that fails or -1."""
+    """Write D^-1 of column k, and turn the column's blocks into U.
+
+    Returns:
+        -1, or the number of the row that fails.
+    """
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     size, first, own = column.size, column.first_row, column.block
     for p in range(size):
@@ -274,7 +278,7 @@ def solve(elimination, active, factor, x):
 
 @inlined_kernel
 def _solve_forward(elimination, k, factor, x):
-    """Solve L y = x and D z = y for column k; subtract its part from the later rows."""
+    """Solve L y = x and D z = y for column k, and subtract its part from the later rows."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
     if min(first, own) < 0 or max(first, own) > _LARGEST:

@@ -44,8 +44,8 @@ _NEARER = 0.8
 def has_free_cone(normal):
     """Return whether a contact's impulses may take any value in a cone, as the sweeps require.
 
-    The impulses of penalty contacts are given by springs, and those of direct contacts by the
-    direct solver.
+    Springs give the impulses of penalty contacts, and the direct solver gives the impulses of
+    direct contacts.
     """
     is_cone = normal.solver == ITERATIVE and is_isotropic(normal.friction_model)
     return is_cone and not normal.lower > 0.0
@@ -127,7 +127,11 @@ def _sweep(rows, island_rows, island, response, velocity, back):
 
 @inner_kernel
 def _project_contact(normal, x, y, response, velocity):
-    """Move a contact's impulses against its velocity and onto its cone; return the change [m/s]."""
+    """Move a contact's impulses against the contact's velocity and onto its cone.
+
+    Returns:
+        The change of velocity [m/s].
+    """
     along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
     half = 0.5 * (normal.inverse_mass - x.inverse_mass)
     square = half * half + normal.cross * normal.cross + y.cross * y.cross

@@ -178,9 +178,12 @@ def _contract(b, done, heap_size, graph):
 
 @inner_kernel
 def _join_parallel(e, heap_size, graph):
-    """Join the bundles that end at element `e` and at the same other; forget eliminated ones.
+    """Join the bundles that end at element `e` and at a common other element.
 
-    Returns the heap's size; negative stays as it is and means that there is no heap yet.
+    Eliminated bundles are forgotten.
+
+    Returns:
+        The heap's size. A negative size is returned unchanged, and means that there is no heap yet.
     """
     element = graph.elements[e]
     previous, end = -1, element.head
@@ -237,7 +240,7 @@ def _put(b, index, graph):
 
 @inner_kernel
 def _sift_up(index, graph):
-    """Move a bundle towards the heap's top as far as it belongs, and return its index."""
+    """Move a bundle towards the heap's top to its place, and return its index."""
     b = graph.heap[index]
     while index > 0:
         above = (index - 1) >> 1
@@ -251,7 +254,7 @@ def _sift_up(index, graph):
 
 @inner_kernel
 def _sift_down(index, heap_size, graph):
-    """Move a bundle away from the heap's top as far as it belongs."""
+    """Move a bundle away from the heap's top to its place."""
     b = graph.heap[index]
     below = 2 * index + 1
     while below < heap_size:

@@ -198,7 +198,7 @@ def _hold_cone(rows, number, rounds, response, velocity, system):
 
 @inner_kernel
 def _bring_into_cone(normal, x, y, response, velocity):
-    """Bring friction back into its bounds where the solution stopped before its end."""
+    """Bring friction back within its bounds after the solution stopped early."""
     new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
     set_impulse(x, new_x, response, velocity)
     set_impulse(y, new_y, response, velocity)

@@ -82,7 +82,7 @@ def same_graph(nodes, node_count, elimination):
 
 @inlined_kernel
 def has_room(elimination):
-    """Return whether the last structure fitted; its counts have the required capacity."""
+    """Return whether the last structure fitted. `counts` have the required capacity."""
     entry_count = elimination.counts[0].entry_count
     return 0 <= entry_count <= len(elimination.entries)
 
@@ -124,7 +124,7 @@ def eliminate(nodes, node_count, elimination):
 
 @inlined_kernel
 def _start_cliques(nodes, node_count, elimination):
-    """List each tree's nodes by ascending column; keep a copy of the nodes."""
+    """List each tree's nodes by ascending column, and keep a copy of the nodes."""
     head = elimination.head
     for n in range(node_count):
         node, kept = nodes[n], elimination.nodes[n]
@@ -155,9 +155,12 @@ def _root(tree, root):
 
 @inlined_kernel
 def _merge_cliques(node, elimination):
-    """Make the cliques of a node one; return it and the links of both after the node, -1 for none.
+    """Merge the cliques of a node into one.
 
-    The node is the first in both, since those before it are gone.
+    The node is the first in both cliques, because all nodes before are gone.
+
+    Returns:
+        The merged clique, and the links of both cliques after the node, -1 for none.
     """
     head, link, root = elimination.head, elimination.link, elimination.root
     a, b = node.tree_a, node.tree_b
@@ -178,7 +181,7 @@ def _merge_cliques(node, elimination):
 
 @inner_kernel
 def _write_entries(clique, x, y, space, nodes, column, elimination):
-    """Write the merged list as the column's entries and as the clique's, and return the counts.
+    """Write the merged list as the entries of the column and of the clique, and return the counts.
 
     Without room the entries are counted only.
     """

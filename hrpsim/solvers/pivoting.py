@@ -95,7 +95,7 @@ def _slid_before(normal, x, y):
 
 @inlined_kernel
 def wants_off_bound(row, tolerance, velocity):
-    """Return whether a row at a bound of its impulse would move off it."""
+    """Return whether a row at a bound of its impulse would leave the bound."""
     lean = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
     if row.impulse <= row.lower:
         return lean > tolerance
@@ -241,8 +241,8 @@ def _rounding(rows, row_count, system):
 def _may_disagree(rows, row_count, system):
     """Return whether the errors of redundant rows, `system.change`, are within their leeway.
 
-    The leeway is the velocity at which nothing moves farther than the slop in a step. Where
-    contacts alone disagree, their friction has a bound: they slide.
+    The leeway is the velocity at which nothing moves farther than the slop in a step. If contacts
+    alone disagree, their friction has a bound, and the contacts slide.
     """
     largest = of_others = 0.0
     for number in range(row_count):

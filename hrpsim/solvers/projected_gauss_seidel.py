@@ -92,7 +92,7 @@ def add_momentum(rows, island_rows, island, response, age, velocity, work):
 
 @inlined_kernel
 def _carry_on(row, number, share, work):
-    """Add a share of the change since the pair before to a row, and return what was added."""
+    """Add a fraction of the change since the previous pair to a row, and return the addition."""
     by = share * (row.impulse - work[1, number])
     work[1, number] = row.impulse
     row.impulse += by

@@ -170,7 +170,7 @@ def correct_positions(settings, forest, q, work):
 
 @inner_kernel
 def configuration_rate(forest, q, velocity, rate_out):
-    """Write dq/dt (nq,); for a quaternion that is omega q / 2."""
+    """Write dq/dt (nq,), which is omega q / 2 for a quaternion."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         joint, k, j = body.joint_type, body.v_index, body.q_index

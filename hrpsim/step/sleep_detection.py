@@ -118,7 +118,10 @@ def count_rest(s):
 
 @inlined_kernel
 def _join_what_presses(counts, bodies, contacts, connections, trees, rests):
-    """Join trees that press on each other or are connected; mark those that lean on the world."""
+    """Join trees that press on each other or are connected.
+
+    Trees that lean on the world are marked.
+    """
     for i in range(trees.shape[0]):
         trees[i].representative = bodies[i].root
         rests[i].grounded = 0
@@ -144,10 +147,13 @@ def _hold_together(bodies, trees, rests, a, b):
 
 @inlined_kernel
 def _choose_sleepers(settings, trees, rests):
-    """Write which island every free body is to sleep with, -1 for none, and return whether any is.
+    """Write the island with which every free body is to sleep, -1 for none.
 
-    All bodies of it have been at rest for long enough, and it leans on the world: floating bodies
-    may drift arbitrarily slowly.
+    All bodies of such an island have been at rest for long enough, and the island leans on the
+    world. Floating bodies may drift arbitrarily slowly.
+
+    Returns:
+        Whether any body is to sleep.
     """
     wanted = settings.rest_steps
     for i in range(trees.shape[0]):

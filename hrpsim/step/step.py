@@ -244,7 +244,7 @@ def revise_actuators(s, may_release):
 def prepare_constraints(s):
     """Find the motion without constraints, and the rows, after the impacts of the step.
 
-    Where there is restitution, its impacts come first; in an rk4 step, all others come then.
+    Impacts with restitution come first. In an rk4 step, all other impacts come next.
     """
     stats = s.step_stats[0]
     if s.impacts.state[0].had_impacts:

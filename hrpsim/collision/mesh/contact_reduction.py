@@ -68,9 +68,9 @@ def _is_corner(polyhedra, first, second):
 
 @inner_kernel
 def _drop_other_faces(polyhedra, m, candidates):
-    """Leave each vertex one face, the nearest, and those that form a corner to lie in.
+    """Leave each vertex the nearest face, and the faces that form a corner in which it lies.
 
-    Inside a convex edge a vertex is behind both faces, and the nearer one is the way out; the same
+    Inside a convex edge a vertex is behind both faces, and the nearer face is the way out. The same
     holds for both sides of a plate.
     """
     for i in range(m.count):
@@ -184,10 +184,10 @@ def _write(found, count, out):
 
 @inner_kernel
 def choose_points(m, candidates, seed, cluster):
-    """Mark as `kept` up to MAX_POINTS contacts of a cluster, among them the deepest, `seed`.
+    """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
 
-    Contacts of the last step (m.memory) stay while they bear load, are about to or serve a slope.
-    Contacts for the least slopes take precedence: these slopes do occur in a step.
+    Contacts of the last step (m.memory) stay if they bear load, are about to, or serve a slope.
+    Contacts for the least slopes take precedence, because these slopes do occur in a step.
     """
     extent = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)
@@ -260,7 +260,7 @@ def _lay_out(m, candidates, seed, cluster):
 
 @inner_kernel
 def _remember(m, candidates):
-    """Choose the members of the last step, those that bore load first."""
+    """Choose the members of the last step, and members that bore load first."""
     m.chosen_count = 0
     for bearing in range(2):
         for j in range(m.memory_count):
@@ -288,10 +288,11 @@ def _slope_of_motion(m, seed):
 
 @inner_kernel
 def _find_lowest(m, tx, ty, steady, alike):
-    """Return the index of the lowest under a slope, and the chosen one that serves for it, or -1.
+    """Return the index of the lowest contact under a slope, and the chosen contact for the slope.
 
-    Of those of the last step the lowest serves if it is within `steady` [m] of the
-    lowest of all, of others that are chosen if it is within `alike`.
+    The chosen contact is -1 if there is none. The lowest contact of the last step serves if it is
+    within `steady` [m] of the lowest of all. The lowest of the other chosen contacts serves if it
+    is within `alike` [m].
     """
     lowest, least = _NONE, math.inf
     for index in range(m.size):
@@ -324,11 +325,11 @@ def _count_due(m):
 
 @inner_kernel
 def _find_room(m, away):
-    """Return the slot for one more of the chosen, or -1.
+    """Return the slot for another chosen contact, or -1.
 
-    Where all are taken that is the slot of one that no slope needs: the furthest away [m] of those
-    without load, or else the one with the least. With `away` finite it must have had no load and
-    be further away than that.
+    If all slots are taken, the slot of a contact that no slope needs is returned. This is the
+    furthest contact [m] without load, or otherwise the contact with the least load. With a finite
+    `away`, the contact must have had no load and be further away than `away`.
     """
     if m.chosen_count < MAX_POINTS:
         m.chosen_count += 1

@@ -33,7 +33,7 @@ _FACING = 1.0 - 0.5 * FACE_TO_FACE * FACE_TO_FACE
 
 @inner_kernel
 def _to_own(m, x, y, z):
-    """Return the direction x, y, z of b's frame in that of a."""
+    """Return the direction x, y, z of b's frame in the frame of a."""
     return transposed_times(m.R[SIDE_A], x, y, z)
 
 
@@ -59,7 +59,7 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
 
 @inner_kernel
 def _faces_together(m, edge_a, edge_b):
-    """Return which face at the edge of a lies on which one at that of b; NO_FACE for none."""
+    """Return the face at the edge of a that lies on a face at the edge of b, or NO_FACE."""
     on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
     for i in range(edge_a.curved, 2):
         g = edge_a.normals[i]
@@ -135,8 +135,9 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
 def _enters(polyhedra, m, side, edge, along, x, y, z, dx, dy, dz, low, high, depth):
     """Return whether the line x + t d, t from low to high, is inside of the solid of an edge.
 
-    Of its segment behind both faces of the edge the point nearest to t = 0 is tested, which is next
-    to `along` the edge. It is moved inward a little, lest it be in another face.
+    The line has a segment behind both faces of the edge. The segment's point nearest to t = 0 is
+    tested, which is next to `along` the edge. The point is moved inward a little, to avoid other
+    faces.
     """
     if polyhedra.solids[m.solid[1 - side]].rounding > 0.0:
         return True
@@ -195,9 +196,9 @@ def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
 def _overlap(
     polyhedra, m, edge_a, edge_b, along_a, along_b, is_past, on_a, on_b, nx, ny, nz, depth, deepest
 ):
-    """Return whether edges whose lines are behind each other touch, and nothing else does there.
+    """Return whether edges whose lines are behind each other touch, and nothing else touches there.
 
-    n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid, and
+    n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid.
     `is_past`: the lines cross past an end.
     """
     if is_past:

@@ -130,9 +130,9 @@ def _doubled_area(polytope, first, second):
 
 @inner_kernel
 def _add_corner(polyhedra, m, dx, dy, dz):
-    """Add the point of the difference that is farthest along d, and return how far that is.
+    """Add the point of the difference that is farthest along d, and return its distance along d.
 
-    That it is not above 0 proves that the solids do not overlap.
+    If this distance is not above 0, the solids do not overlap.
     """
     polytope, R, t = m.polytope, m.R[0], m.t[0]
     x, y, z = transposed_times(R, dx, dy, dz)
@@ -184,7 +184,7 @@ def _begin(polyhedra, m):
 
 @inner_kernel
 def _middle_to_middle(m, a, b):
-    """Return a direction from the middle of a's box to that of b's, in the frame of b."""
+    """Return a direction from the middle of a's box to the middle of b's box, in the frame of b."""
     R, t = m.R[0], m.t[0]
     x, y, z = a.lower[0] + a.upper[0], a.lower[1] + a.upper[1], a.lower[2] + a.upper[2]
     dx = 0.5 * (b.lower[0] + b.upper[0] - R[0, 0] * x - R[0, 1] * y - R[0, 2] * z) - t[0]
@@ -210,9 +210,9 @@ def _cross(ax, ay, az, bx, by, bz):
 
 @inner_kernel
 def _direction_across(polytope, count, trial):
-    """Return a direction for a corner out of the span of the first `count`: trials 0 to 3.
+    """Return a direction for a corner out of the span of the first `count` corners: trials 0 to 3.
 
-    The first one is towards the origin, the odd ones are opposite to those before.
+    Trial 0 is towards the origin. Odd trials are opposite to the trials before.
     """
     sign = 1.0 if trial % 2 == 0 else -1.0
     p = polytope.corner[0]
@@ -243,7 +243,7 @@ def _direction_across(polytope, count, trial):
 
 @inner_kernel
 def _widens(polytope):
-    """Return whether the last corner is out of the span of those before it (one to three)."""
+    """Return whether the last corner is out of the span of the one to three corners before it."""
     count, least = polytope.corner_count, _THINNEST * polytope.size
     ex, ey, ez = _edge_between(polytope, _FIRST, _SECOND)
     length = math.sqrt(ex * ex + ey * ey + ez * ez)
@@ -289,7 +289,7 @@ def _add_facet(polytope, i, j, k):
 
 @inner_kernel
 def _take_in_last_corner(polytope):
-    """Extend the polytope by its last corner, and return False if it holds it, or has no room."""
+    """Extend the polytope by its last corner; return False if it was inside or there is no room."""
     last = polytope.corner_count - 1
     p, in_plane = polytope.corner[last], _IN_PLANE * polytope.size
     polytope.rim_count = 0

@@ -267,10 +267,10 @@ def find_sharp(vertices, spokes, possible, scratch, sharp_out):
 
 
 def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):
-    """Write at which ends a convex edge continues beneath a face, and that face's normal.
+    """Write the ends at which a convex edge continues beneath a face, and this face's normal.
 
-    There one of its two faces, or its flat continuation, ends at a concave edge, and no contact is
-    made with the vertex. Of two such faces the steeper one counts.
+    At such an end one of the edge's two faces, or its flat continuation, ends at a concave edge. No
+    contact is made with the vertex. Of two such faces the steeper face counts.
     """
     hollow = np.zeros(len(sharp), dtype=bool)
     hollow[ends[bend == CONCAVE]] = True
@@ -312,8 +312,8 @@ def _own_features(triangles, sharp, convex):
 def bounding_tree(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Return the NODE records over boxes with corners lower, upper (n, 3) [m], the root first.
 
-    Every split halves the boxes by their centres along the axis of largest spread, so that the
-    depth is that of a balanced tree.
+    Every split halves the boxes by their centres along the axis of largest spread. The tree is
+    therefore balanced.
     """
     nodes = np.zeros(2 * len(lower) - 1, dtype=NODE)
     nodes["child"] = nodes["triangle"] = -1

@@ -64,7 +64,7 @@ def _face_count(polyhedra, m, found, side):
 def _face_normal(polyhedra, m, found, side, k):
     """Return the normal, in the world, of face k about the own feature, or 0 if there is none.
 
-    The core of a round shape has no faces; a face beyond a concave edge hides nothing.
+    The core of a round shape has no faces. A face beyond a concave edge hides nothing.
     """
     kind, number = _feature(m, found, side)
     own = polyhedra.solids[m.solid[side]]
@@ -131,7 +131,7 @@ def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
 
 @inner_kernel
 def _is_on_face(polyhedra, m, found):
-    """Return whether the normal of a candidate is that of a face of either solid."""
+    """Return whether the normal of a candidate is the normal of a face of either solid."""
     if found.how == VERTEX_FACE or found.how == FACE_VERTEX:
         return True
     n = found.normal

@@ -232,8 +232,8 @@ def mend_deep_overlap(polyhedra, m, candidates):
 def _is_consistent(polyhedra, m, candidates):
     """Return whether the contacts have the penetration depth of two convex solids.
 
-    Along its normal the deepest contact of convex solids is as deep as these are, and no other one
-    presses against it.
+    Along its normal the deepest contact of convex solids is as deep as the solids, and no other
+    contact presses against it.
     """
     deepest, least = -1, math.inf
     for k in range(m.count):

@@ -51,8 +51,8 @@ def vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, lean):
 def _over_triangle(polyhedra, face, x, y, z, height, rim, calm):
     """Return whether a point belongs to a triangle, and the edge past which it does (-1: none).
 
-    A face continues beneath its neighbour at a concave edge, for a vertex that is a little inside
-    of both keeps both.
+    A face continues beneath its neighbour at a concave edge, because a vertex slightly inside of
+    both faces keeps both.
     """
     across = NO_TRIANGLE
     for k in range(3):

@@ -3,20 +3,21 @@
 
 """The separation axis of two convex cores: the normal along which their gap is largest.
 
-Apart, that is the direction between their nearest points, found by the distance iteration of
-Gilbert, Johnson and Keerthi (1988). Cylinders that overlap or nearly touch are first shrunk until
-they are apart, and the direction is then polished on the true shapes.
+If the cores are apart, the axis is the direction between their nearest points. The distance
+iteration of Gilbert, Johnson and Keerthi (1988) finds this direction. Cylinders that overlap or
+nearly touch are first shrunk until they are apart. The direction is then polished on the true
+shapes.
 
-Of a cylinder (a) and a box, segment or cylinder (b) that polish is Newton's method. Along a unit
+For a cylinder (a) and a box, segment or cylinder (b) the polish is Newton's method. Along a unit
 vector n from b to a the separation of the cores is
 
     F(n) = t . n - sum over edges h |n . e| - sum over rims r sqrt(1 - (n . axis)^2)
 
-where an edge is a direction e along which a core extends by +-h: three for a box, the axis for a
-cylinder or a segment. A contact on the middle of an edge has n . e = 0, a ridge of F; the other
-terms are smooth there. The best n on the sphere, along the ridges on which it lies, follows from
-the gradient G of the smooth terms and their curvature: r / sine for each rim, along its tangent,
-and F for the sphere itself.
+An edge is a direction e along which a core extends by +-h: three for a box, the axis for a cylinder
+or a segment. A contact on the middle of an edge has n . e = 0, a ridge of F. The other terms are
+smooth there. The best n on the sphere, along its ridges, follows from the gradient G of the smooth
+terms and their curvature. The curvature is r / sine for each rim, along the rim's tangent, and F
+for the sphere itself.
 """
 
 import math
@@ -149,7 +150,7 @@ def refine_axis(
 
 @inner_kernel
 def _edge(k, size_a, R_a, kind_b, size_b, R_b):
-    """Return (ex, ey, ez, h) of edge k: 0 is the axis of cylinder a, 1..3 are those of b."""
+    """Return (ex, ey, ez, h) of edge k: 0 is the axis of cylinder a, 1..3 are the edges of b."""
     if k == 0:
         return R_a[0, 2], R_a[1, 2], R_a[2, 2], size_a[1]
     if kind_b == BOX:
@@ -337,11 +338,11 @@ def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _place_on_side(size_a, R_a, kind_b, size_b, R_b, Gx, Gy, Gz, nx, ny, nz):
-    """Return where along the axis of a its side line is nearest to b [m].
+    """Return the place along the axis of a at which its side line is nearest to b [m].
 
-    n is across the axis. G is the centre of the side line relative to that of b. Where b has one
+    n is across the axis. G is the centre of the side line relative to the centre of b. If b has one
     edge across n, the places on both minimise |G - x e - y f|. A face of b, or an edge along the
-    axis, is as near along an interval: the middle of the interval is returned.
+    axis, is nearest along an interval. The middle of this interval is returned.
     """
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
     if kind_b == CYLINDER:

@@ -71,8 +71,8 @@ def _faces(kind, R, nx, ny, nz):
 def _below_points(size, R, nx, ny, nz, reach):
     """Return the depth of a nearly level cap below its contacts with a shape of extent `reach`.
 
-    The generatrix that holds its deepest point is left out; a rim that overhangs is at most twice
-    as far below.
+    The generatrix that holds the cap's deepest point is left out. A rim that overhangs is at most
+    twice as far below.
     """
     _, _, _, sine = radial_direction(R, nx, ny, nz)
     return 2.0 * sine * min(size[0], reach)
@@ -205,9 +205,10 @@ def convex_on_convex(
 
 @inlined_kernel
 def _across(far, edge, c, reach, extents):
-    """Return the farthest axis so far, or that across two edges if it separates by over the floor.
+    """Return the farthest axis so far, or the axis across two edges if that is farther.
 
-    Both are (separation, floor, edge). `c` is the edges' cosine; parallel ones span no axis.
+    Both axes are (separation, floor, edge). The separation across the edges must exceed the floor.
+    `c` is the cosine of the edges. Parallel edges span no axis.
     """
     sine_squared = 1.0 - c * c
     if sine_squared < _PARALLEL:
@@ -220,8 +221,9 @@ def _across(far, edge, c, reach, extents):
 def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
     """Return (nx, ny, nz, separation) of the axis along which two boxes overlap least.
 
-    t is the centre of a relative to that of b [m]; n points from b to a. The separation is
-    negative in overlap. The search ends early, with a separation above `margin`, if one is found.
+    t is the centre of a relative to the centre of b [m], and n points from b to a. The separation
+    is negative in overlap. The search ends early if an axis with a separation above `margin` is
+    found.
     """
     a0, a1, a2 = size_a[0], size_a[1], size_a[2]
     b0, b1, b2 = size_b[0], size_b[1], size_b[2]

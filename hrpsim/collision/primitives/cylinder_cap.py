@@ -146,9 +146,9 @@ def _in_units_of(Xu, Yu, Xv, Yv, X, Y):
 def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
     """Return the cosine and sine of the point on a projected rim that lies on another cap's rim.
 
-    The projected rim is the ellipse X + c Xu + s Xv (and the same for Y), the other a circle about
-    the origin; the guess is relative to X, Y. Newton's method: a few steps do, as caps that meet
-    are nearly parallel; the caller checks.
+    The projected rim is the ellipse X + c Xu + s Xv (and the same for Y). The other rim is a circle
+    about the origin. The guess is relative to X, Y. A few steps of Newton's method suffice, because
+    caps that meet are nearly parallel. The caller checks the result.
     """
     c, s = _in_units_of(Xu, Yu, Xv, Yv, guess_X, guess_Y)
     angle = math.atan2(s, c)

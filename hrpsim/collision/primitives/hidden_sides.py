@@ -43,7 +43,7 @@ def span_a_patch(p, q, r, n):
 
 @inlined_kernel
 def _is_on_face(shape, R, n):
-    """Return whether a contact normal is that of a face of a shape."""
+    """Return whether a contact normal is the normal of a face of a shape."""
     cosine = abs(n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2])
     if shape.kind == BOX:
         for axis in range(2):
@@ -130,8 +130,8 @@ def _face(shape, R, axis):
 def _velocity_of_core(work, k, shape, R, sign):
     """Return the velocity of a relative to b at the point of a core nearest to contact k [m/s].
 
-    The core is that of `shape`: a if `sign` is 1, b if -1. The core of a round shape is its axis,
-    or its centre: rotation about them does not move the surface.
+    The core belongs to `shape`: a if `sign` is 1, b if -1. The core of a round shape is its axis,
+    or its centre. Rotation about axis or centre does not move the surface.
     """
     p = work.point[k]
     x, y, z = p[0], p[1], p[2]

@@ -174,7 +174,7 @@ def _to_frame(R, p, x, y, z):
 
 @inner_kernel
 def _direction(x, y, z, length, else_x, else_z):
-    """Return the unit vector along x, y, z; that of no length is (else_x, 0, else_z)."""
+    """Return the unit vector along x, y, z, or (else_x, 0, else_z) if the length is zero."""
     if length > _COINCIDENT:
         return x / length, y / length, z / length
     return else_x, 0.0, else_z

@@ -42,7 +42,7 @@ def factorise_lu(structure, upper, lower):
 
 @inlined_kernel
 def _eliminate_column(structure, k, upper, lower):
-    """Factorise the diagonal block of column k, and solve its other blocks for those of L and U."""
+    """Factorise the diagonal block of column k, and solve its other blocks for L and U."""
     column = structure.columns[k]
     size, own = column.size, column.block
     done = _factorise_padded(own, size, upper) if is_padded(size) else _factorise(own, size, upper)
@@ -82,9 +82,10 @@ def _factorise(own, size, upper):
 
 @inlined_kernel
 def _factorise_padded(own, size, upper):
-    """Do what `_factorise` does where rows are whole registers: subtract each from all later ones.
+    """Factorise a diagonal block whose rows are whole registers, as `_factorise` does.
 
-    Below the diagonal of 1 that follows a rank nothing changes.
+    Each row is subtracted from all later rows. Below the diagonal of 1 that follows a rank nothing
+    changes.
     """
     if own < 0 or own > LARGEST:
         return False
@@ -288,7 +289,7 @@ def _take_product(lower, block, size, first, later, x):
 
 @inlined_kernel
 def _take_product_six(lower, block, first, later, x):
-    """Subtract L_ik, six by six, times the solution from `first` on from that of later."""
+    """Subtract L_ik, six by six, times the solution at `first` from the right side at `later`."""
     if min(block, first, later) < 0 or max(block, first, later) > LARGEST:
         return
     row = load(x, later)

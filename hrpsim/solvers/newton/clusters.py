@@ -125,10 +125,13 @@ def _join(node, count, system):
 
 @inner_kernel
 def _write_part(core, system, part):
-    """Write the problem of the blocks at the first `core` members; other impulses are fixed.
+    """Write the problem of the blocks at the first `core` members, with all other impulses fixed.
 
-    Trees around the cluster move too, and become members; a constraint block's `row` is its number
-    in the island. Returns how many members there are, 0 where there was no room.
+    Trees around the cluster move too, and become members. The `row` of a constraint block is the
+    block's number in the island.
+
+    Returns:
+        The number of members; 0 if there was no room.
     """
     trees, members, bits = system.trees, system.members, system.found[0]
     clear_set(bits, system.capacity[0].constraints)
@@ -188,7 +191,7 @@ def _copy_arm(arms, at, size, out, index):
 
 @inner_kernel
 def _solve_part(tolerance, part):
-    """Solve the problem of a cluster as far as possible; return how many factorisations it took."""
+    """Solve a cluster's problem as far as possible, and return the number of factorisations."""
     find_motion(part)
     for k in range(part.capacity[0].constraints):
         constraint = part.constraints[k]
@@ -213,9 +216,9 @@ def _solve_part(tolerance, part):
 
 @inlined_kernel
 def _take_from_part(count, system, part):
-    """Take the impulses of a cluster, and end it.
+    """Take the impulses of a cluster, and end the cluster.
 
-    Writes the errors of the constraint blocks at its members.
+    The errors of the constraint blocks at its members are written.
     """
     for k in range(part.capacity[0].constraints):
         found = part.constraints[k]

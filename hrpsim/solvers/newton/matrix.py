@@ -74,9 +74,9 @@ def _add_constraint(constraint, system):
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
-    """Add G_outer^T D G_inner to a block (height, width), or its transpose; `d` is D by columns.
+    """Add G_outer^T D G_inner to a block (height, width), or to its transpose.
 
-    With D by rows it is G_inner^T D G_outer that is added, column by column.
+    `d` has D by columns. With D by rows, G_inner^T D G_outer is added, column by column.
     """
     if constraint.size == 3 and is_padded(width):
         _add_padded(d, arms, outer, height, inner, width, matrix, block)

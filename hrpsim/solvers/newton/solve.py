@@ -106,11 +106,13 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
 
 @inlined_kernel
 def _start_again(tolerance, limit, first, kept, rows, system):
-    """Continue from the rows' impulses, whose error is `first`, along the path.
+    """Continue along the path from the rows' impulses, whose error is `first`.
 
-    Too near a solution there is no room for it. The best impulses so far have the error `kept`;
-    they are restored where nothing better is found. Returns (factorisations,
-    least error [m/s]).
+    Too near a solution there is no room for the path. The best impulses so far have the error
+    `kept`. These impulses are restored if nothing better is found.
+
+    Returns:
+        (factorisations, least error [m/s]).
     """
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -145,9 +147,12 @@ def _start_again(tolerance, limit, first, kept, rows, system):
 
 @inlined_kernel
 def _follow_path_from_nothing(tolerance, limit, led, system):
-    """Follow the path from zero impulses; use it if it ends nearer than the best, with error `led`.
+    """Follow the path from zero impulses, and use the result if it is better than the best.
 
-    Returns (factorisations, least error [m/s]).
+    `led` is the error of the best impulses [m/s].
+
+    Returns:
+        (factorisations, least error [m/s]).
     """
     _let_nothing_be_best(system)
     count, best = follow_central_path(tolerance, limit, largest_error(system), system)
@@ -159,10 +164,13 @@ def _follow_path_from_nothing(tolerance, limit, led, system):
 
 @inlined_kernel
 def _grow_from_nothing(tolerance, limit, grown, system):
-    """Grow multipliers from zero; use them if they end nearer than the best, with error `grown`.
+    """Grow multipliers from zero, and use the result if it is better than the best.
 
-    Near the impulses that led there the laws may be nearly obeyed, and have no solution.
-    Returns (factorisations, least error [m/s]).
+    Near the impulses that led there the laws may be nearly obeyed, and have no solution. `grown` is
+    the error of the best impulses [m/s].
+
+    Returns:
+        (factorisations, least error [m/s]).
     """
     _let_nothing_be_best(system)
     count, best = grow_multipliers(tolerance, _PENALTY, limit, largest_error(system), system)
@@ -174,7 +182,7 @@ def _grow_from_nothing(tolerance, limit, grown, system):
 
 @inlined_kernel
 def _holds_both_ways(system):
-    """Return whether a single row pushes and pulls, as those of connections do."""
+    """Return whether a single row pushes and pulls, as rows of connections do."""
     found = False
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

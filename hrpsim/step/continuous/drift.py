@@ -107,7 +107,7 @@ def _hold(continuous, root):
 def _pressed(counts, collision, number_a, number_b):
     """Return whether two shapes pressed on each other in the last step.
 
-    Its contacts have seen their velocities, to first order in how they turn.
+    A contact that pressed has seen the shapes' velocities, to first order in their rotation.
     """
     for k in range(counts.previous_count):
         contact = collision.previous[k]

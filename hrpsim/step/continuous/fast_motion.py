@@ -136,7 +136,7 @@ def _any_body_fast(settings, bodies, velocity, collision):
 def _fastest(velocity, v, arm):
     """Return a bound on the speed of a free body's points within `arm` [m] of its origin [m/s].
 
-    Its entries of `velocity` begin at `v`.
+    The body's entries of `velocity` begin at `v`.
     """
     turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
     going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2

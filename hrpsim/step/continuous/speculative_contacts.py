@@ -100,7 +100,7 @@ def add_speculative_contacts(s):
 
 @inlined_kernel
 def _comes_before(speculative, contact):
-    """Return whether the pair of a speculative contact comes before that of a contact."""
+    """Return whether the pair of a speculative contact comes before the pair of a contact."""
     if speculative.shape_a != contact.shape_a:
         return speculative.shape_a < contact.shape_a
     return speculative.shape_b < contact.shape_b
@@ -193,8 +193,8 @@ def list_speculative_contacts(s, queries_left):
 def _bar_pairs(collision, continuous):
     """Bar pairs that passed their speculative contacts, and return whether there are any.
 
-    A shape that is hit off its centre turns, many times in one long step: it then passes the
-    contacts where it touched. Such pairs stop against each other instead.
+    A shape that is hit off its centre turns. If the shape turns many times in a long step, it
+    passes the contacts where it touched. Such pairs stop against each other instead.
     """
     speculative_contacts = collision.speculative_contacts
     found = False
@@ -352,7 +352,7 @@ def _rate_of(kinematics, directions, body, arm, normal):
 
 @inner_kernel
 def _keep_earliest(bodies, collision, continuous, first):
-    """Keep of those listed from `first` on only the earliest of each tree."""
+    """Keep only the earliest contact of each tree, among the contacts listed from `first` on."""
     speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
     kept = first
     for k in range(first, continuous.state[0].speculative_count):

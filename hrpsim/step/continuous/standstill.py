@@ -150,7 +150,7 @@ def _has_stopped(continuous, body):
 def _go_together(forest, q, subtrees, continuous, work, cluster, now):
     """Move the trees of a cluster from q_carried on with the velocity of their centre.
 
-    It is that of their displacement from there to s.q.
+    This velocity is the velocity of the trees' displacement from q_carried to s.q.
     """
     held, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
     mass, left = 0.0, 1.0 - now

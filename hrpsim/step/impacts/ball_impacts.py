@@ -172,7 +172,7 @@ def _find_struck(s, first, now):
 
 @inlined_kernel
 def _add_struck(balls, struck, body):
-    """Put a ball in front of the list of those struck, unless it is in it, and return the first."""
+    """Put a ball in front of the list of struck balls if it is not listed yet; return the first."""
     ball = balls[body]
     if ball.struck:
         return struck
@@ -182,9 +182,10 @@ def _add_struck(balls, struck, body):
 
 @inner_kernel
 def _strikes(s, number, now):
-    """Return whether a gap whose event is due strikes; find it again for `now` first.
+    """Return whether a gap whose event is due strikes.
 
-    A gap that closes slowly rests from now on: it takes part in the round with a rate of 0.
+    The gap is found again for `now` [s] first. A gap that closes slowly rests from now on, and
+    takes part in the round with a rate of 0.
     """
     impact, threshold = s.rows.impacts[number], s.settings[0].restitution_threshold
     if impact.placed != now and is_closed(impact, now):
@@ -249,9 +250,9 @@ def _choose_round(s, island, struck, now):
 
 @inner_kernel
 def _leave_out_who_waits(settings, constrained, rows, islands, now):
-    """Keep of the listed rows those that take part in this round; write their targets.
+    """Keep the listed rows that take part in this round, and write their targets.
 
-    A gap that closes slowly comes to rest by itself: together with impacts it would lose energy.
+    A gap that closes slowly comes to rest by itself. Together with impacts it would lose energy.
     """
     chosen, threshold = islands.chosen[0], settings.restitution_threshold
     fastest, count = _fastest(rows, islands, now), 0
@@ -282,7 +283,7 @@ def _fastest(rows, islands, now):
 
 @inner_kernel
 def _find_contacts_again(settings, contacts, constrained, rows, balls, struck, now):
-    """Write how the gaps of the struck balls move now, and return how many gaps those are."""
+    """Write the present motion of the struck balls' gaps, and return the number of these gaps."""
     queries, body = 0, struck
     while body != _END:
         number = balls[body].first_contact

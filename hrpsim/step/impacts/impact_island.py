@@ -306,7 +306,7 @@ def _motion_after_impacts(s, body, point):
 
 @inner_kernel
 def _find_gained(s):
-    """Write how much impacts add to the motion of each shape, and return whether they do."""
+    """Write the motion that impacts add to each shape, and return whether there is any."""
     collision, constrained, dt = s.collision, s.constrained, s.settings[0].time_step
     any_gained = False
     for k in range(collision.moving.shape[0]):

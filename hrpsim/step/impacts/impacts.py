@@ -140,8 +140,8 @@ def _find_meeting(s):
 def _lead(settings, timed):
     """Return w of the integrator's free flight, q' = q + dt v + w dt^2 a.
 
-    For a semi-implicit step that is w from its start; w is 1 from its middle, where impacts that
-    are not `timed` happen, to the middle of the next step.
+    For a flight from the start of a semi-implicit step, w is 1/2. From the middle of the step to
+    the middle of the next step, w is 1. Impacts that are not `timed` happen in the middle.
     """
     if settings.integrator == SEMI_IMPLICIT:
         return 0.5 if timed else 1.0
@@ -150,7 +150,7 @@ def _lead(settings, timed):
 
 @inner_kernel
 def _take_mean_velocity(settings, counts, contacts, constrained, rows, ranges, continuous):
-    """Turn the velocity at the start into that of the parabola on which the integrator moves."""
+    """Replace the velocity at the start by the velocity of the integrator's parabola."""
     _mark_timed(counts, contacts, rows, ranges, continuous)
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]
@@ -310,7 +310,7 @@ def _end_island(settings, contacts, constrained, rows, continuous, island):
 
 @inlined_kernel
 def _say_timed(continuous, contact):
-    """Mark the bodies of a contact as having had their impacts at their times."""
+    """Mark that the impacts of a contact's bodies happened at their times."""
     if contact.body_a >= 0:
         continuous.bodies[contact.body_a].timed = 2
     if contact.body_b >= 0:

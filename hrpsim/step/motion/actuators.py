@@ -117,7 +117,7 @@ def _correct_position(s, unit, state, now, dof):
 def _set_demand(unit, now, dof, position, time_step):
     """Write the gains' demand as a function of the velocities at the end of the step.
 
-    Springs and dampers act implicitly as those of `hrpsim.dynamics.joint_forces`.
+    Springs and dampers act implicitly, as in `hrpsim.dynamics.joint_forces`.
     """
     kp, kd, dt = now.command.kp, now.command.kd, time_step
     inertia, damping = dof.own_inertia, dof.damping + kd
@@ -189,7 +189,7 @@ def _begin_again(s, number, dof, rate):
 
 @inner_kernel
 def _set_friction(s, unit, now, momentum):
-    """Give a joint the row of its gear's band; it starts from what holds a momentum at rest."""
+    """Give a joint the row of its gear's band, starting from the impulse that holds it at rest."""
     friction = s.work.friction[unit.dof]
     s.forest.dofs[unit.dof].friction = unit.joint_friction + now.band
     friction.mark = BY_ROW
@@ -290,7 +290,7 @@ def store_drives(s):
 
 @inlined_kernel
 def _store_losses(s, unit, state, now):
-    """Store the load of a rigid gear with losses, and what its row had of the gear's torque."""
+    """Store the load of a rigid gear with losses, and the row's part of the gear's torque."""
     k = unit.dof
     friction = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT] / s.settings[0].time_step
     state.load = state.torque + friction

@@ -85,7 +85,7 @@ def drift_with_free_bodies(s):
 
 @inlined_kernel
 def _count_connections(bodies, connections, spins):
-    """Count the connections of each body; one to a body that moves counts twice."""
+    """Count the connections of each body. A connection to a body that moves counts twice."""
     for i in range(bodies.shape[0]):
         spins[i].connections = 0
     for c in range(connections.shape[0]):

@@ -91,8 +91,9 @@ def _load_ends(forest, kinematics, work, connection, placed, horizon):
 def _add_stiffness(fx, fy, fz, x, y, z, tension_out):
     """Add the positive part of (f . r) 1 - sym(r f^T), as xx, yy, zz, xy, xz, yz.
 
-    Its eigenvectors are n along f x r, with f . r, and with unit vectors of f and r e = f - r, with
-    (|f| |r| + f . r) / 2, and f + r, whose eigenvalue is negative or zero.
+    The eigenvectors are n along f x r, e = f - r, and f + r, with unit vectors of f and r in the
+    last two. The eigenvalue of n is f . r. The eigenvalue of f - r is (|f| |r| + f . r) / 2. The
+    eigenvalue of f + r is negative or zero.
     """
     f, r = math.sqrt(fx * fx + fy * fy + fz * fz), math.sqrt(x * x + y * y + z * z)
     if f == 0.0 or r == 0.0:

@@ -210,7 +210,7 @@ def _has_choice(rows, island, solver):
 
 @inlined_kernel
 def _try(s, k, island, attempt, limit):
-    """Make one attempt, and return DONE, TOO_LARGE, or the status that names what is missing."""
+    """Make one attempt; return DONE, TOO_LARGE, or the status that names the missing capacity."""
     counts, settings = s.counts[0], s.settings[0]
     if attempt == _FIRST_SWEEPS:
         return _sweep_as_long_as_newton(s, island, limit)
@@ -250,7 +250,7 @@ def _try(s, k, island, attempt, limit):
 
 @inlined_kernel
 def _try_newton(s, k, island, attempt):
-    """Make an attempt by Newton's method, and return DONE, TOO_LARGE, or what is missing."""
+    """Make an attempt by Newton's method, and return DONE, TOO_LARGE, or the missing capacity."""
     continues = attempt == _NEWTON_EARLY or attempt == _NEWTON_BRIEFLY
     if continues and not island.residual < _DIVERGES * s.settings[0].tolerance:
         return TOO_LARGE
@@ -273,9 +273,10 @@ def _try_newton(s, k, island, attempt):
 
 @inlined_kernel
 def _sweep_as_long_as_newton(s, island, limit):
-    """Sweep for as long as Newton's method takes; TOO_LARGE where as many sweeps more would do.
+    """Sweep for as long as Newton's method takes.
 
-    In each half of them changes then fall by the same factor as in the second one of these.
+    TOO_LARGE is returned if as many sweeps again would suffice. In each half of those sweeps,
+    changes would then fall by the same factor as in the second half of these.
     """
     settings, most = s.settings[0], min(limit, FEW_SWEEPS)
     most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)

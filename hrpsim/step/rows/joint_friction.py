@@ -72,9 +72,9 @@ def predict_frictions(s):
 
 @inlined_kernel
 def _predicted(s, k, settings):
-    """Return how the friction of a joint acts if it does as in the last step.
+    """Return the action of a joint's friction if it is the same as in the last step.
 
-    What its actuator delivers may have changed: it pushes the joint alone here.
+    The effort of the joint's actuator may have changed. This effort pushes the joint alone here.
     """
     dof, own = s.forest.dofs[k], s.joint_parameters[k, FRICTION_PARAMETERS]
     if own.compliance > 0.0 or own.solver != AUTO or s.joint_holds[k].locked:
@@ -106,9 +106,9 @@ def _predicted(s, k, settings):
 
 @inlined_kernel
 def _may_stick_at_limits(s, k, settings):
-    """Return whether a joint at rest needs no rows of limits; note at which limit it is.
+    """Return whether a joint at rest needs no rows of limits, and note the limit at which it is.
 
-    One that is beyond a limit does, and one whose limit yields.
+    A joint beyond a limit needs rows, and so does a joint whose limit yields.
     """
     dof, friction = s.forest.dofs[k], s.work.friction[k]
     limit = s.joint_parameters[k, LIMIT_PARAMETERS]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands for Newton's method: those with rows that request it, or on which sweeps stall."""
+"""Islands for Newton's method: islands with rows that request it, or on which sweeps stall."""
 
 import math
 
@@ -131,9 +131,9 @@ def set_steps_by_newton(contacts, rows, island, steps):
 
 @inlined_kernel
 def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, error):
-    """Return for how many steps Newton's method is to come first in an island that it solved.
+    """Return for how many steps Newton's method will come first in an island that it solved.
 
-    It took `count` factorisations, from impulses with an error of `error`.
+    The method took `count` factorisations, from impulses with the error `error` [m/s].
     """
     tolerance = settings.tolerance
     if is_dense_island:
@@ -151,10 +151,11 @@ def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, err
 
 @inner_kernel
 def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
-    """Sweep over an island AT_REST; return whether that suffices, otherwise restore the impulses.
+    """Sweep over an island AT_REST, and return whether that suffices.
 
-    Sweeps suffice if the first sweep changes very little, and the second one so much less that the
-    remaining error is not many times as large.
+    If sweeps do not suffice, the impulses are restored. Sweeps suffice if the first sweep changes
+    very little, and the second sweep changes so much less that the remaining error is not many
+    times as large.
     """
     tolerance = settings.tolerance
     island.sweeps = 0

@@ -108,7 +108,7 @@ def _count_rows(s):
 
 @inlined_kernel
 def _write_rows(s):
-    """Write every row into the arrays; TOO_STIFF where a penalty contact explodes."""
+    """Write every row into the arrays; return TOO_STIFF if a penalty contact would explode."""
     counts = s.counts[0]
     settings = s.settings[0]
     constrained_responses(

@@ -45,7 +45,7 @@ class Islands(NamedTuple):
 
 @inlined_kernel
 def representative_of(trees, i):
-    """Return the representative of body `i`'s island; paths are halved on the way."""
+    """Return the representative of body `i`'s island. Paths are halved on the way."""
     while trees[i].representative != i:
         trees[i].representative = trees[trees[i].representative].representative
         i = trees[i].representative
@@ -54,7 +54,7 @@ def representative_of(trees, i):
 
 @inner_kernel
 def join(trees, i, j):
-    """Join the islands of two representatives; the smaller one stays."""
+    """Join the islands of two representatives. The smaller one stays."""
     i, j = representative_of(trees, i), representative_of(trees, j)
     trees[max(i, j)].representative = min(i, j)
 
