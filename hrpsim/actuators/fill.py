@@ -69,7 +69,7 @@ def fill_delay(record: np.void, delay: float, time_step: float) -> None:
     """Write the delay of values to a record: `slots`, `delay_steps` and the remainder `delay_part`.
 
     Args:
-        record: record of the actuator, written.
+        record: record of the actuator or sensor, written.
         delay: [s].
         time_step: [s].
     """

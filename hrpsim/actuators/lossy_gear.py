@@ -169,7 +169,10 @@ def _highest(unit, now):
 
 @inner_kernel
 def _transmitted(unit, now, joint_end, side):
-    """Return the torque on the joint and its derivative, those of the motor, and their reach."""
+    """Return (torque on the joint, its derivative, motor's torque, its derivative, reach).
+
+    The reach is the change of the velocity within which the derivatives hold.
+    """
     motor, motor_slope, _, reach = motor_torque(unit, now, joint_end, joint_end)
     passed = motor - now.resisting * (joint_end - now.joint_start)
     passed -= unit.viscous * now.joint_start + side * now.dry

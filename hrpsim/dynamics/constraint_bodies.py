@@ -149,7 +149,7 @@ def _any_dof(of_dof):
 
 @inlined_kernel
 def _same_bodies(constrained):
-    """Return whether the marked bodies are those that were numbered last."""
+    """Return whether the marked bodies are the same as at the last numbering."""
     different = 0
     for i in range(constrained.marked.shape[0]):
         different |= constrained.marked[i] ^ constrained.numbered[i]

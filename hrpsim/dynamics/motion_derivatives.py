@@ -200,7 +200,7 @@ def _sum_subtrees(forest, kinematics, articulated, subtrees_out):
 
 @inner_kernel
 def _write_forces(carried, motions, forces_out):
-    """Write I S, C^T S, and what A_Q, A_V, V_Q require of the subtree, where `motions` needs it."""
+    """Write I S, C^T S, and the forces of the subtree by A_Q, A_V, V_Q that `motions` needs."""
     S, p, K = motions[:, MOTION], carried[10:13], carried[13:22]
     by_S, moment = forces_out[:, 0], forces_out[:, 2]
     by_q, by_v = forces_out[:, 4], forces_out[:, 5]
@@ -221,7 +221,7 @@ def _write_forces(carried, motions, forces_out):
 
 @inlined_kernel
 def _add_coriolis(carried, m, force_out):
-    """Add C m: the Coriolis force on a subtree to whose motion the twist `m` is added."""
+    """Add C m: the Coriolis force on a subtree whose motion gains the twist `m`."""
     p, K = carried[10:13], carried[13:22]
     for r in range(3):
         force_out[r] += K[3 * r] * m[0] + K[3 * r + 1] * m[1] + K[3 * r + 2] * m[2]

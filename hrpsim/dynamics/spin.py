@@ -146,7 +146,7 @@ def turn_freely_for(I, q, wx, wy, wz, duration, turning):
 
 @inner_kernel
 def _turn_far(I, q, wx, wy, wz, duration):
-    """Do what `turn_freely_for` does for a turn of any size."""
+    """Rotate a body without moments like `turn_freely_for`, for a turn of any size."""
     h = duration / _MOST_PARTS
     for _ in range(_MOST_PARTS):
         ax, ay, az = spin_acceleration(I, wx, wy, wz, 0.0, 0.0, 0.0, h)

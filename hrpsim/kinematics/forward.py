@@ -48,7 +48,7 @@ def update_poses(forest, q, kinematics_out):
 
 @kernel
 def update_velocities(forest, velocity, kinematics_out):
-    """Write v and c of every body; poses must be current.
+    """Write v and c of every body. Poses must be current.
 
     Args:
         forest: constants of the bodies and joints.
@@ -61,9 +61,13 @@ def update_velocities(forest, velocity, kinematics_out):
 
 @inlined_kernel
 def place_body(forest, q, i, kinematics_out):
-    """Write origin, R, p and S of body `i`; the parent's pose must be current.
+    """Write origin, R, p and S of body `i`. The parent's pose must be current.
 
-    q: configuration (nq,).
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        i: number of the body.
+        kinematics_out: KINEMATICS records of the bodies (n,), written.
     """
     body = forest.bodies[i]
     here = kinematics_out[i]

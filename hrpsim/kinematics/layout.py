@@ -72,10 +72,14 @@ def acceleration_to_kernel(forest, q, velocity, dv, acceleration_out):
 
 @kernel
 def acceleration_from_kernel(forest, q, velocity, acceleration, dv_out):
-    """Write the public acceleration dv_out (nv,); `acceleration` (nv,) is overwritten.
+    """Write the public acceleration dv_out (nv,), and overwrite `acceleration`.
 
-    velocity: velocity (nv,), kernels' layout.
-    acceleration: acceleration (nv,), kernels' layout.
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        velocity: velocity (nv,), kernels' layout.
+        acceleration: acceleration (nv,), kernels' layout.
+        dv_out: acceleration (nv,), public layout.
     """
     _add_turning(forest, velocity, -1.0, acceleration)
     velocity_from_kernel(forest, q, acceleration, dv_out)

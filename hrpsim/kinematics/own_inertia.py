@@ -22,7 +22,7 @@ _LEAST = 1e-9
 
 
 class OwnInertia(NamedTuple):
-    """Inertias of degrees of freedom [kg m^2 or kg], and what changes them; 0 at free bodies."""
+    """Inertias of degrees of freedom [kg m^2 or kg] and their derivatives; 0 at free bodies."""
 
     inertia: np.ndarray  # (nv,)
     by_body: np.ndarray  # (nv, n) for a relative change of a body's mass and inertia

@@ -81,7 +81,7 @@ def _within_slab(at, inverse, low, high, enter, leave):
 
 @inlined_kernel
 def _cell_of(position, rate, count):
-    """Return the cell of a position in grid units; on a line, the one that a ray goes into."""
+    """Return the cell of a position in grid units; on a grid line, the cell that a ray enters."""
     cell = math.floor(position)
     if rate < 0.0 and cell == position:
         cell -= 1.0

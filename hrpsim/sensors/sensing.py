@@ -42,7 +42,7 @@ def keep_readings(sensors, past_readings):
 
 @inlined_kernel
 def _delay(sensor, stored):
-    """Store a measurement, and read what a latency before was measured, 0 before the first."""
+    """Store a measurement, and read the measurement of one latency before, 0 before the first."""
     newer, older = delayed_slots(sensor.slot, sensor)
     for r in range(6):
         stored[sensor.slot, r] = sensor.measured[r]

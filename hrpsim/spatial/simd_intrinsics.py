@@ -241,7 +241,7 @@ def _alternate(odd):
 
 
 def _shuffled(builder, a, b, mask):
-    """Return lanes of `a` and `b`, numbered on from those of `a`."""
+    """Return lanes of `a` and `b`, with the numbers of b's lanes after the numbers of a's."""
     kind = ir.VectorType(ir.IntType(32), len(mask))
     return builder.shuffle_vector(a, b, ir.Constant(kind, mask))
 

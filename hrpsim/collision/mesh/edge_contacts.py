@@ -39,9 +39,10 @@ def _to_own(m, x, y, z):
 
 @inner_kernel
 def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
-    """Return the sine by which n leaves the normal cone of b's edge, or -n that of a's, and where.
+    """Return the sine by which n leaves a normal cone, and the number of the crossed face.
 
-    The second is the number of the face that n leaves it over: 0 and 1 of b, 2 and 3 of a.
+    The normal cones are the cone of b's edge for n, and the cone of a's edge for -n. The numbers of
+    faces are 0 and 1 for b, 2 and 3 for a.
     """
     where = NO_FACE
     x, y, z = _to_own(m, nx, ny, nz)
@@ -103,7 +104,7 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
     """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
 
     A vertex is then in contact with a face, and the edges are not. The face numbered `face`, if
-    any, is the one that lies on the other solid.
+    any, lies on the other solid.
     """
     tolerance = min(m.rim, depth)
     n, w, s = edge.normals[0], edge.normals[1], edge.start

@@ -133,8 +133,8 @@ def _smallest_extent(size: np.ndarray) -> float:
 def _edges(p, t, normals):
     """Return EDGE records, their end vertices (e, 2) and faces (e, 2), and each triangle's edges.
 
-    A boundary has a wall beneath it, square to its only face, whose number is -1. So has each side
-    that `joined_sides` leaves alone.
+    A boundary edge has a wall beneath it, square to the only face. The number of the wall is -1.
+    Each side that `joined_sides` leaves alone has such a wall too.
     """
     sides = directed_edges(t)
     number, _ = shared_edges(t)
@@ -346,7 +346,10 @@ def _by_spread(centers, sizes):
 
 
 def fit_boxes(nodes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
-    """Make the boxes of a tree hold those of its triangles, (n, 3) each [m]."""
+    """Fit the boxes of a tree to its triangles.
+
+    lower, upper: corners of the triangles' boxes (n, 3) [m].
+    """
     low, high = _within_nodes(nodes, lower, upper)
     nodes["center"], nodes["half"] = 0.5 * (low + high), 0.5 * (high - low)
 

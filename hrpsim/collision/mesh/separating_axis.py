@@ -108,9 +108,8 @@ def are_apart(polyhedra, m):
 def _margin_along(m, a, b, x: float, y: float, z: float):
     """Return the distance of the cores along an axis within which they may touch in the step [m].
 
-    The motion along the axis is the motion of the points of a, or of the points near b. The one
-    with the smaller bound counts. The points of a solid are in the ball about the middle of its
-    box.
+    Two bounds of the motion along the axis exist: for the points of a, and for the points near b.
+    The smaller bound counts. The points of a solid are in the ball about the middle of its box.
     """
     w, v, R, t = m.spin[0], m.drift[0], m.R[0], m.t[0]
     px, py, pz = w[1] * z - w[2] * y, w[2] * x - w[0] * z, w[0] * y - w[1] * x

@@ -183,8 +183,8 @@ def drop_hidden(a, b, count, work, time_step):
     springs.
 
     Args:
-        a: number of shape a.
-        b: number of shape b.
+        a: SHAPE record of a.
+        b: SHAPE record of b.
         count: number of contacts.
         work: MANIFOLD record with both shapes.
         time_step: [s].

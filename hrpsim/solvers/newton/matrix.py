@@ -95,7 +95,7 @@ def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
 
 @inlined_kernel
 def _add_padded(d, arms, outer, height, inner, width, matrix, block):
-    """Do what `_add_block` does for a contact where rows are whole registers."""
+    """Add G_outer^T D G_inner to a block, as `_add_block`, for rows of whole registers."""
     if min(outer, inner, block) < 0 or max(outer, inner, block) > LARGEST:
         return
     for c in range(0, width, LANES):
@@ -176,7 +176,7 @@ def _motion_of_free_body(constraint, arms, w, out):
 
 @inlined_kernel
 def _push_free_body(arms, arm, impulse, share, w, first):
-    """Add `share` times what an impulse (3,) does to a free body to its part of `w`."""
+    """Add `share` times the effect of an impulse (3,) on a free body to the body's part of `w`."""
     if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return
     row = plus_times(load(w, first), load(arms, arm), share * impulse[0])
@@ -186,7 +186,7 @@ def _push_free_body(arms, arm, impulse, share, w, first):
 
 @inlined_kernel
 def _push_padded(constraint, arms, impulse, share, w):
-    """Do what `_push_free_body` does for one tree whose rows are whole registers."""
+    """Add the effect of an impulse on one tree to `w`, as `_push_free_body`, for padded rows."""
     arm, first, width = constraint.arm_a, constraint.first_a, constraint.rank_a
     n, x, y = share * impulse[0], share * impulse[1], share * impulse[2]
     if (n == 0.0 and x == 0.0 and y == 0.0) or min(arm, first) < 0 or max(arm, first) > LARGEST:

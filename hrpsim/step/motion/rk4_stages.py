@@ -127,7 +127,7 @@ def _acceleration_to_limit(settings, forest, control, work, k):
 
 @inlined_kernel
 def _change_of_law(forest, q, velocity, control, rk4, work, k):
-    """Return the effort by an actuator's law at a stage, less that at the step's start."""
+    """Return the effort by an actuator's law at the step's start, less the effort at a stage."""
     dof, actuator = forest.dofs[k], control[k]
     position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
     start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)

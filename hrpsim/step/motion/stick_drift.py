@@ -204,9 +204,9 @@ def _is_predicted(turns, body):
 
 @inner_kernel
 def _add_slip(bodies, kinematics, rk4, body, arm, sign, way, shift_out):
-    """Add `sign` times the displacement of a point with a fixed arm; write the arm's effect.
+    """Add `sign` times the displacement of a point with a fixed arm, and write the arm's effect.
 
-    The displacement is that of the body's centre plus the rotation times the arm.
+    The displacement is the displacement of the body's centre plus the rotation times the arm.
     """
     if body < 0:
         return

@@ -150,7 +150,7 @@ def solve_island(s, k):
 
 @inlined_kernel
 def _next(s, k, island, attempt, status, limit):
-    """Return the attempt that follows one that ended with `status`, without convergence."""
+    """Return the attempt after an attempt that ended with `status`, without convergence."""
     when = _when(s, island) if status == DONE else _WHERE_TOO_LARGE
     attempt = _POLICY[attempt][1 + when]
     return _first(s, k, island, limit) if attempt == _BEGIN else attempt
@@ -164,7 +164,7 @@ def _when(s, island):
 
 @inlined_kernel
 def _second(s, k, island, limit):
-    """Return the attempt after the only one that was allowed; Newton's method continues."""
+    """Return the attempt after the only allowed one. Newton's method continues."""
     attempt = island.attempt
     when = _when(s, island)
     if (attempt == _NEWTON_AGAIN or attempt == _NEWTON_CHOSEN) and when == AFTER_ALL_SWEEPS:
