@@ -173,12 +173,8 @@ def farthest_speed(here, carrying):
 def fastest_within(v, x, y, z, radius):
     """Return a bound on the speed of a body's points within `radius` [m] of a point [m/s].
 
-    Args:
-        v: twist of the body (6,).
-        x: position of the point from the origin of the twist [m].
-        y: as x.
-        z: as x.
-        radius: [m].
+    v: twist of the body (6,).
+    x, y, z: position of the point from the origin of the twist [m].
     """
     x, y, z = point_velocity(v, x, y, z)
     turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])

@@ -215,9 +215,10 @@ def shape_distance(
     polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
     work, m,
 ):  # fmt: skip
-    """Return the distance of two shapes [m], or 0 if they overlap, `at_most` if it is larger.
+    """Return the distance of two shapes [m].
 
-    If no shape is a mesh, the result is the distance that hrpsim.collision.manifold.collide finds.
+    The distance is 0 if the shapes overlap, and `at_most` if it is larger than `at_most`. If no
+    shape is a mesh, the result is the distance that hrpsim.collision.manifold.collide finds.
 
     Args:
         polyhedra: pool of solids.

@@ -31,7 +31,8 @@ def separated_until(pair, fraction, gap, touch, least, collision):
         pair: numbers of the shapes (2,).
         fraction: fraction of the motion.
         gap: gap at `fraction` [m].
-        touch: gap at which shapes touch [m].
+        touch: tolerance of the gap [m]. The gap of the nearest contact may exceed `gap` by half of
+            `touch`.
         least: distance by which the shapes stay apart [m].
         collision: shapes and contacts of the world.
     """

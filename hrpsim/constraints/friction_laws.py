@@ -83,8 +83,11 @@ def project_friction(law, bound, x, y):
     - PYRAMID: each impulse limited to +-bound.
     - SLIP_DIRECTION: x limited to 0 to bound, y = 0.
 
-    law: friction law in this step. bound: bound of friction [Ns]. x, y: impulses along the law's
-    axes [Ns].
+    Args:
+        law: friction law in this step.
+        bound: bound of friction [Ns].
+        x: impulse along the first axis of the law [Ns].
+        y: impulse along the second axis of the law [Ns].
     """
     if law == CONE:
         return project_onto_disk(bound, x, y)

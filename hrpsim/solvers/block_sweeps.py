@@ -121,7 +121,8 @@ def sweep_blocks(problem, accuracy, limit, momentum, work, r):
 def _add_momentum(masses, age: float, last, guess, r):
     """Extrapolate the impulses after a pair of sweeps, and return the age of the momentum.
 
-    last: impulses after the previous pair. guess: impulses at the start of this pair.
+    last: impulses after the previous pair.
+    guess: impulses at the start of this pair.
     """
     against = 0.0
     for i in range(r.shape[0]):

@@ -177,12 +177,8 @@ def move_solid_pair(spin, drift, m):
 def velocity_at(m, side, x, y, z):
     """Return the velocity of the own solid's point against the other solid, in its frame [m/s].
 
-    Args:
-        m: SOLID_PAIR record.
-        side: 0 or 1.
-        x: point in the frame of the other solid [m].
-        y: as x.
-        z: as x.
+    side: 0 or 1.
+    x, y, z: the point, in the frame of the other solid [m].
     """
     w, v = m.spin[side], m.drift[side]
     return (v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x)
@@ -236,8 +232,9 @@ def add_candidate(
 ):
     """Add a contact found on a side; without room it replaces the contact with the largest gap.
 
-    x, y, z: point of the own core [m]. nx, ny, nz: unit normal from the other solid to the own
-    solid. distance: distance of the cores along the normal [m].
+    x, y, z: point of the own core [m].
+    nx, ny, nz: unit normal from the other solid to the own solid.
+    distance: distance of the cores along the normal [m].
     """
     gap = distance - m.rounding[0] - m.rounding[1]
     index = m.count

@@ -189,13 +189,9 @@ def farthest_point(polyhedra, solid, x, y, z, stack):
 
     Point and direction are in the solid's frame.
 
-    Args:
-        polyhedra: pool of solids.
-        solid: number of the solid.
-        x: direction.
-        y: as x.
-        z: as x.
-        stack: work (STACK_DEPTH,).
+    solid: number of the solid.
+    x, y, z: direction.
+    stack: work (STACK_DEPTH,).
     """
     radius = polyhedra.solids[solid].cylinder_radius
     if radius > 0.0:
@@ -286,14 +282,10 @@ def squared_to_triangle(polyhedra, triangle, x, y, z):
 def is_near_surface(polyhedra, solid, x, y, z, distance, stack):
     """Return whether a point is nearer to a solid's surface than a distance.
 
-    Args:
-        polyhedra: pool of solids.
-        solid: number of the solid.
-        x: point in the solid's frame [m].
-        y: as x.
-        z: as x.
-        distance: [m].
-        stack: work (STACK_DEPTH,).
+    solid: number of the solid.
+    x, y, z: the point, in the solid's frame [m].
+    distance: [m].
+    stack: work (STACK_DEPTH,).
     """
     stack[0] = polyhedra.solids[solid].root
     waiting = 1

@@ -134,7 +134,8 @@ def face_on_face(  # long: its parts share the face's twelve numbers
     The corners are vertices of a over the face of b, vertices of b under the face of a, and
     crossings of edges. An edge contact is such a crossing.
 
-    tx, ty, tz: centre of a relative to the centre of b [m]. nx, ny, nz: unit vector from b to a.
+    tx, ty, tz: centre of a relative to the centre of b [m].
+    nx, ny, nz: unit vector from b to a.
     """
     axis_a, cosine_a = facing_axis(R_a, -nx, -ny, -nz)
     axis_b, cosine_b = facing_axis(R_b, nx, ny, nz)

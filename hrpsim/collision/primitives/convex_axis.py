@@ -114,8 +114,10 @@ def refine_axis(
     relative to the centre of b [m]. Without a cylinder the cores must be apart. If there is a
     cylinder, a must be one.
 
-    tx, ty, tz: centre of a relative to the centre of b [m]. separation: separation along the guess
-    [m]. scratch: work (8, 3).
+    tx, ty, tz: centre of a relative to the centre of b [m].
+    nx, ny, nz: first guess, a unit vector from b to a.
+    separation: separation along the guess [m].
+    scratch: work (8, 3).
     """
     if kind_a == CAPSULE and kind_b == CAPSULE:
         s, _ = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)

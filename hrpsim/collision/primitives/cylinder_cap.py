@@ -52,9 +52,10 @@ def line_on_cap(
 ):  # fmt: skip
     """Add the ends of the part of a generatrix that lies over the facing cap of a cylinder.
 
-    mx, my, mz: middle of the line, relative to the cylinder's centre p [m]. hx, hy, hz: half vector
-    of the line [m]. nx, ny, nz: unit vector from the cylinder to the other shape. sign: +1 if the
-    cylinder is b, -1 if the cylinder is a.
+    mx, my, mz: middle of the line, relative to the cylinder's centre p [m].
+    hx, hy, hz: half vector of the line [m].
+    sign: +1 if the cylinder is b, -1 if the cylinder is a.
+    nx, ny, nz: unit vector from the cylinder to the other shape.
     """
     radius = size[0]
     wide = radius * (1.0 + RIM_TOLERANCE)

@@ -42,8 +42,10 @@ _NEARLY_PARALLEL = 0.1
 def generatrix(kind, size, R, cx, cy, cz, ox, oy, oz):
     """Return (some, mx, my, mz, hx, hy, hz): the generatrix that faces the unit direction o.
 
-    A cylinder whose cap faces o squarely has no generatrix: `some` is False. cx, cy, cz: centre of
-    the shape relative to the centre of b [m].
+    A cylinder whose cap faces o squarely has no generatrix: `some` is False.
+
+    cx, cy, cz: centre of the shape relative to the centre of b [m].
+    ox, oy, oz: unit direction.
     """
     hx, hy, hz = size[1] * R[0, 2], size[1] * R[1, 2], size[1] * R[2, 2]
     reach = size[0]

@@ -87,11 +87,14 @@ def passes_over(
     Shapes have no contact across the face's normal f if they are flush with the face, or would
     close the face's gap within the step. If nothing comes near, the contact stays. If n is nearly
     f, as at a ball, only a motion along the face that would close the gap within the step removes
-    the contact. A shape at rest then lies on an edge.
+    the contact. A shape at rest then lies on an edge. n and f point from b to a.
 
-    n and f are unit vectors from b to a. gap: gap along n [m]. on_face: whether n is the normal of
-    another face. separation: distance along f [m], negative for an overlap. v: velocity of a
-    relative to b at the contact [m/s].
+    gap: gap along n [m].
+    nx, ny, nz: unit vector n.
+    on_face: whether n is the normal of another face.
+    separation: distance along f [m], negative for an overlap.
+    fx, fy, fz: unit vector f.
+    vx, vy, vz: velocity of a relative to b at the contact [m/s].
     """
     cosine = nx * fx + ny * fy + nz * fz
     if cosine > (SIDEWAYS if on_face else ON_FACE):

@@ -40,7 +40,9 @@ def _better_axis(
 def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
     """Return (nx, ny, nz, separation): the best guess for the cores of a round shape a and any b.
 
-    n points from b to a. tx, ty, tz: centre of a relative to the centre of b [m].
+    n points from b to a.
+
+    tx, ty, tz: centre of a relative to the centre of b [m].
     """
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
     nx, ny, nz, best = 0.0, 0.0, 1.0, -math.inf
