@@ -10,10 +10,15 @@ _ROUNDING = 1e-9  # of a period, within which a sample is due
 
 @inlined_kernel
 def command_in_effect(unit, state, stored, law, time_step, command_out):
-    """Write the mean command of this step, of the controller's command `law` and those before.
+    """Write the mean command of this step from the present and the stored commands.
 
-    A delay of n + f steps gives, in a step, the command of n + 1 steps before for the part f of it,
-    and that of n steps before for the rest. `stored` (slots,) has the commands of the last steps.
+    A delay is n + f steps. The part f of a step has the command given n + 1 steps before. The rest
+    of the step has the command given n steps before.
+
+    unit: actuator record.
+    stored: commands of the last steps (slots,).
+    law: present command of the controller.
+    time_step: [s].
     """
     sample = state.sample
     if sample_due(unit, state, time_step):
@@ -37,9 +42,11 @@ def command_in_effect(unit, state, stored, law, time_step, command_out):
 
 @inlined_kernel
 def delayed_slots(slot, unit):
-    """Return where the values are that a delay lies between, the newer one first.
+    """Return the two slots of a buffer between which a delay lies, the newer one first.
 
-    slot: that of the present step. unit: has the `slots` of the buffer, and `delay_steps`.
+    Args:
+        slot: slot of the present step.
+        unit: record with the buffer's `slots` and with `delay_steps`.
     """
     newer = slot - unit.delay_steps
     newer = newer if newer >= 0 else newer + unit.slots

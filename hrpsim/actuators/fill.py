@@ -48,7 +48,15 @@ def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
 
 
 def slots_of(delay: float, time_step: float) -> int:
-    """Return how many values a delay [s] must store; WorldError for too many."""
+    """Return the number of values that a delay [s] must store.
+
+    Args:
+        delay: [s].
+        time_step: [s].
+
+    Raises:
+        WorldError: The number of values is too large.
+    """
     steps = math.floor(delay / time_step + 1e-9)
     if steps > MOST_SLOTS:
         raise WorldError(
@@ -58,7 +66,13 @@ def slots_of(delay: float, time_step: float) -> int:
 
 
 def fill_delay(record: np.void, delay: float, time_step: float) -> None:
-    """Write how a record delays values: `slots`, `delay_steps` and the rest, `delay_part`."""
+    """Write the delay of values to a record: `slots`, `delay_steps` and the remainder `delay_part`.
+
+    Args:
+        record: record of the actuator or sensor, written.
+        delay: [s].
+        time_step: [s].
+    """
     record["slots"] = slots = slots_of(delay, time_step)
     record["delay_steps"] = max(slots - 2, 0)
     record["delay_part"] = max(delay / time_step - record["delay_steps"], 0.0)

@@ -3,26 +3,27 @@
 
 """Motor and gear of an actuator in one step: the torque on the joint as a function of its motion.
 
-With a rigid gear the motor moves with the joint: without losses the joint has its rotor's inertia
-and its friction, with losses see hrpsim.actuators.lossy_gear. With two masses the motor's inertia J
-lies behind a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for
-backlash and gear play"): within the backlash the spring relaxes and transmits nothing; at a flank
-it transmits
+With a rigid gear the motor moves with the joint. Without losses the joint has the rotor's inertia
+and friction. For losses see hrpsim.actuators.lossy_gear. With two masses the motor's inertia J lies
+behind a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for backlash
+and gear play"). Within the backlash the spring relaxes and transmits nothing. At a flank the spring
+transmits
 
     T = k (twist + twist') / 2 + c (twist' - twist) / dt,   no pull.
 
-For a given velocity of the joint at the end of the step, the motor's velocity w' there is the root
-of a function that increases with it, piecewise linear:
+For a given velocity of the joint at the end of the step, the motor's velocity w' is the root of a
+function that increases with w', piecewise linear:
 
     J (w' - w) / dt - M(w') + g T(w') + friction = 0.
 
-So the joint sees, in the state of limits, flank and friction at hand, one torque and one inertia.
-Whether that state is the right one is checked with the motion found (hrpsim.step.motion.actuators).
+In the present state of limits, flank and friction, the joint therefore sees one torque and one
+inertia. The motion found shows whether the state is correct (hrpsim.step.motion.actuators).
 
-Dry friction of motor and gear: Stribeck's curve, and losses in proportion to the load. A gear with
-the efficiencies e (motor drives) and b (driven back) needs T / e or b T of its motor for the torque
-T on the joint. Both are Coulomb friction about a mean, so sticking and the direction of motion need
-no case of their own: (1 / e + b) / 2 T, and a friction (1 / e - b) / 2 |T| on the motor.
+Dry friction of motor and gear has Stribeck's curve, and losses in proportion to the load. A gear
+has the efficiencies e (motor drives) and b (driven back). For the torque T on the joint, the gear
+needs T / e or b T of its motor. Both are Coulomb friction about a mean: a torque (1 / e + b) / 2 T,
+and a friction (1 / e - b) / 2 |T| on the motor. Sticking and the direction of motion therefore need
+no special case.
 """
 
 import math
@@ -51,7 +52,13 @@ def dry_friction(unit, speed):
 
 @inner_kernel
 def linearise(unit, now, joint_end):
-    """Write the torque on the joint about a velocity of it at the end of the step."""
+    """Write the torque on the joint, linear about a velocity of the joint at the end of the step.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
+    """
     now.joint_end = joint_end
     if unit.two_mass:
         _linearise_two_masses(unit, now, joint_end)
@@ -67,10 +74,17 @@ def linearise(unit, now, joint_end):
 
 @inner_kernel
 def settle(unit, now, inertia, momentum, time_step):
-    """Take the torque linear about the velocity at which it leaves its joint if all else stays.
+    """Take the torque linear about the joint's final velocity if all else stays.
 
-    I joint_end - dt torque(joint_end) = momentum, with the inertia I that the joint moves, and the
-    momentum that it would have without the torque. Newton's method with a bracket.
+    This velocity solves I joint_end - dt torque(joint_end) = momentum, by Newton's method with a
+    bracket.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        inertia: I that the joint moves [kg m^2 or kg].
+        momentum: momentum of the joint without the torque [Nms or Ns].
+        time_step: dt [s].
     """
     low, high = -math.inf, math.inf
     for _ in range(_ITERATIONS):
@@ -92,10 +106,11 @@ def settle(unit, now, inertia, momentum, time_step):
 
 @inlined_kernel
 def _linearise_two_masses(unit, now, joint_end):
-    """Write the same with two masses.
+    """Write the torque on the joint, linear about a final velocity, with two masses.
 
-    Newton's method with a bracket. With dry friction the motor is first taken to move as expected;
-    where that fails, the torques on it at rest decide whether it sticks, or its direction.
+    The method is Newton's method with a bracket. With dry friction the motor is first taken to move
+    as expected. If that fails, the torques on the motor at rest decide whether it sticks, or its
+    direction.
     """
     w, side, low, high = now.motor_end, 0.0, -math.inf, math.inf
     if now.dry > 0.0 or unit.gear_loss > 0.0:
@@ -144,10 +159,10 @@ def _linearise_two_masses(unit, now, joint_end):
 
 @inlined_kernel
 def begin_gear(unit, state, now, time_step):
-    """Write what the gear transmits in a step, as a function of the velocities at its end.
+    """Write the torque that the gear transmits in a step, as a function of the final velocities.
 
-    The damper acts by the trapezoidal rule, as far as motor and link do not swing about each other
-    from step to step; beyond that it brings them to rest at each other.
+    The damper acts by the trapezoidal rule if motor and link do not swing about each other from
+    step to step. A stronger damper brings motor and link to rest relative to each other.
     """
     moved = unit.inertia * state.moved_inertia / (unit.inertia + state.moved_inertia)
     damping = max(0.5 * unit.damping, unit.damping - moved / time_step)

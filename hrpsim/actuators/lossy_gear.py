@@ -1,24 +1,27 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A rigid gear with losses: the torque that it transmits, by the joint's velocity.
+"""A rigid gear with losses: the transmitted torque as a function of the joint's velocity.
 
-The motor passes to the gear what its rotor, its viscous and its dry friction F leave of its torque:
+Inertia, viscous friction and dry friction F reduce the torque of the motor. The gear receives
 
     N = M(v') - J (v' - v) / dt - c v - side F.
 
-The gear transmits T = e N to the joint while the motor drives, side N > 0, and T = N / b while it
-is driven back. `side` is the direction of motion. So the loss acts on all that passes the gear, the
-rotor's inertia included, and this is the limit of a gear whose stiffness grows beyond all bounds.
+The gear transmits T = e N to the joint while the motor drives, side N > 0. While the motor is
+driven back, the gear transmits T = N / b. `side` is the direction of motion. The loss therefore
+acts on all torque that passes the gear, including the rotor's inertia. This model is the limit of a
+gear whose stiffness grows beyond all bounds.
 
-T does not increase with v'. At v' = 0 it falls from `high`, the T of a motion to the negative side,
-to `low`, that to the positive side: a joint at rest bears every load between these. The step takes
+T does not increase with v'. At v' = 0, T falls from `high` to `low`. `high` is the T of a motion to
+the negative side, and `low` the T of a motion to the positive side. A joint at rest bears every
+load between them. The step takes
 
-- a joint that slides with the torque of its side, linear, without a row;
+- a sliding joint with the torque of its side, linear, without a row,
 - a joint at rest with the torque `centre` and a row of dry friction up to `band`. This covers `low`
-  to `high`, or of a wide range a part about the load that is expected.
+  to `high`. If this range is wide, the row covers only a part about the expected load.
 
-A gear with b = 0 is self-locking: N = 0 while it is driven, and at rest it bears any load.
+A gear with b = 0 is self-locking. N = 0 while the gear is driven, and at rest the gear bears any
+load.
 """
 
 import math
@@ -34,7 +37,7 @@ _ITERATIONS = 60
 
 @inner_kernel
 def begin_losses(unit, now, time_step: float):
-    """Write what the motor's side resists with, and the ends of the torque at rest."""
+    """Write the resistance of the motor's side, and both ends of the torque range at rest."""
     now.resisting = unit.inertia / time_step + now.gain_weight * unit.viscous
     now.low, _, _, _, _ = _transmitted(unit, now, 0.0, 1.0)
     now.high, _, _, _, _ = _transmitted(unit, now, 0.0, -1.0)
@@ -42,9 +45,14 @@ def begin_losses(unit, now, time_step: float):
 
 @inner_kernel
 def linearise_losses(unit, now, joint_end: float):
-    """Write the torque on the joint about a velocity at the end of the step.
+    """Write the torque on the joint, linear about a velocity at the end of the step.
 
-    The torque is without the friction up to `band`, which the joint's row has.
+    The torque excludes the friction up to `band`, which acts by the joint's row.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
     """
     side = now.side if now.side != 0.0 else math.copysign(1.0, joint_end)
     torque, slope, motor, motor_slope, reach = _transmitted(unit, now, joint_end, side)
@@ -61,10 +69,19 @@ def linearise_losses(unit, now, joint_end: float):
 
 @inner_kernel
 def settle_losses(unit, now, inertia: float, momentum: float, time_step: float, slides: bool):
-    """Take the torque about the velocity at which the joint ends if all else stays.
+    """Take the torque linear about the joint's final velocity if all else stays.
 
-    inertia v' = momentum + dt (T(v') - friction of the joint itself). Newton's method on one side.
-    A joint that moves has no row if it `slides`, else that of a joint at rest.
+    This velocity v' solves inertia v' = momentum + dt (T(v') - the joint's own friction), by
+    Newton's method on one side. A joint that moves has no row if the joint `slides`. Otherwise the
+    joint has the row of a joint at rest.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        inertia: inertia that the joint moves [kg m^2 or kg].
+        momentum: momentum of the joint without the torque [Nms or Ns].
+        time_step: dt [s].
+        slides: whether a moving joint slides without a row.
     """
     needed, low, high = -momentum / time_step, _lowest(unit, now), _highest(unit, now)
     friction, side = unit.joint_friction, 0.0
@@ -107,7 +124,14 @@ def _moving_end(unit, now, inertia, momentum, time_step, side):
 
 @inlined_kernel
 def leaves_band(unit, now, joint_end: float, tolerance: float):
-    """Return whether a motion found is beyond the range for which the gear's torque was taken."""
+    """Return whether the motion found is outside the range for which the gear's torque was taken.
+
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
+        tolerance: in the same unit.
+    """
     if now.side != 0.0:
         return now.side * joint_end < -tolerance
     if joint_end > tolerance:
@@ -145,7 +169,10 @@ def _highest(unit, now):
 
 @inner_kernel
 def _transmitted(unit, now, joint_end, side):
-    """Return the torque on the joint and its derivative, those of the motor, and their reach."""
+    """Return (torque on the joint, its derivative, motor's torque, its derivative, reach).
+
+    The reach is the change of the velocity within which the derivatives hold.
+    """
     motor, motor_slope, _, reach = motor_torque(unit, now, joint_end, joint_end)
     passed = motor - now.resisting * (joint_end - now.joint_start)
     passed -= unit.viscous * now.joint_start + side * now.dry

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The motor: the torque that its gains demand, within what current, voltage and curve allow.
+"""The motor: the torque that its gains demand, within limits of current, voltage and curve.
 
-A motor at the voltage V with the back EMF K w draws the current (V - K w) / R: its torque lies
-between K (-V - K w) / R and K (V - K w) / R, and within the current limit, K including the gear
-ratio. While it is driven against its torque (regeneration), the back EMF adds to the voltage: only
-the current limit counts, until the back EMF alone exceeds voltage and current limit together.
-Temperatures of winding and housing:
+A motor at the voltage V with the back EMF K w draws the current (V - K w) / R. Its torque lies
+between K (-V - K w) / R and K (V - K w) / R, and within the current limit. K includes the gear
+ratio. While the motor is driven against its torque (regeneration), the back EMF adds to the
+voltage. Only the current limit counts then, until the back EMF alone exceeds voltage and current
+limit together. Temperatures of winding and housing:
 
 C_w dT_w/dt = R i^2 - (T_w - T_h) / r_wh,   C_h dT_h/dt = (T_w - T_h) / r_wh - (T_h - T_a) / r_ha
 """
@@ -38,9 +38,9 @@ def current_share(unit, state):
 
 @inlined_kernel
 def heat(unit, state):
-    """Advance the temperatures by a step, with the torque of the motor in it.
+    """Advance the temperatures of winding and housing by a step, with the motor's torque in it.
 
-    By the implicit midpoint rule: of second order, without bound on the step.
+    The implicit midpoint rule is of second order and has no bound on the step.
     """
     K = warmed(unit.torque_constant, unit.torque_constant_rise, state.housing_temperature, unit)
     R = warmed(unit.resistance, unit.resistance_rise, state.winding_temperature, unit)
@@ -55,7 +55,11 @@ def heat(unit, state):
 
 @inlined_kernel
 def find_limits(unit, state, inertia, time_step, now_out):
-    """Write the limits of torque that hold during a step; `inertia` is what the motor moves."""
+    """Write the limits of the motor's torque during a step.
+
+    inertia: inertia that the motor moves [kg m^2 or kg].
+    time_step: [s].
+    """
     now_out.current_torque = math.inf
     now_out.voltage_torque, now_out.back_emf = math.inf, 0.0
     if unit.resistance > 0.0:
@@ -84,9 +88,17 @@ def damper_weight(damping, inertia, time_step):
 
 @inner_kernel
 def motor_torque(unit, now, motor_end, joint_end):
-    """Return the motor's torque, and its derivatives by its and the joint's speed at the end.
+    """Return the motor's torque and its derivatives.
 
-    The fourth number is the change of both speeds within which these hold, as far as it is known.
+    Args:
+        unit: record of the actuator's constants.
+        now: record of the actuator in this step.
+        motor_end: velocity of the motor at the end of the step.
+        joint_end: velocity of the joint at the end of the step.
+
+    Returns:
+        (torque, derivative by the motor's velocity, derivative by the joint's velocity, change of
+        both velocities within which the derivatives hold, as far as known).
     """
     demand = now.demand - now.of_motor * motor_end - now.of_joint * joint_end
     speed = now.motor_start + now.weight * (motor_end - now.motor_start)

@@ -3,6 +3,6 @@
 
 """Contacts of placed shapes, candidate pairs, distances and times of impact.
 
-This folder has what a step calls; primitives/ has pairs with closed forms, mesh/ triangle
-meshes. Imports model and jit.
+This folder has the functions that a step calls. primitives/ has pairs with closed forms, mesh/
+triangle meshes. Imports model and jit.
 """

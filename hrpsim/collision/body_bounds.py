@@ -3,9 +3,10 @@
 
 """Bounds of shapes and bodies: balls, boxes, and the check that no shape of a body moved far.
 
-A body that has moved by d [m] and turned from R' to R since the candidate list was made has moved
-no centre of its shapes by more than d + |R - R'| arm, in the Frobenius norm. As long as that stays
-within the margin of the list, shapes that are in none of its pairs need no check of their own.
+Suppose that a body has moved by d [m] and turned from R' to R since the candidate list was made. No
+centre of the body's shapes has moved by more than d + |R - R'| arm, in the Frobenius norm. If this
+bound is within the margin of the list, shapes that are in no listed pair need no check of their
+own.
 """
 
 import math
@@ -38,7 +39,16 @@ def bounding_radius(kind, size):
 def shape_aabb(kind, size, R, p, lower_out, upper_out):
     """Write the corners (3,) of the smallest world-axis box that holds the shape [m].
 
-    R (3, 3) turns the shape's frame to the world, p (3,) is its origin. A plane fills all space.
+    A plane fills all space.
+
+    kind: kind of the shape.
+    size: size of the shape (3,) [m].
+
+    Returns:
+        rotation from the shape's frame to the world (3, 3).
+        p: origin of the shape's frame in the world (3,) [m].
+        lower_out: lower corner (3,) [m], written.
+        upper_out: upper corner (3,) [m], written.
     """
     for axis in range(3):
         if kind == PLANE:
@@ -60,9 +70,13 @@ def shape_aabb(kind, size, R, p, lower_out, upper_out):
 
 @kernel
 def thickness(kind, size):
-    """Return the least width of a shape: of the gap between two planes that holds it [m].
+    """Return the least width of a shape [m], or infinite for a plane.
 
-    A plane's is infinite.
+    The width is the gap between two planes that hold the shape between them.
+
+    Args:
+        kind: kind of the shape.
+        size: size of the shape (3,) [m].
     """
     if kind == PLANE:
         return math.inf
@@ -101,9 +115,15 @@ def new_body_bounds(shapes: np.ndarray) -> np.ndarray:
 
 @inner_kernel
 def all_quiet(forest, kinematics, margin, time_step, fast, body_bounds):
-    """Return whether no shape can make the candidate list short, or be fast.
+    """Return whether the candidate list is certainly complete and no shape is fast.
 
-    A shape is fast that moves more than `fast` times its thickness in a step.
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        margin: margin of the candidate list [m].
+        time_step: [s].
+        fast: fraction of its thickness beyond which a shape's motion in a step is fast.
+        body_bounds: bounds of the bodies.
     """
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
@@ -151,9 +171,10 @@ def farthest_speed(here, carrying):
 
 @inlined_kernel
 def fastest_within(v, x, y, z, radius):
-    """Return a bound on the speed of a body's points within `radius` [m] of one [m/s].
+    """Return a bound on the speed of a body's points within `radius` [m] of a point [m/s].
 
-    `v` (6,) is the body's twist.
+    v: twist of the body (6,).
+    x, y, z: position of the point from the origin of the twist [m].
     """
     x, y, z = point_velocity(v, x, y, z)
     turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
@@ -169,7 +190,7 @@ def forget_listing(body_bounds):
 
 @inner_kernel
 def note_listing(forest, kinematics, shapes, moving, body_bounds):
-    """Store the poses with which a candidate list was made."""
+    """Store the poses of the bodies for which a candidate list was made."""
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
         here = kinematics[carrying.body]

@@ -15,13 +15,21 @@ from hrpsim.spatial.vector import placed_point
 
 @inner_kernel
 def refresh_candidates(settings, forest, kinematics, count, collision):
-    """Update the shapes' centres and reach; make the candidate list again where it may be short.
+    """Update the shapes' centres and reach, and list the candidate pairs again if required.
 
     The list holds every pair that can come within `contact_margin` [m] plus the reach of both
-    before a shape has moved by about `skin` [m]. `count` is the number of candidates so far, -1 for
-    no list yet. Returns the number of candidates; more than the capacity means that the list is not
-    made. With `continuous`, motion beyond a part of a shape's thickness is left to the search for
-    its time of impact.
+    shapes before a shape has moved by about `skin` [m]. With `continuous`, motion beyond a part of
+    a shape's thickness is left to the search for its time of impact.
+
+    Args:
+        settings: settings of the step.
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        count: present number of candidate pairs; -1 if there is no list yet.
+        collision: shapes and contacts of the world.
+
+    Returns:
+        The number of candidate pairs. If the number exceeds the capacity, the list was not made.
     """
     stale = place_centers(settings, forest, kinematics, collision)
     if not stale and count >= 0:
@@ -33,9 +41,12 @@ def refresh_candidates(settings, forest, kinematics, count, collision):
 
 @inlined_kernel
 def keep_candidates(settings, forest, kinematics, collision):
-    """Update the shapes of the candidate list if it is not short and nothing is fast.
+    """Update the shapes of the candidate list if the list is complete and nothing is fast.
 
-    Returns whether that is so; otherwise nothing is done. Other shapes stay unchanged.
+    Other shapes stay unchanged.
+
+    Returns:
+        Whether the list was kept. If not, nothing was changed.
     """
     margin, dt = settings.contact_margin, settings.time_step
     if not all_quiet(forest, kinematics, margin, dt, FAST, collision.body_bounds):
@@ -49,7 +60,7 @@ def keep_candidates(settings, forest, kinematics, collision):
 
 @inner_kernel
 def place_centers(settings, forest, kinematics, collision):
-    """Update all shapes' centres and reach; return whether the candidate list may be short."""
+    """Update all shapes' centres and reach; return whether the candidate list may be incomplete."""
     margin, dt, continuous = settings.contact_margin, settings.time_step, settings.continuous
     stale = False
     for k in range(collision.moving.shape[0]):
@@ -65,7 +76,10 @@ def place_centers(settings, forest, kinematics, collision):
 
 @inlined_kernel
 def _place_center(forest, kinematics, time_step, continuous, shape):
-    """Update a shape's centre and reach; impacts may drive it further than its velocity does."""
+    """Update a shape's centre and reach.
+
+    Impacts may drive a shape further than its velocity does.
+    """
     center, t = shape.center, shape.placement_p
     here = kinematics[shape.body]
     origin = kinematics[forest.bodies[shape.body].root].origin
@@ -81,9 +95,14 @@ def _place_center(forest, kinematics, time_step, continuous, shape):
 
 @inner_kernel
 def list_candidates(margin, skin, collision):
-    """Make the candidate list again from the shapes' centres and travel; return its length.
+    """List the candidate pairs from the shapes' centres and travel, and return their number.
 
-    More than the capacity means that the list is not made.
+    If the number exceeds the capacity, the list is not made.
+
+    Args:
+        margin: [m].
+        skin: distance that a shape may move before the next list [m].
+        collision: shapes and contacts of the world.
     """
     shapes = collision.shapes
     for s in range(shapes.shape[0]):
@@ -115,7 +134,7 @@ def list_candidates(margin, skin, collision):
 
 @inlined_kernel
 def _keep_near(shapes, count, collision):
-    """Keep the pairs whose balls may meet, or ball and fixed plane; return how many."""
+    """Keep pairs whose balls, or ball and fixed plane, may meet, and return their number."""
     pairs, kept = collision.pairs, 0
     for c in range(count):
         a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]
@@ -151,7 +170,7 @@ def _axis_of_largest_spread(lower, upper):
 
 @inner_kernel
 def _sort_along(axis, lower, order):
-    """Sort the permutation `order` by lower bound; fast when it is nearly sorted already."""
+    """Sort the permutation `order` by lower bound, which is fast if it is nearly sorted."""
     for k in range(1, order.shape[0]):
         shape = order[k]
         bound = lower[shape, axis]
@@ -186,17 +205,21 @@ def _sort_pairs(count, pairs):
 
 @kernel
 def candidate_pairs(lower, upper, group, order, moving, pairs_out):
-    """Write the pairs of shapes whose boxes overlap and whose groups differ; return how many.
+    """Write the pairs of shapes whose boxes overlap and whose groups differ; return their number.
 
-    lower, upper (shape_count, 3): corners of the boxes [m], with any margin already added; they
-    may be infinite. group (shape_count,), int64: shapes of one group never collide (a robot without
-    self-collision; everything fixed, whose group is -1). order (shape_count,), int64: any
-    permutation of the shapes; it is sorted in place, and the next call is faster if it is kept.
-    moving (shape_count,), int64: work.
+    The rows are incomplete if more pairs are found than fit. The returned number still counts all
+    pairs: enlarge the array and call again.
 
-    pairs_out (capacity, 2), int64: pairs a < b in ascending order. If more pairs are found than
-    fit, their number is returned nevertheless and the rows are incomplete: enlarge
-    the array and call again.
+    Args:
+        lower: lower corners of the boxes (shape_count, 3) [m], including any margin; may be
+            infinite.
+        upper: upper corners, as `lower`.
+        group: (shape_count,), int64. Shapes of one group never collide. A robot without
+            self-collision is one group. Everything fixed has the group -1.
+        order: (shape_count,), int64: any permutation of the shapes, sorted in place. The next call
+            is faster with the same array.
+        moving: (shape_count,), int64: work.
+        pairs_out: (capacity, 2), int64: pairs a < b in ascending order.
     """
     axis = _axis_of_largest_spread(lower, upper)
     _sort_along(axis, lower, order)

@@ -70,9 +70,10 @@ def far_apart(a, b, margin):
 
 @inlined_kernel
 def clears_plane(kinematics, a, b, margin):
-    """Return whether one is a fixed plane and the other certainly further from it than `margin`.
+    """Return whether a shape is a fixed plane and the other is certainly farther than `margin` [m].
 
-    Checks capsules and cylinders, whose bounding balls are poor where they lie along the plane.
+    Capsules and cylinders are checked, because their bounding balls are poor if they lie along the
+    plane.
     """
     if a.kind == PLANE and a.body < 0:
         return _is_above(kinematics, a, b, margin)
@@ -100,11 +101,24 @@ def _is_above(kinematics, plane, shape, margin):
 
 @inner_kernel
 def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernels, collision):
-    """Write the contact points of every candidate pair; return how many there are.
+    """Write the contact points of every candidate pair, and return their number.
 
-    Points within `contact_margin` [m], plus what the pair can close in a step, are kept; which of
-    many a mesh keeps may depend on the `previous_count` contacts of the last step. A return above
-    the capacity means that the later ones were not written, NEEDS_KERNEL that a kernel is absent.
+    Points are kept within `contact_margin` [m], plus the distance that the pair can close in a
+    step. A mesh keeps a choice of its many points, which may depend on the contacts of the last
+    step.
+
+    Args:
+        settings: settings of the step.
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        pair_count: number of candidate pairs.
+        previous_count: number of contacts of the last step.
+        lazy_kernels: addresses of the lazily compiled kernels.
+        collision: shapes and contacts of the world.
+
+    Returns:
+        The number of contacts. If the number exceeds the capacity, later contacts were not written.
+        NEEDS_KERNEL if a kernel is absent.
     """
     margin, count, work = settings.contact_margin, 0, collision.manifold[0]
     work.spring_count = previous_count if lazy_kernels[0].write_penalties != 0 else 0
@@ -148,7 +162,7 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
 
 @inlined_kernel
 def _find_points(settings, forest, kinematics, near, previous_count, lazy_kernels, collision):
-    """Write the contacts of the two shapes that are placed in the manifold; return how many."""
+    """Write the contacts of the two shapes that are placed in the manifold, and return how many."""
     margin, dt, work = settings.contact_margin, settings.time_step, collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     if a.kind == MESH or b.kind == MESH:
@@ -192,9 +206,13 @@ def meet_convex(manifold, shapes, near):
 
 @lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
 def meet_simple(manifold, shapes, near):
-    """Write the contacts of the shapes in the manifold, one a plane or a sphere; return how many.
+    """Write the contacts of two shapes in the manifold, one a plane or a sphere.
 
-    Those of a box and a plane, which every robot on level feet has, are found without this kernel.
+    The contacts of a box and a plane, which every robot on level feet has, are found without this
+    kernel.
+
+    Returns:
+        The number of contacts.
     """
     work = manifold[0]
     a, b = shapes[work.shape_a], shapes[work.shape_b]
@@ -207,7 +225,7 @@ def meet_simple(manifold, shapes, near):
     lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0.0, 0.0, 0.0, 0)
 )
 def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous_count):
-    """Write the contacts of the shapes in the manifold, one a mesh; return how many."""
+    """Write the contacts of the shapes in the manifold, one a mesh, and return how many."""
     m, work = collision.solid_pair[0], collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     _find_motion(forest, kinematics, a.body, b.body, work)
@@ -230,7 +248,7 @@ def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous
 
 @lazy_kernel_of_parts(lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0))
 def drop_impossible(forest, kinematics, collision, count, time_step):
-    """Drop contacts of the shapes in the manifold that cannot happen; return how many stay."""
+    """Drop contacts of the shapes in the manifold that cannot happen, and return how many stay."""
     work = collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     _find_motion(forest, kinematics, a.body, b.body, work)
@@ -242,8 +260,8 @@ def drop_impossible(forest, kinematics, collision, count, time_step):
 def _sink(previous, count: int, body_a: int, body_b: int):
     """Return how deep two bodies were in springs, one and the other, in the last step [m].
 
-    The springs are those of penalty contacts; a body that has some without pressing them is counted
-    with a depth of next to nothing.
+    The springs are the springs of penalty contacts. A body with springs that it does not press
+    counts with a depth of next to nothing.
     """
     sink = 0.0
     for body in (body_a, body_b):
@@ -318,11 +336,14 @@ def _move_point(forest, kinematics, reference, body, point):
 
 @inner_kernel
 def recall_impulses(counts, collision):
-    """Start every contact from the impulse it had in the last step; new ones start from zero.
+    """Start every contact from its impulse in the last step; new contacts start from zero.
 
-    Both lists are sorted by pair, so one pass over both finds the partners. New contacts draw the
-    axes of their friction, by their number among all since the start: `born_count` came before.
-    Returns how many contacts are new.
+    Both lists of contacts are sorted by pair, so one pass finds all partners. New contacts draw the
+    axes of their friction by their number among all contacts since the start. `born_count` contacts
+    came before.
+
+    Returns:
+        The number of new contacts.
     """
     previous, previous_count = collision.previous, counts.previous_count
     new = k = 0

@@ -4,7 +4,7 @@
 """The least distance of two placed shapes, for searches of their first impact.
 
 The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
-or their ends: only features are compared (hrpsim.collision.mesh.features).
+or their ends. Only features are therefore compared (hrpsim.collision.mesh.features).
 """
 
 import math
@@ -60,7 +60,7 @@ def _height_inside(vertices, face, x, y, z):
 
 @inner_kernel
 def _corners_from_face(vertices, m, side, own, face):
-    """Return the least distance of a triangle's corners from another's face; 0 if it is pierced."""
+    """Return the least distance of a triangle's corners from another face [m]; 0 if pierced."""
     corner, n = vertices[face.vertices[0]].position, face.normal
     least = math.inf
     x, y, z = point_in_other(m, side, vertices[own.vertices[2]].position)
@@ -215,12 +215,27 @@ def shape_distance(
     polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
     work, m,
 ):  # fmt: skip
-    """Return the distance of two shapes, 0 if they overlap, or `at_most` if it is more [m].
+    """Return the distance of two shapes [m].
 
-    Shapes are given by kind, size (3,), number of their solid (-1 for half-spaces, and without any
-    mesh among the two for all), rotation R (3, 3) and position p (3,) [m]. Where neither is a mesh,
-    it is the distance that hrpsim.collision.manifold.collide finds. `work` and `m` are a
-    MANIFOLD record and a MEETING record.
+    The distance is 0 if the shapes overlap, and `at_most` if it is larger than `at_most`. If no
+    shape is a mesh, the result is the distance that hrpsim.collision.manifold.collide finds.
+
+    Args:
+        polyhedra: pool of solids.
+        kind_a: kind of shape a.
+        size_a: size of shape a (3,) [m].
+        solid_a: number of the solid of shape a; -1 for half-spaces. Without a mesh among the two
+            shapes, -1 for all.
+        R_a: rotation from the frame of shape a to the world (3, 3).
+        p_a: position of shape a in the world (3,) [m].
+        kind_b: kind of shape b.
+        size_b: size of shape b (3,) [m].
+        solid_b: as solid_a, for shape b.
+        R_b: rotation from the frame of shape b to the world (3, 3).
+        p_b: position of shape b in the world (3,) [m].
+        at_most: [m].
+        work: MANIFOLD record.
+        m: MEETING record.
     """
     best = at_most
     if kind_a != MESH and kind_b != MESH:

@@ -25,17 +25,29 @@ __all__ = ["MAX_POINTS", "collide", "collide_box_and_plane", "collide_convex", "
 def collide(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of two shapes whose gap is at most `margin` [m]; return how many (0..8).
+    """Write the contacts of two shapes, and return the number of contacts (0..8).
 
-    Shapes are given by kind and size (3,) (see hrpsim.model.shapes.geometry), rotation R (3, 3)
-    from the shape's frame to the world, and position p (3,) [m]. `out` is a MANIFOLD record; points
-    past the count are work space.
+    The contacts are rows of `out`, a MANIFOLD record. Rows past the number of contacts are work
+    space.
 
-    point (k, 3): midpoint of the two surface points [m], world frame.
-    normal (k, 3): unit vector from b to a; a positive force pushes a along it and b against it.
-    gap (k,): separation along the normal [m], negative in penetration.
-    feature (k,): which features of a and b touch; it stays the same from step to step while they
-    do, and no two contacts of one manifold share it.
+    - point (k, 3): midpoint of the two surface points [m], world frame.
+    - normal (k, 3): unit vector from b to a. A positive force pushes a along the normal and b in
+      reverse.
+    - gap (k,): separation along the normal [m], negative in penetration.
+    - feature (k,): code of the touching features of a and b. The code stays the same from step to
+      step while these features touch, and is unique within a manifold.
+
+    Args:
+        kind_a: kind of shape a (see hrpsim.model.shapes.geometry).
+        size_a: size of shape a (3,) [m].
+        R_a: rotation from the frame of shape a to the world (3, 3).
+        p_a: position of shape a in the world (3,) [m].
+        kind_b: kind of shape b.
+        size_b: size of shape b (3,) [m].
+        R_b: rotation from the frame of shape b to the world (3, 3).
+        p_b: position of shape b in the world (3,) [m].
+        margin: largest gap of a contact [m].
+        out: MANIFOLD record, written.
     """
     if min(kind_a, kind_b) > SPHERE:
         return collide_convex(
@@ -48,7 +60,7 @@ def collide(
 
 @inlined_kernel
 def is_box_and_plane(kind_a: int, kind_b: int):
-    """Return whether one of two shapes is a box and the other a plane."""
+    """Return whether one of two shapes is a box and the other is a plane."""
     return (kind_a == BOX and kind_b == PLANE) or (kind_a == PLANE and kind_b == BOX)
 
 
@@ -56,7 +68,10 @@ def is_box_and_plane(kind_a: int, kind_b: int):
 def collide_box_and_plane(
     kind_a, size_a, R_a, p_a, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of a box and a plane, in either order; return how many."""
+    """Write the contacts of a box and a plane, in either order, and return the number of contacts.
+
+    Arguments are the same as of `collide`.
+    """
     # many parameters: two shapes, each by size, rotation and position
     if kind_a == BOX:
         return box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
@@ -69,7 +84,10 @@ def collide_box_and_plane(
 def collide_simple(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of two shapes of which one is a plane or a sphere; return how many."""
+    """Write the contacts of two shapes, one a plane or a sphere, and return the number of contacts.
+
+    Arguments are the same as of `collide`.
+    """
     # many parameters: two shapes, each by kind, size, rotation and position
     swapped = kind_a < kind_b
     if swapped:
@@ -103,7 +121,10 @@ def collide_simple(
 def collide_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of two boxes, capsules or cylinders; return how many."""
+    """Write the contacts of two boxes, capsules or cylinders, and return the number of contacts.
+
+    Arguments are the same as of `collide`.
+    """
     if kind_a >= kind_b:
         return convex_on_convex(
             kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,

@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which of two shapes comes first where their contacts are found: a matter of geometry alone.
+"""The order of two shapes when their contacts are found: a matter of geometry alone.
 
-A choice of contacts treats the two shapes differently: one bears the patch, one gives the axes.
-The order in which bodies were added must not decide it. The shape of the higher kind comes first.
-Of one kind it is the larger shape. Two equal shapes see each other from their own frames: the axis
-decides along which their views differ most. Contacts are turned back afterwards.
+A choice of contacts treats the two shapes differently: one bears the patch, the other gives the
+axes. The order in which bodies were added must not decide the roles. The shape of the higher kind
+comes first. Of two shapes of one kind the larger shape comes first. Two equal shapes see each other
+from their own frames: the axis along which their views differ most decides. Contacts are turned
+back afterwards.
 """
 
 from hrpsim.collision.mesh.solid_pair import SOLID_CODES
@@ -21,7 +22,7 @@ _ALIKE = 1e-9
 
 @inlined_kernel
 def is_turned(a, b, work):
-    """Return whether b comes first of two shapes, placed in the MANIFOLD record `work`.
+    """Return whether shape b comes before shape a, both placed in the MANIFOLD record `work`.
 
     Different primitives, planes and spheres have an order of their own.
     """
@@ -66,7 +67,7 @@ def turn_pair(work):
 
 @inner_kernel
 def turn_contacts(with_mesh, count, work):
-    """Turn `count` contacts of a MANIFOLD record round, which were found with b first."""
+    """Turn `count` contacts that were found with b first, in a MANIFOLD record."""
     codes = SOLID_CODES if with_mesh else FEATURES
     for k in range(count):
         work.feature[k] = turned_feature(work.feature[k], codes)
@@ -76,5 +77,5 @@ def turn_contacts(with_mesh, count, work):
 
 @inlined_kernel
 def turned_feature(feature, codes):
-    """Return the name of a contact of two shapes in their other order."""
+    """Return the feature code of a contact for the other order of its two shapes."""
     return (feature % codes) * codes + feature // codes

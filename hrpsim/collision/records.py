@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records of collision: shapes, contacts, the points of one pair; and the arrays of them."""
+"""Records of collision: shapes, contacts, the points of one pair, and arrays of these records."""
 
 from typing import Any, NamedTuple
 
@@ -142,7 +142,7 @@ _SHAPES_AND_BODIES = {
 
 
 def _contacts(text: str, live: str) -> Any:
-    """Declare contacts, of which as many count as the step's `live` says."""
+    """Declare an array of contacts; the field `live` of the step says how many count."""
     return state(text, CONTACT, Axis.CONTACT, refers=_SHAPES_AND_BODIES, live=live)
 
 

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far two shapes move against each other in a step, and how far ahead their contacts count.
+"""The motion of two shapes against each other in a step, and the reach of their contacts.
 
-Points that can touch belong to both shapes, so they lie in the ball about the smaller shape. The
-velocity of one body against the other, anywhere in that ball, is bounded by their difference at the
-ball's centre and by the difference of their angular velocities. A velocity that both bodies share
-does not count.
+Points that can touch belong to both shapes, so they lie in the ball about the smaller shape.
+Anywhere in this ball, two differences bound the velocity of one body against the other: the
+velocity difference at the ball's centre, and the difference of the angular velocities. A velocity
+that both bodies share does not count.
 """
 
 import math
@@ -61,7 +61,7 @@ def relative_way(forest, kinematics, a, b, time_step):
 def mark_swift(settings, forest, kinematics, a, b):
     """Mark shapes of two moving bodies that are fast against each other; return their motion [m].
 
-    Impacts of the step add to it.
+    Impacts of the step add to this motion.
     """
     way = relative_way(forest, kinematics, a, b, settings.time_step) + a.driven + b.driven
     if settings.continuous and way > FAST * min(a.thickness, b.thickness):
@@ -71,7 +71,7 @@ def mark_swift(settings, forest, kinematics, a, b):
 
 @inlined_kernel
 def usual_reach(settings, forest, kinematics, a, b):
-    """Return how far beyond the margin contacts of two shapes count, if they may be fast [m]."""
+    """Return the reach of contacts beyond the margin, for two shapes that may be fast [m]."""
     if a.body < 0 or b.body < 0:
         return a.reach + b.reach
     way = mark_swift(settings, forest, kinematics, a, b)
@@ -84,8 +84,8 @@ def usual_reach(settings, forest, kinematics, a, b):
 def look_ahead(settings, forest, kinematics, a, b):
     """Return the largest gap up to which the contacts of two shapes count [m].
 
-    Nothing passes through a plane, and impacts of ballistic shapes have exact times: all of their
-    motion in the step counts. Marks other shapes that are fast against each other.
+    Nothing passes through a plane, and impacts of ballistic shapes have exact times. In these cases
+    all motion in the step counts. Other shapes that are fast against each other are marked.
     """
     margin = settings.contact_margin
     if not (a.kind == PLANE or b.kind == PLANE or (a.ballistic > 0 and b.ballistic > 0)):

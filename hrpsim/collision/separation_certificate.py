@@ -3,10 +3,11 @@
 
 """Separation certificate: time for which two moving shapes certainly stay apart along a normal.
 
-For any direction n the distance of two shapes is at least the gap between the planes square to n
-that hold them, and these approach each other only by the shapes' motion along n: a shape that turns
-about n, or slides square to it, does not. So a shape that lies flat on a plate, or grazes it, has a
-long certificate, where a bound on its whole speed allows only tiny strides.
+For any direction n, two planes square to n hold the two shapes apart. The distance of the shapes is
+at least the gap between these planes. The planes approach each other only by the shapes' motion
+along n. A shape that turns about n, or slides square to n, does not move its plane. A shape that
+lies flat on a plate, or grazes the plate, therefore has a long certificate. A bound on the shape's
+whole speed would allow only tiny strides.
 """
 
 import math
@@ -21,10 +22,19 @@ from hrpsim.spatial.vector import transposed_times
 
 @inner_kernel
 def separated_until(pair, fraction, gap, touch, least, collision):
-    """Return a fraction of the motion up to which two shapes stay `least` [m] apart, 0 for none.
+    """Return a fraction of the motion until which two shapes stay apart, or 0 if there is none.
 
-    Their poses are those after `fraction`, where `gap` was found: the work records are those of
-    that search.
+    The poses of the shapes are the poses after `fraction`, at which `gap` was found. The work
+    records must be the records of that search.
+
+    Args:
+        pair: numbers of the shapes (2,).
+        fraction: fraction of the motion.
+        gap: gap at `fraction` [m].
+        touch: tolerance of the gap [m]. The gap of the nearest contact may exceed `gap` by half of
+            `touch`.
+        least: distance by which the shapes stay apart [m].
+        collision: shapes and contacts of the world.
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     work = collision.manifold[0]
@@ -99,7 +109,7 @@ def _closing_way(pair, nx, ny, nz, collision):
 def turning_way(shape, motion):
     """Return a bound on the displacement of a shape's surface by the rotation of a step [m].
 
-    Rotation about its own axis does not move a cylinder or capsule, any rotation no ball.
+    Rotation about its own axis does not move a cylinder or capsule. No rotation moves a ball.
     """
     if shape.kind == SPHERE or not motion.angle > 0.0:
         return 0.0

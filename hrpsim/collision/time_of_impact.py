@@ -3,12 +3,14 @@
 
 """Time of the first impact of two moving shapes in a step: conservative advancement.
 
-The distance divided by a bound on how fast it can shrink is a time in which nothing can meet
-(Mirtich 1996). Repeated advances lead to the first impact, or to the end of the step. Grazing
-shapes would take ever shorter strides, so strides have a minimum, within which the thinner shape
-cannot be passed, and where many would follow, the bound is taken along the normal between the
-shapes (hrpsim.collision.separation_certificate): a shape that slides along a plate does not
-approach it. Two balls have a closed form.
+Divide the distance by a bound on the speed at which the distance can shrink. Nothing can meet
+within this time (Mirtich 1996). Repeated advances lead to the first impact, or to the end of the
+step.
+
+Grazing shapes would take ever shorter strides. Strides therefore have a minimum, within which the
+thinner shape cannot be passed. If many strides would follow, the bound is taken along the normal
+between the shapes (hrpsim.collision.separation_certificate). A shape that slides along a plate does
+not approach the plate along this normal. Two balls have a closed form.
 
 CCD queries are bounded. At their limit, the shapes meet where they were last apart.
 """
@@ -69,7 +71,13 @@ _QUERIES = 256  # at one pair in a search
 
 @kernel
 def find_turn(R_start, R_end, axis_out):
-    """Write the axis (3,) of the shortest turn from one rotation to another; return its angle."""
+    """Write the axis of the shortest turn between two rotations, and return its angle [rad].
+
+    Args:
+        R_start: rotation at the start (3, 3).
+        R_end: rotation at the end (3, 3).
+        axis_out: unit vector (3,), written.
+    """
     # The turn is T = R_end R_start'; its antisymmetric part is sin(angle) times the axis.
     x = y = z = trace = 0.0
     for k in range(3):
@@ -121,11 +129,16 @@ def pose_at(motion, fraction, R_out, p_out):
 
 @inner_kernel
 def separation(pair, fraction, at_most, collision):
-    """Return the signed distance of two shapes after a fraction of the step, or `at_most` [m].
+    """Return the signed distance of two shapes after a fraction of the step [m], `at_most` at most.
 
-    `pair` are the numbers of the shapes. Minus infinity where a mesh is so deep that its depth is
-    unknown. Leaves the shapes' poses, and the contacts of shapes without a
-    mesh, in collision.manifold.
+    The result is minus infinity if a mesh is so deep that its depth is unknown. The function leaves
+    the shapes' poses, and the contacts of shapes without a mesh, in collision.manifold.
+
+    Args:
+        pair: numbers of the shapes (2,).
+        fraction: fraction of the step.
+        at_most: [m].
+        collision: shapes and contacts of the world.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
@@ -161,11 +174,11 @@ def _error_of_prism(shape):
 
 @inner_kernel
 def _meet(a, b, near, collision):
-    """Write the contacts up to the gap `near` of two shapes, one a mesh; return how many.
+    """Write the contacts up to the gap `near` [m] of two shapes, one a mesh; return their number.
 
-    They are where collision.manifold places them, and do not move. Solids so deep in each other
-    that they have one contact as wholes have none here: on its way out a solid may be deeper in
-    another one, and must not be stopped there.
+    The shapes are at the poses in collision.manifold, and do not move. Solids that are so deep in
+    each other that they have one contact as wholes have no contacts here. On its way out a solid
+    may be deeper in another solid, and must not be stopped there.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     place_solid_pair(
@@ -185,10 +198,16 @@ def _meet(a, b, near, collision):
 
 @inner_kernel
 def meeting_points(pair, fraction, collision):
-    """Write the points of two shapes that meet after a fraction of the step; return how many.
+    """Write the points at which two shapes meet after a fraction of the step; return their number.
 
-    To collision.manifold: points up to a stride further apart than the nearest. Shapes that meet
-    flush with all faces there touch with their edges, and pass into each other nonetheless.
+    The points are written to collision.manifold, up to a stride further apart than the nearest
+    point. Shapes that meet flush with all faces at the place touch with their edges, and pass into
+    each other nonetheless.
+
+    Args:
+        pair: numbers of the shapes (2,).
+        fraction: fraction of the step.
+        collision: shapes and contacts of the world.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
@@ -239,12 +258,22 @@ def way_bound(a, b, motion_a, motion_b):
 
 @inner_kernel
 def first_closing(pair, depth, held_depth, allowed, collision):
-    """Return (fraction of the motion after which two shapes meet, queries, whether cut off).
+    """Find the fraction of the motion after which two shapes meet.
 
-    They meet where their surfaces do, if one later penetrates the other by more than `depth` [m];
-    otherwise the fraction is 1. Shapes that touch at the start meet, until they part, where one
-    penetrates by `held_depth`, or `depth` deeper than at the start. After 256 queries, or
-    `allowed`, the search is cut off at the motion known to be free.
+    Shapes meet when their surfaces do, if one shape later penetrates the other by more than
+    `depth`. Otherwise the fraction is 1. Shapes that touch at the start meet, until they part, at a
+    penetration of `held_depth`, or `depth` deeper than at the start. After 256 or `allowed`
+    queries, the search is cut off at the motion known to be free.
+
+    Args:
+        pair: numbers of the shapes (2,).
+        depth: [m].
+        held_depth: [m].
+        allowed: largest number of queries.
+        collision: shapes and contacts of the world.
+
+    Returns:
+        (fraction, queries, whether the search was cut off).
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]

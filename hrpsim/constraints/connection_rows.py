@@ -4,9 +4,9 @@
 """The rows of connections: any of the six relative motions of two frames held or driven.
 
 Frame a is fixed in body a (or the world), frame b in body b. A linear row holds the point of b
-along an axis e of a: g = e . (x_a - x_b); both bodies are pushed at the point of b, so that the
-pair gains no angular momentum. An angular row holds an axis u of a square to an axis w of b:
-g = u . w, whose rate is (omega_a - omega_b) . (u x w).
+along an axis e of a: g = e . (x_a - x_b). Both bodies are pushed at the point of b, so the pair
+gains no angular momentum. An angular row holds an axis u of a square to an axis w of b: g = u . w.
+The rate of g is (omega_a - omega_b) . (u x w).
 """
 
 import math
@@ -67,7 +67,7 @@ CONNECTION_RECORD = np.dtype(
 
 @inner_kernel
 def mark_connection_bodies(connections, constrained_out):
-    """Mark the bodies that connections push; return the number of their rows."""
+    """Mark the bodies that connections push, and return the number of the connections' rows."""
     count = 0
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -102,13 +102,19 @@ def connection_response_space(forest, connections, constrained):
 
 @inner_kernel
 def write_connection_rows(s, bend_time, lead, first, used):
-    """Write the connections' rows from row `first` on; return the response space used.
+    """Write the connections' rows from row `first` on, and return the response space used.
 
-    constrained.velocity must be the velocity at the start of the step. `bend_time` [s] lies between
-    a velocity at a step's end and the place where the rows are linear (see `soften`), and the rest
-    of the step between its start and that place; the curvature of the error on the way there is not
-    corrected, for the other half of the step reverses it. `lead` [s] lies between the positions and
-    the middle of the step as compliant rows count it.
+    constrained.velocity must be the velocity at the start of the step. The rows are linear at a
+    place within the step.
+
+    Args:
+        s: the scene.
+        bend_time: time from this place to the velocity at the end of the step [s] (see `soften`).
+            The curvature of the error before this place is not corrected, because the other half of
+            the step reverses it.
+        lead: time between the positions and the middle of the step, as compliant rows count it [s].
+        first: first row.
+        used: response space used before.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     forest, constrained, placed = s.forest, s.constrained, s.work.placed_connection[0]
@@ -150,9 +156,9 @@ def write_connection_rows(s, bend_time, lead, first, used):
 def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row):
     """Write the target of a locked axis's row, whose error is connection.error.
 
-    The error of rigid connections that are solved iteratively is corrected like penetration, by
-    `settings`: fed back to velocities that do not converge, it would grow. So is the error where an
-    arm turns far in a step.
+    The error of iteratively solved rigid connections is corrected like penetration, by `settings`.
+    If this error were fed back to velocities that do not converge, the error would grow.
+    So is the error of a row whose arm turns far in a step.
     """
     time_step = settings.time_step
     error, bending = connection.error[axis], bending_of(connection, axis, placed)
@@ -177,11 +183,13 @@ def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings
 
 @inner_kernel
 def write_stage_rows(forest, kinematics, decay, connections, placed, constrained, rows_out):
-    """Set the targets of rigid direct rows to accelerations, at a stage of rk4; their indices stay.
+    """Set the targets of rigid direct rows to accelerations at a stage of rk4; row indices stay.
 
-    constrained.velocity must be the velocity of the stage. With k = `decay` [1/s] > 0, at the first
-    stage, errors are to decay as (1 + k t) exp(-k t); the other stages, 0, reuse the feedback of
-    the first: their own errors are those of the method, not of the state.
+    constrained.velocity must be the velocity of the stage.
+
+    decay: k [1/s]. At the first stage, k > 0 makes errors decay as (1 + k t) exp(-k t). At the
+    other stages, 0 reuses the feedback of the first stage, because the errors of a stage belong to
+    the method and not to the state.
     """
     rows, response = rows_out.rows, rows_out.response
     for c in range(connections.shape[0]):
@@ -218,9 +226,9 @@ def is_rigid(row):
 
 @inner_kernel
 def find_direction(connection, axis, placed):
-    """Write placed.direction, that of the row's force or moment on a; return its error g [m, rad].
+    """Write placed.direction of the row's force or moment on a; return the row's error g [m, rad].
 
-    For angular rows placed.u and placed.w are set as well.
+    Angular rows set placed.u and placed.w as well.
     """
     direction, apart = placed.direction, placed.apart
     error = 0.0
@@ -311,7 +319,7 @@ def _within_reach(error, damping_time, time_step, settings):
 
 @inlined_kernel
 def bending_of(connection, axis, placed):
-    """Return d2g/dt2 of a row while all velocities stay as they are [m/s^2 or rad/s^2]."""
+    """Return d2g/dt2 of a row for constant velocities [m/s^2 or rad/s^2]."""
     omega_a, alpha_a = placed.omega_a, placed.alpha_a
     if axis < 3:
         d, leaving, apart = placed.direction, placed.leaving, placed.apart

@@ -1,29 +1,31 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the velocity at a contact changes while its point moves, and the bodies turn.
+"""Change of the velocity at a contact while the contact point moves and the bodies turn.
 
-The rows of a contact hold J v' with the Jacobian where the forces of the step act. The velocity v'
-belongs to the end of the step, when the bodies have turned and the contact point has moved over
-them. While generalised velocities stay, the relative velocity u at the contact changes by
+The rows of a contact hold J v' with the Jacobian at the place where the forces of the step act. The
+velocity v' belongs to the end of the step, when the bodies have turned and the contact point has
+moved over them. For constant generalised velocities, the relative velocity u at the contact changes
+by
 
     du/dt = sum over both sides of +-(a + alpha x r + omega x (v_o + dr/dt)) + n (dn/dt . u),
 
 with the arm r of the point from the origin o of the body's tree, the velocity v_o of the origin,
 and the velocity products a, alpha of the body. The target of a row is lowered by this change over
-the rest of the step. Then the row holds its velocity at the end of the step, and its gap stays to
-second order, as the gap of a constraint does in SHAKE (Ryckaert et al. 1977).
+the rest of the step. The row then holds its velocity at the end of the step. The gap of the row
+stays constant to second order, like the gap of a constraint in SHAKE (Ryckaert et al. 1977).
 
-dr/dt and dn/dt are those of the last step, by the identity of the contact. So any shapes may touch,
-also those that roll. Contacts whose change was another in the last step keep their rows: their
-point has jumped. Where a contact begins, or its bodies begin to turn, the point is taken to move
-with the material, or under a round shape as if that did not turn about its own axis. A contact that
-begins with an impact keeps its rows, as the impact changes the motion.
+dr/dt and dn/dt are taken from the last step, by the identity of the contact. Any shapes may
+therefore touch, including rolling shapes. Contacts whose change was different in the last step keep
+their rows, because their point has jumped. When a contact begins, or its bodies begin to turn, the
+point is taken to move with the material. Under a round shape, rotation of the shape about its own
+axis is left out. A contact that begins with an impact keeps its rows, because the impact changes
+the motion.
 
-Friction that slides has its direction alone from this velocity, and stays as the rows have it.
+Sliding friction takes only its direction from this velocity, and otherwise stays as in the rows.
 
-Only the contacts of free bodies that turn need this. The bodies of robots have their velocities in
-joint coordinates, which turn with them.
+Only contacts of turning free bodies need this correction. The velocities of robots' bodies are
+joint coordinates, which turn with the bodies.
 """
 
 import math
@@ -53,9 +55,11 @@ CLOSES = 0.2
 
 @inner_kernel
 def bend_contact_rows(s, bend_time: float):
-    """Lower the targets of contact rows by the change of their velocity over `bend_time` [s].
+    """Lower the targets of contact rows by the change of their velocity over `bend_time`.
 
-    That is the time from the place where the rows are linear to the end of the step.
+    Args:
+        s: the scene.
+        bend_time: time from the place where the rows are linear to the end of the step [s].
     """
     rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
     time_step = s.settings[0].time_step
@@ -137,14 +141,14 @@ def _sticks(s, contact, x, y, share: float):
 
 @inlined_kernel
 def bend_along(contact, row):
-    """Return the change of a contact's velocity along one of its rows, to the step's end [m/s]."""
+    """Return the change of a contact's velocity along one of its rows until the step ends [m/s]."""
     J, sign = row.J_a, 1.0 if contact.body_a >= 0 else -1.0
     return sign * (J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2])
 
 
 @inlined_kernel
 def unbent_target(contact, normal, time_step: float):
-    """Return the target of a contact's normal row without what bodies that turn add to it [m/s]."""
+    """Return the target of a contact's normal row without the part by turning bodies [m/s]."""
     target = normal.target
     if contact.bends != NONE:
         target += bend_along(contact, normal)

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of contacts: a normal that pushes, and two tangents that friction acts along.
+"""The rows of contacts: a normal that pushes, and two tangents along which friction acts.
 
-Friction lies in the cone of the normal force, any two axes serving; or its components along two
-axes turned at random are bounded each for itself; or it is one force against the slip.
+Three kinds of friction exist. Friction lies in the cone of the normal force, with any two axes as
+tangents. Or the components of friction along two axes, turned at random, are bounded separately. Or
+friction is a single force against the slip.
 """
 
 import math
@@ -57,10 +58,10 @@ CONTACT_PARAMETERS = [
 
 @kernel
 def tangents(n, first_out, second_out):
-    """Write two unit vectors orthogonal to the unit vector `n` and to each other.
+    """Write two unit vectors (3,) orthogonal to the unit vector `n` (3,) and to each other.
 
-    They depend on the normal alone, so that friction impulses, stored along these two, keep their
-    meaning between steps.
+    The two vectors depend on the normal alone. Friction impulses stored along them therefore keep
+    their meaning between steps.
     """
     if abs(n[2]) > 0.7:
         scale = 1.0 / math.sqrt(n[0] * n[0] + n[2] * n[2])
@@ -84,7 +85,7 @@ def contact_directions(contact, directions_out):
 
 @inner_kernel
 def mark_contact_bodies(contacts, contact_count, constrained_out):
-    """Mark the bodies that contacts push; every other body is unmarked."""
+    """Mark the bodies that contacts push, and unmark every other body."""
     for i in range(constrained_out.marked.shape[0]):
         constrained_out.marked[i] = 0
     for c in range(contact_count):
@@ -110,12 +111,18 @@ def contact_response_space(forest, contacts, contact_count, constrained):
 
 @inner_kernel
 def write_contact_rows(s, lead):
-    """Write three rows a contact: normal, first and second tangent (Nakaoka eqs. 6-10).
+    """Write three rows for each contact: normal, first and second tangent (Nakaoka eqs. 6-10).
 
-    constrained.velocity must be the velocity at the start of the step, and constrained.acceleration
-    that without constraints where a contact is compliant; `lead` [s] lies between the positions,
-    where gaps are, and the middle of the step as compliant rows count it. Returns the response
-    space used.
+    constrained.velocity must be the velocity at the start of the step. If a contact is compliant,
+    constrained.acceleration must be the acceleration without constraints.
+
+    Args:
+        s: the scene.
+        lead: time between the positions, at which gaps are known, and the middle of the step, as
+            compliant rows count it [s].
+
+    Returns:
+        The response space used.
     """
     forest, constrained, directions = s.forest, s.constrained, s.work.directions
     rows, response, contacts = s.rows.rows, s.rows.response, s.collision.contacts
@@ -159,7 +166,10 @@ def write_contact_rows(s, lead):
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response):
-    """Write how the normal force bounds friction; turn the tangents to the axes of the bounds."""
+    """Write the bounds of friction, and turn the tangents to the axes of these bounds.
+
+    The normal force bounds friction.
+    """
     slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
     slides = slip > settings.slip_threshold
     contact.slides = 1 if slides else 0
@@ -176,9 +186,19 @@ def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, respo
 
 @inner_kernel
 def move_contact_rows(forest, contact, directions, constrained, normal, x, y, response):
-    """Write the rows of a contact again, whose point or normal moved within the step.
+    """Write the rows of a contact again after its point or normal moved within the step.
 
-    They reuse their response space, and have no target.
+    The rows reuse their response space, and have no target.
+
+    Args:
+        forest: constants of the bodies and joints.
+        contact: CONTACT record.
+        directions: normal and tangents (3, 3).
+        constrained: constraint bodies of the step.
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        response: responses of all rows.
     """
     contact_directions(contact, directions)
     attach_point(forest, constrained, contact, directions, normal, x, y, normal.response_at)
@@ -232,13 +252,14 @@ def friction_impulses(contact, normal, x, y):
 
 @inlined_kernel
 def _ask(contact, approach, pair, settings, lead, constrained, normal):
-    """Write the normal row's target: no penetration, push-out, or that of its spring.
+    """Write the normal row's target: no penetration, push-out, or the target of the spring.
 
-    Restitution was applied before. At rigid contacts the permitted closing grows from zero at a gap
-    of CLOSED (found at the start of a step, as by rk4: at the closed gap), up to the whole of twice
-    as large a gap. With a jump, corners of a sole that residues tilt would have targets that no
-    flat sole can meet, and its load would go to one diagonal. For the direct solver the slop counts
-    both ways: else the lowest of a face's redundant points would carry all.
+    Restitution was applied before. At rigid contacts the permitted closing speed grows from zero at
+    the gap CLOSED to the speed that closes the whole gap at twice CLOSED. If contacts are found at
+    the start of a step, as in rk4, the growth begins at the closed gap. With a jump, corners of a
+    sole that residues tilt would have targets that no flat sole can meet, and the sole's load would
+    go to one diagonal. For the direct solver the slop counts both ways. Otherwise the lowest of a
+    face's redundant points would carry all.
     """
     time_step = settings.time_step
     gap, closed = contact.gap + contact.gap_offset, CLOSED  # up to which a gap is none [m]
@@ -266,12 +287,13 @@ def _ask(contact, approach, pair, settings, lead, constrained, normal):
 
 @inlined_kernel
 def _late_gap(contact, gap, approach, time_step):
-    """Return how deep a contact was when its spring began, in a step of euler [m].
+    """Return the depth of a contact when its spring began, in a step of euler [m].
 
-    `gap` is that in the middle of the step as compliant rows count it, which is where the step
-    ends. Half a step before, a body may be inside the other without having met a force: one that
-    was placed there, or was too far away to have a contact. The spring then begins without a force,
-    as everywhere, so that it gives back the energy that it took.
+    `gap` is the gap in the middle of the step as compliant rows count it, which is the end of the
+    step. Half a step before, a body may be inside the other without having met a force. For
+    example, the body was placed there, or was too far away to have a contact. The spring then
+    begins without a force, as in all other cases. The spring thus gives back the energy that it
+    took.
     """
     if contact.impulse[0] == 0.0:
         way = 0.5 * time_step * approach

@@ -3,9 +3,9 @@
 
 """Position correction: the same rows for displacements, against penetration and limit violation.
 
-The target is a displacement rate that is never added to the state's velocity, so that a correction
-gives no kinetic energy. Friction, springs, velocity limits, and rows that slipped at their force
-limit take no part; motors hold their joints.
+The target is a displacement rate that is never added to the state's velocity. A correction
+therefore gives no kinetic energy. Friction, springs, velocity limits, and rows that slipped at
+their force limit take no part. Motors hold their joints.
 """
 
 import math
@@ -33,7 +33,7 @@ def asks_for_displacement(rows, contact_count, row_count):
 
 @inner_kernel
 def turn_to_displacement(rows, row_count):
-    """Set every row's target to its displacement rate, without impulses."""
+    """Set the target of every row to the displacement rate, and clear the impulses."""
     for number in range(row_count):
         row = rows[number]
         row.saved_impulse, row.impulse = row.impulse, 0.0
@@ -54,8 +54,13 @@ def turn_to_displacement(rows, row_count):
 def bound_displacement(rows, island_rows, island, velocity):
     """Shorten an island's displacement until no contact point exceeds its bound on speed.
 
-    velocity: of the constraint bodies (columns,), as the rows' impulses, which are shortened, have
-    made it.
+    The impulses of the rows are shortened as well.
+
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        velocity: velocities of the constraint bodies (columns,) that the rows' impulses caused.
     """
     wanted, fastest = 0.0, 0.0
     for entry in range(island.first, island.end):

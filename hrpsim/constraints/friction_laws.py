@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction laws: how the normal impulse of a contact bounds the impulses along its two tangents.
+"""Friction laws: bounds of the impulses along a contact's two tangents, by the normal impulse.
 
-This file has all that solvers use of a law: its axes, its bound, the projection onto its
-permitted set, and the derivative of that where it has one. No other file compares the codes of
-laws.
+This file has everything that solvers use of a law: the axes, the bound, the projection onto the
+permitted set, and the derivative of the projection if it exists. No other file compares the codes
+of laws.
 """
 
 import math
@@ -26,13 +26,18 @@ DIFFERENTIABLE = (CONE,)
 
 @inlined_kernel
 def law_in_step(model, slides):
-    """Return the law of a contact in this step; a sticking contact has no direction of slip."""
+    """Return the law of a contact in this step; a sticking contact has no direction of slip.
+
+    Args:
+        model: friction model of the contact.
+        slides: whether the contact slides.
+    """
     return PYRAMID if model == SLIP_DIRECTION and not slides else model
 
 
 @inlined_kernel
 def is_isotropic(law):
-    """Return whether any two axes serve as tangents; their rows then have a common mass."""
+    """Return whether any two axes may be tangents; the rows of both then have a common mass."""
     return law == CONE
 
 
@@ -40,8 +45,11 @@ def is_isotropic(law):
 def friction_axes(law, angle, slip_x, slip_y):
     """Return cosine and sine of the angle from the tangents to the axes of a law.
 
-    `angle` [rad] was drawn at the contact's birth, `slip_x`, `slip_y` [m/s] is its slip along the
-    tangents.
+    Args:
+        law: friction law in this step.
+        angle: angle drawn when the contact began [rad].
+        slip_x: slip along the first tangent [m/s].
+        slip_y: slip along the second tangent [m/s].
     """
     if law == SLIP_DIRECTION:
         slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
@@ -51,13 +59,13 @@ def friction_axes(law, angle, slip_x, slip_y):
 
 @inlined_kernel
 def tangent_count(law):
-    """Return the number of tangents with friction; along the others a point slips freely."""
+    """Return the number of tangents with friction; a point slips freely along the others."""
     return 1 if law == SLIP_DIRECTION else 2
 
 
 @inlined_kernel
 def bounds_each_axis(law):
-    """Return whether each tangent is bounded for itself: rows are then solved one by one."""
+    """Return whether each tangent has its own bound; the rows are then solved one by one."""
     return law == PYRAMID
 
 
@@ -69,10 +77,17 @@ def friction_bound(normal):
 
 @inlined_kernel
 def project_friction(law, bound, x, y):
-    """Return the friction impulses x, y projected onto those that the law permits [Ns].
+    """Return the friction impulses projected onto the set that the law permits [Ns].
 
-    CONE: scaled to the bound (Nakaoka eqs. 19-21); PYRAMID: each to +-bound; SLIP_DIRECTION: x to
-    0 to bound, and no other.
+    - CONE: scaled to the bound (Nakaoka eqs. 19-21).
+    - PYRAMID: each impulse limited to +-bound.
+    - SLIP_DIRECTION: x limited to 0 to bound, y = 0.
+
+    Args:
+        law: friction law in this step.
+        bound: bound of friction [Ns].
+        x: impulse along the first axis of the law [Ns].
+        y: impulse along the second axis of the law [Ns].
     """
     if law == CONE:
         return project_onto_disk(bound, x, y)
@@ -94,7 +109,7 @@ def project_onto_disk(bound, x, y):
 
 @inlined_kernel
 def disk_scale(bound, x, y):
-    """Return the factor that brings (x, y) onto the disk of radius `bound`; 1 inside."""
+    """Return the factor that scales (x, y) onto the disk of radius `bound`; 1 inside the disk."""
     size = math.sqrt(x * x + y * y)
     return bound / size if size > bound else 1.0
 
@@ -103,7 +118,15 @@ def disk_scale(bound, x, y):
 def project_onto_cone(mu, upper, normal, x, y):
     """Return the point of the cone |(x, y)| <= mu normal that is nearest to an impulse [Ns].
 
-    Its normal impulse is then bounded by `upper`, and its friction by the disk that this permits.
+    The normal impulse of this point is then limited to `upper`, and friction to the disk that the
+    limited normal impulse permits.
+
+    Args:
+        mu: friction coefficient.
+        upper: limit of the normal impulse [Ns].
+        normal: normal impulse [Ns].
+        x: first friction impulse [Ns].
+        y: second friction impulse [Ns].
     """
     size = math.sqrt(x * x + y * y)
     if size > mu * normal:
@@ -117,7 +140,7 @@ def project_onto_cone(mu, upper, normal, x, y):
 
 @inlined_kernel
 def has_derivative(law):
-    """Return whether `disk_derivative` is that of the law's projection: for Newton's method."""
+    """Return whether `disk_derivative` is the derivative of the law's projection."""
     return law in DIFFERENTIABLE
 
 
@@ -125,8 +148,17 @@ def has_derivative(law):
 def disk_derivative(bound, x, y, rate):
     """Return the derivative of `project_onto_disk`.
 
-    Returns (whether (x, y) is outside, the derivatives of both impulses by the bound, and those by
-    x and y, xx, xy = yx and yy, times `rate`). Outside, the impulse is the bound times the former.
+    If (x, y) is outside, the projected impulse is the bound times the derivatives by the bound.
+
+    Args:
+        bound: radius of the disk [Ns].
+        x: first impulse [Ns].
+        y: second impulse [Ns].
+        rate: factor of the derivatives by x and y.
+
+    Returns:
+        (whether (x, y) is outside, derivatives of both impulses by the bound, then the derivatives
+        by x and y times `rate`: xx, xy = yx, yy).
     """
     size = math.sqrt(x * x + y * y)
     if size <= bound:
@@ -137,7 +169,7 @@ def disk_derivative(bound, x, y, rate):
 
 @inlined_kernel
 def friction_holds(normal, x, y, share):
-    """Return whether friction, squared, is below `share` of its bound: the point sticks."""
+    """Return whether friction, squared, is below `share` of its squared bound: the point sticks."""
     bound = friction_bound(normal)
     xx, yy = x.impulse * x.impulse, y.impulse * y.impulse
     if normal.friction_model == CONE:

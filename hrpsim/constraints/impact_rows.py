@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impacts of one-sided rows within a step: when a gap closes, and its row's target velocity.
+"""Impacts of one-sided rows within a step: closing times of gaps, and target rates of rows.
 
-The gap of a row moves as g(t) = g + r t + a t^2 / 2 until something strikes. A row whose gap closes
-faster than the restitution threshold has the target -e times its rate; one that is closed and at
-rest must not be pressed in. Bodies do not move at an impact, so velocities alone jump.
+The gap of a row moves as g(t) = g + r t + a t^2 / 2 until something strikes. If a gap closes faster
+than the restitution threshold, the target of its row is -e times the rate. A row that is closed and
+at rest must not be pressed in. Bodies do not move at an impact: velocities alone jump.
 """
 
 import math
@@ -70,7 +70,7 @@ def impact_rate(impact, time, timed):
 
 @inner_kernel
 def closing_time(impact, now):
-    """Return when an open gap closes, from `now` on [s]; infinity if it never does."""
+    """Return the time from `now` until an open gap closes [s]; infinity if the gap never closes."""
     a = impact.acceleration
     rate, gap = impact.rate + a * now, gap_at(impact, now)
     if gap <= CLOSED and rate <= 0.0:
@@ -99,8 +99,13 @@ def is_opening(impact, time, threshold):
 def separates(impact, time, threshold):
     """Return whether a resting gap is not at rest any more because its normal has turned.
 
-    Sliding shapes separate where they curve away from each other. A push through
-    a gap that opens would give energy, one through a gap that closes would take some.
+    Sliding shapes separate if they curve away from each other. A push through an opening gap would
+    give energy, and a push through a closing gap would take energy.
+
+    Args:
+        impact: IMPACT record.
+        time: [s].
+        threshold: restitution threshold [m/s].
     """
     return is_opening(impact, time, threshold) or impact.settled < -_AT_REST * threshold
 
@@ -119,9 +124,16 @@ def is_closed(impact, now):
 
 @inlined_kernel
 def takes_part(impact, now, timed, threshold, fastest):
-    """Return whether a row is solved for in a round whose fastest approach is `fastest` [m/s].
+    """Return whether a row is solved for in a round of impacts.
 
-    Simultaneous rows always are, unless they separate; sequential rows wait for their turn.
+    Simultaneous rows always take part unless they separate. Sequential rows wait for their turn.
+
+    Args:
+        impact: IMPACT record.
+        now: time in the step [s].
+        timed: whether impacts happen at their times.
+        threshold: restitution threshold [m/s].
+        fastest: fastest approach of the round [m/s].
     """
     if not is_closed(impact, now):
         return False
@@ -133,9 +145,15 @@ def takes_part(impact, now, timed, threshold, fastest):
 
 @inlined_kernel
 def wanted_rate(impact, now, timed, threshold):
-    """Return a row's target rate after an impact at `now`, without acceleration [m/s].
+    """Return the target rate of a row after an impact at `now`, without acceleration [m/s].
 
     The rate of a closed gap that opens below the threshold may be reversed, which costs no energy.
+
+    Args:
+        impact: IMPACT record.
+        now: time in the step [s].
+        timed: whether impacts happen at their times.
+        threshold: restitution threshold [m/s].
     """
     rate = impact_rate(impact, now, timed)
     if rate - impact.floor < -threshold:

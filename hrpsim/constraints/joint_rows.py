@@ -118,7 +118,7 @@ def near_upper_limit(dof, position, rate, time_step, impulse):
 def limits_velocity(actuator, hold):
     """Return whether a row holds the joint at its velocity limit.
 
-    An actuator that brakes with its effort limit needs none, a motor has its own velocity.
+    An actuator that brakes with its effort limit needs no row. A motor has a velocity of its own.
     """
     marked = actuator.limiting != 0 and actuator.saturated != -actuator.limiting
     return marked and not hold.driven
@@ -127,9 +127,13 @@ def limits_velocity(actuator, hold):
 @inner_kernel
 def write_joint_rows(s, lead, first, used):
     # long: a branch for each kind of row, in the order of their codes
-    """Write the joints' rows from row `first` on; return (next row, response space used).
+    """Write the joints' rows from row `first` on, and return (next row, response space used).
 
-    `lead` [s] lies between `q` and the middle of the step as compliant rows count it.
+    Args:
+        s: the scene.
+        lead: time from `q` to the middle of the step, as compliant rows count it [s].
+        first: first row.
+        used: response space used before.
     """
     forest, q, velocity, constrained = s.forest, s.q, s.velocity, s.constrained
     settings, acceleration, frictions = s.settings[0], s.work.dv, s.work.friction
@@ -195,12 +199,17 @@ def write_joint_rows(s, lead, first, used):
 
 @inner_kernel
 def write_velocity_limit_rows(s, horizon, first, used):
-    """Write the rows of velocity limits from row `first` on; return the response space used.
+    """Write the rows of velocity limits from row `first` on, and return the response space used.
 
-    With the velocity v at the end of the step and the actuator's law u:
-    0 <= l, l <= dt (u + effort limit), (limit - v) l = 0, at the lower limit the same mirrored. So
-    the actuator delivers u - l / dt, between its law and full braking. `horizon` is that of
-    `joint_forces`, which wrote `work.actuator_inertia`.
+    With the velocity v at the end of the step and the effort u by the actuator's law: 0 <= l, l <=
+    dt (u + effort limit), (limit - v) l = 0. The lower limit is the mirror image. The actuator
+    therefore delivers u - l / dt, between u and full braking.
+
+    Args:
+        s: the scene.
+        horizon: as passed to `joint_forces`, which wrote `work.actuator_inertia` [s].
+        first: first row.
+        used: response space used before.
     """
     forest, velocity, constrained, holds = s.forest, s.velocity, s.constrained, s.joint_holds
     rows, response, time_step = s.rows.rows, s.rows.response, s.settings[0].time_step
@@ -228,9 +237,16 @@ def write_velocity_limit_rows(s, horizon, first, used):
 
 @inner_kernel
 def mark_full_brakes(rows, first, row_count, control):
-    """Mark actuators that brake with their whole effort limit; return whether any is new.
+    """Mark actuators that brake with their whole effort limit, and return whether any mark is new.
 
-    They then deliver that limit, whatever their law requires at the speed found.
+    A marked actuator then delivers its effort limit, whatever effort its law requires at the speed
+    found.
+
+    Args:
+        rows: ROW records (row capacity,).
+        first: first row of the velocity limits.
+        row_count: number of rows.
+        control: CONTROL records (nv,).
     """
     changed = False
     for number in range(first, row_count):
@@ -266,9 +282,9 @@ def _attach(forest, constrained, k, sign, own, time_step, row, response, used):
 
 @inlined_kernel
 def _limit(room, rate, acceleration, lead, settings, own, row):
-    """Write the target of a limit that is `room` away [rad or m] and changes at `rate`.
+    """Write the target of a limit at the distance `room` [rad or m], which changes at `rate`.
 
-    `acceleration` is that of the room without constraints.
+    `acceleration` is the acceleration of the distance without constraints.
     """
     time_step, damping_time = settings.time_step, own.damping_time
     row.lower = 0.0
@@ -311,7 +327,7 @@ def _hold(error, rate, lead, settings, own, row):
 
 @inner_kernel
 def remember_joint_impulses(forest, rows, first, row_count, frictions, impulses_out):
-    """Store the impulses of joint constraints: the next step starts from them."""
+    """Store the impulses of joint constraints, from which the next step starts."""
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
         if k >= impulses_out.shape[0]:

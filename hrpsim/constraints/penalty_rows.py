@@ -3,12 +3,12 @@
 
 """Penalty contacts: constrained springs with friction that sticks and slips (Kuroda, ch. 5).
 
-A point that has sunk in is pushed by a spring and a damper with a force known at the start of the
-step, so its rows hold given impulses; only beyond the spring's maximum extension does the normal
-row press harder, as a constraint. A sticking point is held by a spring anchored where it began to
-stick; a sliding one feels mu times the spring's force. One that slips slowly compared with its
-spring's deflection creeps: it drags its anchor along and keeps the spring stretched by the kinetic
-friction.
+A spring and a damper push a point that has sunk in. Their force is known at the start of the step,
+so the rows of the point hold given impulses. Only beyond the spring's maximum extension does the
+normal row press harder, as a constraint. A spring anchored at the place where sticking began holds
+a sticking point. A sliding point feels mu times the spring's force. A point that slips slowly
+compared with its spring's deflection creeps: it drags the anchor along, and the kinetic friction
+keeps the spring stretched.
 """
 
 import math
@@ -46,11 +46,14 @@ _LEAST_SPEED = 1e-100  # [m/s]
 
 @inner_kernel
 def write_penalty_rows(s):
-    """Give the rows of penalty contacts their impulses; move their friction's state on.
+    """Write the impulses of penalty contacts' rows, and advance the state of their friction.
 
-    The rows are those of `write_contact_rows`; constrained.velocity the velocity at the start of
-    the step. Returns (the largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a
-    stiffness of its own that a point began to press in, 0 for none; a contact of that pair).
+    The rows are the rows by `write_contact_rows`. constrained.velocity must be the velocity at the
+    start of the step.
+
+    Returns:
+        (largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a stiffness of its
+        own that a point began to press in, or 0; a contact of this pair).
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     contacts, contact_count = s.collision.contacts, s.counts[0].contact_count
@@ -102,7 +105,7 @@ def _end_of_pair(contacts, contact_count, first):
 
 @inlined_kernel
 def _choose_spring(contact, pair, share, normal, x, time_step):
-    """Write stiffness and damping of a point; return how far its spring may give way [m]."""
+    """Write stiffness and damping of a point, and return the spring's maximum extension [m]."""
     mass = 1.0 / max(normal.inverse_mass, x.inverse_mass)
     k = pair.stiffness
     if k == 0.0:
@@ -116,7 +119,10 @@ def _choose_spring(contact, pair, share, normal, x, time_step):
 
 @inlined_kernel
 def _change_phase(kinematics, contact, settings, directions, force, speed, before):
-    """Make a point open, begin to slide, or stick where it is; `before` < 0: its slip reversed."""
+    """Make a point open, begin to slide, or stick at its place.
+
+    `before` < 0 means that the slip of the point has reversed.
+    """
     if force == 0.0:
         contact.penalty.phase = OPEN
     elif contact.penalty.phase < STUCK and (
@@ -130,7 +136,7 @@ def _change_phase(kinematics, contact, settings, directions, force, speed, befor
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step):
-    """Return the friction of a point at its anchor [N]; beyond a bound it creeps or slides."""
+    """Return a point's friction at its anchor [N]; beyond a bound the point creeps or slides."""
     k, c = contact.stiffness, contact.damping
     stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
     along_x, along_y = -k * stretch_x - c * slip_x, -k * stretch_y - c * slip_y
@@ -211,7 +217,7 @@ def _to_body(kinematics, body, point, held_out):
 
 @inlined_kernel
 def _stretch(forest, kinematics, contact, directions):
-    """Return how far the anchors are apart along both tangents, that of a from that of b [m]."""
+    """Return the distance of anchor a from anchor b along both tangents [m]."""
     along_x = along_y = 0.0
     for end in range(2):
         body = contact.body_a if end == 0 else contact.body_b
@@ -231,9 +237,9 @@ def _stretch(forest, kinematics, contact, directions):
 
 @inlined_kernel
 def _anchor(kinematics, contact, directions, stretch_x, stretch_y):
-    """Anchor the spring at the present contact point, stretched by so much along the tangents.
+    """Anchor the spring at the present contact point, with given stretches along the tangents [m].
 
-    So the anchors follow a rolling point, and its slip stays.
+    The anchors follow a rolling point, and the point's slip stays.
     """
     point = contact.penalty.anchor_b
     for r in range(3):

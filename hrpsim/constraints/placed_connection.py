@@ -33,7 +33,7 @@ PLACED_CONNECTION = np.dtype(
 
 @inner_kernel
 def place_frames(forest, kinematics, connection, joined_out):
-    """Write the axes of both frames, and where their points are."""
+    """Write the axes of both frames and the positions of their points."""
     out = joined_out
     a, b = connection.body_a, connection.body_b
     _place(kinematics, a, connection.R_a, connection.p_a, out.axes_a, out.arm_a)
@@ -47,7 +47,7 @@ def place_frames(forest, kinematics, connection, joined_out):
 
 @inlined_kernel
 def _place(kinematics, body, L, t, axes_out, point_out):
-    """Write a frame's axes, and its point relative to the origin of the body's tree."""
+    """Write the axes of a frame, and its point relative to the origin of the body's tree [m]."""
     if body < 0:
         for r in range(3):
             point_out[r] = t[r]
@@ -64,7 +64,7 @@ def _place(kinematics, body, L, t, axes_out, point_out):
 
 @inner_kernel
 def place_moving_frames(forest, kinematics, connection, joined_out):
-    """Write where the frames are, their velocities and velocity-product accelerations."""
+    """Write the frames' poses, velocities and velocity-product accelerations."""
     out = joined_out
     place_frames(forest, kinematics, connection, out)
     for r in range(3):
@@ -75,7 +75,7 @@ def place_moving_frames(forest, kinematics, connection, joined_out):
 
 @inlined_kernel
 def _move(forest, kinematics, body, arm, sign, omega_out, alpha_out, out):
-    """Write a body's angular velocity; add `sign` times the motion of its point.
+    """Write a body's angular velocity; add `sign` times the motion of the frame's point.
 
     The integrator holds the velocity of a free body's origin constant.
     """

@@ -10,9 +10,22 @@ from hrpsim.spatial.simd import LANES, load, minus_times, plus, plus_times, stor
 
 @inlined_kernel
 def attach_point(forest, constrained, contact, directions, normal, x, y, used):
-    """Make three rows push body a along `directions` (3, 3) at the contact and body b against it.
+    """Make three rows push body a along `directions` at the contact and body b in reverse.
 
-    Returns the response space used so far; `find_point_responses` fills it.
+    `find_point_responses` fills the response space afterwards.
+
+    Args:
+        forest: constants of the bodies and joints.
+        constrained: constraint bodies of the step.
+        contact: CONTACT record.
+        directions: normal and tangents (3, 3).
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        used: response space used before.
+
+    Returns:
+        The response space used so far.
     """
     a, b = contact.body_a, contact.body_b
     width_a = _tree_of(forest, constrained, a).tree_width if a >= 0 else 0
@@ -83,8 +96,8 @@ def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
 def _respond(forest, constrained, number, point, J_n, J_x, J_y, response, at, adds):
     """Write, or add, the motion of the tree under the three forces on constraint body `number`.
 
-    The block is symmetric, so its rows serve as its columns: for each column the velocity of the
-    point, projected onto the directions.
+    The block is symmetric, so its rows are used as columns. For each column, the velocity of the
+    point is projected onto the directions.
     """
     constraint_body = constrained.bodies[number]
     tree, block = _tree_of(forest, constrained, constraint_body.body), constrained.inverse_inertia
@@ -117,7 +130,7 @@ def _respond(forest, constrained, number, point, J_n, J_x, J_y, response, at, ad
 
 @inner_kernel
 def find_masses(normal, x, y, response):
-    """Write inverse_mass and cross of three rows whose responses are known."""
+    """Write inverse_mass and cross of a contact's three rows; their responses must be known."""
     first = normal.at_a - normal.start_a
     nn, xx, yy, nx, xy, yn = _products(normal.J_a, x.J_a, y.J_a, normal, x, y, first, response)
     if normal.at_b >= 0:

@@ -27,9 +27,17 @@ _ROUNDING = 1e-13
 
 
 def refuse_undamped(compliance: np.ndarray, damping_time: np.ndarray, time_step: float) -> None:
-    """Refuse rigid constraints that would ring: they need a damping time of one time step.
+    """Refuse rigid constraints that would ring: their damping time must be at least one time step.
 
-    A damping time below zero means another law.
+    A damping time below zero selects another damping law.
+
+    Args:
+        compliance: [m/N or rad/Nm].
+        damping_time: [s].
+        time_step: [s].
+
+    Raises:
+        WorldError: A rigid constraint has a shorter damping time.
     """
     rings = (compliance == 0.0) & (damping_time >= 0.0) & (damping_time < (1 - 1e-9) * time_step)
     if rings.any():
@@ -80,7 +88,7 @@ ROW = np.dtype(
 
 
 class Rows(NamedTuple):
-    """Rows of one step: three for each contact (normal, two tangents), connections', joints'."""
+    """Rows of one step: three for each contact (normal, two tangents), then connections, joints."""
 
     rows: np.ndarray = array("target, bounds and impulse of each constraint", ROW, Axis.ROW)
     response: np.ndarray = array(
@@ -98,7 +106,7 @@ class Rows(NamedTuple):
 
 @inlined_kernel
 def is_one_sided(row):
-    """Return whether a row (of a contact, its normal) holds a gap open."""
+    """Return whether a row (at a contact: the normal row) keeps a gap from closing."""
     return row.kind == CONTACT_ROW or row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
 
 
@@ -126,7 +134,7 @@ def row_velocity(row, velocity):
 
 @inlined_kernel
 def start_row(row, used):
-    """Empty a row whose response will start at `used`."""
+    """Clear a row whose response will start at `used`."""
     row.constrained_b = row.at_b = -1
     row.width_a = row.width_b = 0
     row.response_at = used
@@ -137,7 +145,16 @@ def start_row(row, used):
 
 @inlined_kernel
 def attach_constraint_body(forest, constrained, constraint_body, row, response, used):
-    """Attach J_a to `constraint_body`; return the response space used so far."""
+    """Attach J_a to `constraint_body`, and return the response space used so far.
+
+    Args:
+        forest: constants of the bodies and joints.
+        constrained: constraint bodies of the step.
+        constraint_body: number of the constraint body.
+        row: ROW record.
+        response: responses of all rows.
+        used: response space used before.
+    """
     here = constrained.bodies[constraint_body]
     tree = constrained.supports[forest.bodies[here.body].root]
     row.constrained_a, row.at_a = constraint_body, here.offset
@@ -147,7 +164,16 @@ def attach_constraint_body(forest, constrained, constraint_body, row, response, 
 
 @inlined_kernel
 def attach_second_constraint_body(forest, constrained, constraint_body, row, response, used):
-    """Attach J_b to `constraint_body` as well; return the response space used so far."""
+    """Attach J_b to `constraint_body` as well, and return the response space used so far.
+
+    Args:
+        forest: constants of the bodies and joints.
+        constrained: constraint bodies of the step.
+        constraint_body: number of the constraint body.
+        row: ROW record.
+        response: responses of all rows.
+        used: response space used before.
+    """
     here = constrained.bodies[constraint_body]
     tree = constrained.supports[forest.bodies[here.body].root]
     row.constrained_b, row.at_b = constraint_body, here.offset
@@ -160,10 +186,22 @@ def attach_second_constraint_body(forest, constrained, constraint_body, row, res
 
 @inlined_kernel
 def attach_pair(forest, constrained, pair, placed, turns, row, response, used):
-    """Make a row push body a of a pair along placed.direction and body b against it.
+    """Make a row push body a of a pair along placed.direction and body b in reverse.
 
-    At placed.point_a and placed.point_b; with `turns` it turns them about that direction instead.
-    Returns the response space used so far.
+    The points are placed.point_a and placed.point_b.
+
+    Args:
+        forest: constants of the bodies and joints.
+        constrained: constraint bodies of the step.
+        pair: record with both bodies.
+        placed: record of the placed frames.
+        turns: whether the row turns the bodies about placed.direction instead of pushing them.
+        row: ROW record.
+        response: responses of all rows.
+        used: response space used before.
+
+    Returns:
+        The response space used so far.
     """
     a, b, direction = pair.body_a, pair.body_b, placed.direction
     if a >= 0:
@@ -235,7 +273,10 @@ def _add_response(constraint_body, tree, J, block, response, at):
 
 @inlined_kernel
 def coupling(row, other, response):
-    """Return J of `other` times the response of `row`; both act on the same constraint bodies."""
+    """Return J of the row `other` times the response of `row` [1/kg or 1/(kg m^2)].
+
+    Both rows act on the same constraint bodies.
+    """
     total = 0.0
     first = row.response_at + row.at_a - row.start_a
     J = other.J_a
@@ -256,7 +297,7 @@ def coupling(row, other, response):
 
 @inlined_kernel
 def least_inverse_mass(row, constrained):
-    """Return the inverse mass below which nothing moves along a row but by rounding."""
+    """Return the inverse mass below which motion along a row is rounding only."""
     J = row.J_a
     square = 0.0
     for k in range(6):
@@ -273,20 +314,32 @@ def least_inverse_mass(row, constrained):
 
 @inlined_kernel
 def wanted_correction(error, time_step, settings):
-    """Return the displacement rate that corrects some of an error [m or rad], within its bound."""
+    """Return the displacement rate that corrects a part of an error, within the rate's bound.
+
+    Args:
+        error: [m or rad].
+        time_step: [s].
+        settings: settings of the step.
+    """
     wanted = -settings.correction_rate * error / time_step
     return min(max(wanted, -settings.correction_speed), settings.correction_speed)
 
 
 @inlined_kernel
 def soften(row, error, rate, bend, compliance, damping_time, time_step):
-    """Make a row hold `error` [m or rad] at zero as a spring and damper (SPOOK, AGX eq. 15).
+    """Make a row hold `error` at zero as a spring and damper (SPOOK, AGX eq. 15).
 
-    compliance [m/N or rad/Nm], 0 for a rigid row; damping_time [s]; `rate` is the rate of the
-    error at the start of the step, `error` its value in the middle of the step by that rate. `bend`
-    is the velocity that the row's curvature adds over the part of a step that lies between the
-    place where the row is linear and the velocity at its end: without it, rotating connections are
-    stretched. The damper has the weight of `damper_weight`.
+    The damper has the weight of `damper_weight`.
+
+    Args:
+        row: ROW record.
+        error: error in the middle of the step, extrapolated by `rate` [m or rad].
+        rate: rate of the error at the start of the step [m/s or rad/s].
+        bend: velocity that the row's curvature adds between the place where the row is linear and
+            the end of the step. Without this part, rotating connections are stretched.
+        compliance: [m/N or rad/Nm]; 0 makes the row rigid.
+        damping_time: [s].
+        time_step: [s].
     """
     weight = damper_weight(row.inverse_mass, compliance, damping_time * time_step)
     share = _give_way(row, compliance, weight * damping_time, time_step)
@@ -296,18 +349,30 @@ def soften(row, error, rate, bend, compliance, damping_time, time_step):
 
 @inlined_kernel
 def slip_by(row, compliance, damping_time, time_step):
-    """Make a row without an error to correct give way by its spring and damper."""
+    """Make a row yield by its spring and damper, without correction of an error.
+
+    Args:
+        row: ROW record.
+        compliance: [m/N or rad/Nm].
+        damping_time: [s].
+        time_step: [s].
+    """
     _give_way(row, compliance, damping_time, time_step)
     row.target = 0.0
 
 
 @inlined_kernel
 def damper_weight(inverse_mass, compliance, damping):
-    """Return the part of a row's damper that acts at the velocity at the end of the step.
+    """Return the fraction of a row's damper that acts at the velocity at the end of the step.
 
-    `damping` [s^2] is the damping time, times that for which the damper acts. A damper that is slow
-    compared with the step has a weight of 1/2, which makes it of second order, and a fast one 1, by
-    which it decays (docs/explanation/derivations.md, section 10).
+    A damper that is slow compared with the step has the weight 1/2, which is of second order. A
+    fast damper has the weight 1, with which motion decays (docs/explanation/derivations.md, section
+    10).
+
+    Args:
+        inverse_mass: of the row [1/kg or 1/(kg m^2)].
+        compliance: [m/N or rad/Nm].
+        damping: damping time multiplied by the time for which the damper acts [s^2].
     """
     if compliance == 0.0:
         return 1.0
@@ -317,7 +382,7 @@ def damper_weight(inverse_mass, compliance, damping):
 
 @inlined_kernel
 def _give_way(row, compliance, damping_time, time_step):
-    """Add the give of a spring and damper to a row; return c of the derivations, section 10."""
+    """Add the give of a spring and damper to a row, and return c of the derivations, section 10."""
     share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
     row.compliance = 4.0 * compliance * share / (time_step * time_step)
     row.inverse_mass += row.compliance
@@ -326,12 +391,20 @@ def _give_way(row, compliance, damping_time, time_step):
 
 @inlined_kernel
 def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_step):
-    """Make a one-sided row resist as a spring and damper once its gap is closed.
+    """Make a one-sided row resist as a spring and damper after its gap has closed.
 
-    `gap` [m or rad] is that in the middle of the step by its `rate` at the start, `acceleration`
-    that of the gap without constraints. A gap that closes within the step meets spring and damper
-    for the rest of the step. One that should not close, but does by other constraints, meets the
-    spring alone. Equations: docs/explanation/derivations.md, section 10.
+    A gap that closes within the step meets spring and damper for the rest of the step. A gap that
+    should stay open, but is closed by other constraints, meets the spring alone. Equations:
+    docs/explanation/derivations.md, section 10.
+
+    Args:
+        row: ROW record.
+        gap: gap in the middle of the step, extrapolated by `rate` [m or rad].
+        rate: rate of the gap at the start of the step [m/s or rad/s].
+        acceleration: acceleration of the gap without constraints [m/s^2 or rad/s^2].
+        compliance: [m/N or rad/Nm].
+        damping_time: [s].
+        time_step: [s].
     """
     start, duration = gap - 0.5 * time_step * rate, time_step
     if start > CLOSED:

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The solvers: what each accepts, and its treatment of rows.
+"""The table of solvers: the rows that each solver accepts, and its treatment of them.
 
-Rules, errors, world files, the kernels and the documents read this table. Which solver an island
-tries first and which one takes over is in `hrpsim.step.rows.hand_over`, which also calls them.
+Rules, errors, world files, the kernels and the documents read this table.
+`hrpsim.step.rows.hand_over` chooses the first solver of an island and its successors, and calls
+them.
 """
 
 from typing import NamedTuple
@@ -73,5 +74,5 @@ def choose_solver(row, choice):
 
 @inlined_kernel
 def takes_help(row):
-    """Return whether another solver than the chosen one may take over the island of a row."""
+    """Return whether a solver other than the chosen one may take over the island of a row."""
     return _TAKES_HELP[row.choice]

@@ -3,8 +3,8 @@
 
 """The rows of driven fixed tendons: actuators on a linear combination of two joints.
 
-A fixed tendon has the length l = c_a q_a + c_b q_b. Its actuator gives effort + kp (target - l) +
-kd (target rate - l'), within its limit; gains act implicitly, as those of joints do.
+A fixed tendon has the length l = c_a q_a + c_b q_b. The tendon's actuator gives effort + kp (target
+- l) + kd (target rate - l'), within its limit. Gains act implicitly, like the gains of joints.
 """
 
 from typing import NamedTuple
@@ -63,7 +63,7 @@ def _is_driven(drive):
 
 @inner_kernel
 def mark_tendon_bodies(tendons, of_dof):
-    """Mark the degrees of freedom that driven tendons pull; return the number of their rows."""
+    """Mark the degrees of freedom that driven tendons pull, and return the number of their rows."""
     count = 0
     for k in range(tendons.joints.shape[0]):
         if _is_driven(tendons.drives[k]):
@@ -74,10 +74,16 @@ def mark_tendon_bodies(tendons, of_dof):
 
 @inner_kernel
 def write_driven_tendons(s, first, used):
-    """Write a row for each driven tendon, from row `first` on; return the response space used.
+    """Write a row for each driven tendon, from row `first` on, and return the response space used.
 
-    `q` is the middle of the step. Over the step the actuator gives the impulse dt f - m (l' - l0'),
-    f its force at the middle with the rate l0' at the start, m the inertia of its gains.
+    `q` is the configuration in the middle of the step. Over the step the actuator gives the impulse
+    dt f - m (l' - l0'). f is the actuator's force at the middle with the rate l0' at the start. m
+    is the inertia of the actuator's gains.
+
+    Args:
+        s: the scene.
+        first: first row.
+        used: response space used before.
     """
     forest, constrained, tendons, velocity = s.forest, s.constrained, s.tendons, s.velocity
     time_step, response, q = s.settings[0].time_step, s.rows.response, s.q
@@ -119,7 +125,7 @@ def write_driven_tendons(s, first, used):
 
 @inner_kernel
 def remember_tendon_impulses(rows, first, row_count, tendons):
-    """Store what the actuators delivered: the next step starts from it."""
+    """Store the delivered impulses of tendons' actuators, from which the next step starts."""
     for k in range(tendons.drives.shape[0]):
         tendons.drives[k].impulse = 0.0
     for number in range(first, row_count):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inverse dynamics and centre of mass of every sample of a motion, in one compiled call each."""
+"""Inverse dynamics and centre of mass for every sample of a motion, in one compiled call each."""
 
 from collections.abc import Sequence
 
@@ -30,18 +30,19 @@ def inverse_dynamics_along(
     links: Sequence[str] = (),
     wrenches: ArrayLike | None = None,
 ) -> np.ndarray:
-    """Return the generalised forces (n, nv) of n samples; each as by `inverse_dynamics`.
+    """Return the generalised forces (n, nv) of n samples, each as `inverse_dynamics` finds them.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configurations (n, nq).
         v: velocities (n, nv).
         dv: accelerations (n, nv).
-        links: names of k links that bear wrenches.
-        wrenches: on them (n, k, 6), force [N] then moment [Nm], as for `forward_dynamics`.
+        links: names of the k links that bear wrenches.
+        wrenches: wrenches on these links (n, k, 6), force [N] then moment [Nm], as for
+            `forward_dynamics`.
 
     Raises:
-        StateError: on wrong shapes or values that are not finite.
+        StateError: A shape is wrong or a value is not finite.
     """
     q = _checked_motion(model, q)
     n, space = len(q), workspace_of(model)
@@ -60,11 +61,15 @@ def inverse_dynamics_along(
 
 
 def centers_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
-    """Return the centre of mass in the world (n, 3) [m] in n configurations (n, nq).
+    """Return the centre of mass in the world (n, 3) [m] in n configurations.
+
+    Args:
+        model: model of the robot.
+        q: configurations (n, nq).
 
     Raises:
-        StateError: on wrong shapes or values that are not finite.
-        ModelError: where no moving body has mass.
+        StateError: A shape is wrong or a value is not finite.
+        ModelError: No moving body has mass.
     """
     q = _checked_motion(model, q)
     if not model.mass > 0.0:

@@ -65,7 +65,14 @@ def new_articulated(body_count: int) -> np.ndarray:
 
 @kernel
 def place_inertias(forest, kinematics, articulated_out):
-    """Write the rigid-body inertia of every body about its tree's origin."""
+    """Write the rigid-body inertia of every body about the origin of the body's tree.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        articulated_out: records of the bodies (n,); writes `inertia`, in axes parallel to the
+            world's.
+    """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         here = kinematics[i]
@@ -74,7 +81,7 @@ def place_inertias(forest, kinematics, articulated_out):
 
 @kernel
 def apply_base_wrench(forest, kinematics, tau, articulated):
-    """Add the public generalised force `tau` (nv,) of FREE bodies to their `external`."""
+    """Add the public generalised force `tau` (nv,) [N, Nm] of FREE bodies to their `external`."""
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             k, R, external = forest.bodies[i].v_index, kinematics[i].R, articulated[i].external
@@ -86,11 +93,11 @@ def apply_base_wrench(forest, kinematics, tau, articulated):
 
 @kernel
 def start_bodies(forest, kinematics, articulated_out):
-    """Write each body's own contribution: inertia, I_A, a_vp and p_A.
+    """Write the contribution of each body alone: inertia, I_A, a_vp and p_A.
 
-    p_A = I a_vp + v x* I v - external. The acceleration that velocity products cause is separate
-    (RBDA 7.4): the rest obeys the equations of a system at rest, which need no product of I_A and
-    c.
+    p_A = I a_vp + v x* I v - external. The acceleration a_vp by velocity products is separate (RBDA
+    7.4). The other accelerations obey the equations of a system at rest, which need no product of
+    I_A and c.
     """
     for number in range(forest.bodies.shape[0]):
         i = forest.order[number]
@@ -108,12 +115,20 @@ def start_bodies(forest, kinematics, articulated_out):
 
 @kernel
 def factorise(forest, kinematics, joint_inertia, effort, articulated):
-    """Propagate I_A and p_A from the leaves to the roots (pass 2); `start_bodies` comes before.
+    """Propagate I_A and p_A from the leaves to the roots (pass 2).
 
-    `joint_inertia` (nv,) is added to the inertia each joint sees: the rotor inertia, and what an
-    implicit integrator adds for springs and dampers. `effort` (nv,) [Nm or N] acts on joints, not
-    on FREE bodies. Writes U, D_inverse, u and root_inverse. Returns -1, or a body whose joint sees
-    no positive inertia.
+    Call `start_bodies` before. The kernel writes U, D_inverse, u and root_inverse.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        joint_inertia: inertia (nv,) added at each joint: the rotor inertia, and the terms of an
+            implicit integrator for springs and dampers [kg m^2 or kg].
+        effort: efforts (nv,) on joints, not on FREE bodies [Nm or N].
+        articulated: articulated-body records of the bodies (n,).
+
+    Returns:
+        -1, or the number of a body whose joint sees no positive inertia.
     """
     n = forest.bodies.shape[0]
     singular = -1
@@ -190,9 +205,9 @@ def spread_inertia(placed, I_out):
 
 @inner_kernel
 def invert_symmetric(A, inverse_out):
-    """Invert a symmetric positive definite 6x6 matrix; return whether it is one.
+    """Invert a symmetric positive definite 6x6 matrix; return False if the matrix is not definite.
 
-    Cholesky in place of the output, then L^-T L^-1.
+    The Cholesky factor is written into the output first, then L^-T L^-1.
     """
     L = inverse_out
     for j in range(6):
@@ -228,10 +243,17 @@ def invert_symmetric(A, inverse_out):
 
 @kernel
 def accelerations(forest, kinematics, gravity, articulated, dv_out):
-    """Propagate accelerations from the roots to the leaves (pass 3); `factorise` comes before.
+    """Propagate accelerations from the roots to the leaves (pass 3).
 
-    `gravity` (3,) [m/s^2]. Writes a and the generalised acceleration dv_out (nv,): for a FREE body
-    the angular acceleration, then the second derivative of its position.
+    Call `factorise` before. The kernel writes the proper acceleration a of every body.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        gravity: (3,) [m/s^2].
+        articulated: articulated-body records of the bodies (n,).
+        dv_out: generalised acceleration (nv,). A FREE body has the angular acceleration first, then
+            the second derivative of the body's position.
     """
     n = forest.bodies.shape[0]
     for number in range(n):
@@ -264,11 +286,18 @@ def accelerations(forest, kinematics, gravity, articulated, dv_out):
 
 @inner_kernel
 def wrench_response(forest, kinematics, articulated, effort, dv_out):
-    """Find the motion that `constraint_wrench` on bodies and `effort` (nv,) on joints alone cause.
+    """Find the motion that `constraint_wrench` on bodies and `effort` on joints cause alone.
 
-    Forces give accelerations, impulses velocities; gravity and bias take no part. Writes
-    `delta_acceleration`, and dv_out (nv,) for the kernels' velocity; `constraint_wrench` ends as
-    what it adds to the bodies' p_A, negated.
+    Forces give accelerations, and impulses give velocities. Gravity and bias forces take no part.
+    The kernel writes `delta_acceleration`. Afterwards `constraint_wrench` is the negated change of
+    p_A of each body.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        articulated: articulated-body records of the bodies (n,).
+        effort: efforts on joints (nv,) [Nm or N, or Nms or Ns].
+        dv_out: resulting motion (nv,), in the kernels' layout of velocities.
     """
     n = forest.bodies.shape[0]
     for number in range(n - 1, -1, -1):
@@ -313,7 +342,7 @@ def wrench_response(forest, kinematics, articulated, effort, dv_out):
 
 
 class Workspace(NamedTuple):
-    """Work arrays of the algorithms; `n` bodies."""
+    """Work arrays of the algorithms for `n` bodies."""
 
     forest: Forest
     rotor_inertia: np.ndarray  # (nv,)
@@ -331,7 +360,7 @@ class Workspace(NamedTuple):
 
 
 def new_workspace(system: System) -> Workspace:
-    """Return room for one state of a robot, or of a whole world."""
+    """Return work arrays for one state of a robot, or of a whole world."""
     return allocate(
         Workspace,
         {"n": len(system.parent), "nv": len(system.dof_body), "lanes": LANES},

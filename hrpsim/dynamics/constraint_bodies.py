@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint bodies of a step, on which constraints act, and their numbering.
+"""The constraint bodies of a step and their numbering.
 
-A *constraint body* is a body (six columns: a spatial force at the tree's origin) or a degree of
-freedom (one column: an effort).
+Constraints act on constraint bodies. A *constraint body* is a body (six columns: a spatial force at
+the tree's origin) or a degree of freedom (one column: an effort).
 """
 
 from typing import NamedTuple
@@ -93,7 +93,7 @@ class ConstraintBodies(NamedTuple):
 
 
 def constrained_sizes(body_count: int, dof_count: int, block_capacity: int) -> dict[Axis, int]:
-    """Return how long the arrays of constraint bodies are along each axis."""
+    """Return the length of the arrays of constraint bodies along each axis."""
     return {
         Axis.BODY: body_count,
         Axis.DOF: dof_count,
@@ -104,22 +104,29 @@ def constrained_sizes(body_count: int, dof_count: int, block_capacity: int) -> d
 
 
 def velocity_entries(body_count: int, dof_count: int) -> int:
-    """Return how many velocity entries the constraint bodies of so many bodies need at most."""
+    """Return the largest number of velocity entries that constraint bodies can need.
+
+    Args:
+        body_count: number of bodies.
+        dof_count: number of degrees of freedom.
+    """
     return (6 + LANES) * body_count + dof_count
 
 
 def forget_numbers(constrained: ConstraintBodies) -> None:
-    """Force a new numbering of constraint bodies: the bodies or their indices have changed."""
+    """Force a new numbering of constraint bodies after the bodies or their indices have changed."""
     constrained.supports["known_count"] = 0
 
 
 @inner_kernel
 def number_constraint_bodies(forest, constrained_out):
-    """Number the bodies `marked` 1 and the degrees of freedom whose of_dof is marked >= 0.
+    """Number the bodies `marked` 1 and the degrees of freedom with a mark in of_dof (>= 0).
 
-    Also marks and lists the bodies on the paths from constraint bodies to their roots. Returns
-    (count, block space needed). Where the last numbers are those of the same bodies, and of no
-    degree of freedom, they stay.
+    The kernel also marks and lists the bodies on the paths from constraint bodies to the roots. The
+    numbers stay if the last ones were for the same bodies and for no degree of freedom.
+
+    Returns:
+        (number of constraint bodies, required block space).
     """
     known, with_dofs = constrained_out.supports[0], _any_dof(constrained_out.of_dof)
     as_many = known.known_bodies == forest.bodies.shape[0]
@@ -142,7 +149,7 @@ def _any_dof(of_dof):
 
 @inlined_kernel
 def _same_bodies(constrained):
-    """Return whether the marked bodies are those that were numbered last."""
+    """Return whether the marked bodies are the same as at the last numbering."""
     different = 0
     for i in range(constrained.marked.shape[0]):
         different |= constrained.marked[i] ^ constrained.numbered[i]
@@ -151,7 +158,7 @@ def _same_bodies(constrained):
 
 @inner_kernel
 def _number(forest, constrained_out):
-    """Number the marked constraint bodies; return (count, block space needed)."""
+    """Number the marked constraint bodies, and return (count, block space needed)."""
     supports, of_dof, constrained = (
         constrained_out.supports,
         constrained_out.of_dof,

@@ -3,9 +3,9 @@
 
 """Dynamics and kinematics of one model as plain functions of (model, q, v, ...).
 
-Shapes, units and layout are those of Model: q (nq,), v, dv, tau (nv,); the generalised force of a
-free base is force [N] then moment [Nm], both in the base frame. A wrench on a link is force then
-moment, in the link's frame and about its origin.
+Shapes, units and layout are the same as in Model: q (nq,), v, dv, tau (nv,). The generalised force
+of a free base is force [N] then moment [Nm], both in the base frame. A wrench on a link is force
+then moment, in the link's frame and about the link's origin.
 """
 
 import math
@@ -56,7 +56,11 @@ LinkWrenches: TypeAlias = Mapping[str, ArrayLike] | ArrayLike | None
 
 
 def checked_vector(name: str, values, length: int) -> np.ndarray:
-    """Return `values` as a contiguous float64 vector; StateError on a wrong length or NaN."""
+    """Return `values` as a contiguous float64 vector (length,).
+
+    Raises:
+        StateError: The length is wrong or a value is not finite.
+    """
     try:
         vector = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError) as cause:
@@ -92,7 +96,7 @@ def checked_configuration(model: Model, q) -> np.ndarray:
 
 
 def apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
-    """Write the records' `external`; poses must be current."""
+    """Write the wrenches on links to `external` of the bodies' records; poses must be current."""
     space.articulated["external"] = 0.0
     if link_wrenches is None:
         return
@@ -138,20 +142,20 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Return the acceleration dv (nv,) by the articulated-body algorithm (RBDA Table 7.1).
 
-    Springs, dampers, dry friction and limits of the joints are not included; rotor inertia is.
+    Rotor inertia is included. Springs, dampers, dry friction and limits of the joints are not.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         v: velocity (nv,).
         tau: generalised force (nv,) [N, Nm].
-        link_wrenches: {link name: wrench (6,)} or (number of links, 6); force [N], then moment
-            [Nm], in the link's frame and about its origin.
+        link_wrenches: {link name: wrench (6,)} or (number of links, 6). A wrench is force [N], then
+            moment [Nm], in the link's frame and about the link's origin.
         gravity: (3,) [m/s^2].
 
     Raises:
-        StateError: on wrong shapes or values that are not finite.
-        ModelError: where a joint has no positive inertia.
+        StateError: A shape is wrong or a value is not finite.
+        ModelError: A joint has no positive inertia.
     """
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
@@ -173,14 +177,14 @@ def forward_dynamics(
 
 
 def finite(name: str, result):
-    """Return `result`; raise StateError where it overflowed from finite arguments."""
+    """Return `result`; raise StateError if the result overflowed from finite arguments."""
     if not is_finite(np.asarray(result)):
         raise StateError(f"the {name} would not be finite: the numbers given are too large")
     return result
 
 
 def singular_message(model: Model, body: int) -> str:
-    """Return the text of the error where the joint of a body moves no positive inertia."""
+    """Return the error text for a body whose joint moves no positive inertia."""
     names = [joint.name for joint in model.joints if joint.body == body]
     joint = names[0] if names else "the free base"
     return (
@@ -200,10 +204,10 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Return the generalised force tau (nv,) by recursive Newton-Euler (RBDA Table 5.1).
 
-    Rotor inertia is included; springs, dampers and friction are not.
+    Rotor inertia is included. Springs, dampers and friction are not.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         v: velocity (nv,).
         dv: acceleration (nv,).
@@ -211,7 +215,7 @@ def inverse_dynamics(
         gravity: (3,) [m/s^2].
 
     Raises:
-        StateError: on wrong shapes or values that are not finite.
+        StateError: A shape is wrong or a value is not finite.
     """
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)
@@ -259,11 +263,11 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """Return the position of the centre of mass in the world (3,) [m].
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
 
     Raises:
-        ModelError: where no moving body has mass.
+        ModelError: No moving body has mass.
     """
     q = checked_configuration(model, q)
     if not model.mass > 0.0:
@@ -300,12 +304,13 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
 
 
 def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
-    """Return J (6, nv): J v is the velocity of the link's origin, then its angular velocity.
+    """Return the Jacobian J (6, nv) of a link.
 
-    Both are along the world's axes.
+    J v is the velocity of the link's origin, then the link's angular velocity, both along the
+    world's axes.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         link: name of the link.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces along joints: spring, damper, actuator, and their implicit integration."""
+"""Forces along joints: springs, dampers, actuators, and their implicit integration."""
 
 import math
 
@@ -53,10 +53,18 @@ _ROUNDING = 1e-9
 
 @inner_kernel
 def advance_targets(forest, velocity, limit_impulses, time_step, applied, control):
-    """Store the actuators' delivered efforts (nv,); advance every target by one step of its ramp.
+    """Store the efforts that actuators delivered; advance every target by one step of its ramp.
 
-    `limit_impulses` (nv,) of the velocity limits lower the laws' efforts: `applied`. Limits that
-    acted, or that `velocity` is beyond, stay marked.
+    Limits stay marked if they acted, or if `velocity` is beyond them.
+
+    Args:
+        forest: constants of the bodies and joints.
+        velocity: joint velocities (nv,) [rad/s or m/s].
+        limit_impulses: impulses of the velocity limits (nv,) [Nms or Ns]. They lower the demanded
+            efforts to the delivered ones.
+        time_step: [s].
+        applied: mean efforts by the actuators' laws over the step (nv,) [Nm or N].
+        control: CONTROL records (nv,).
     """
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
@@ -77,15 +85,23 @@ def advance_targets(forest, velocity, limit_impulses, time_step, applied, contro
 
 @inner_kernel
 def joint_forces(forest, control, q, velocity, horizon, work):
-    """Write the effort along every joint, and the inertia it sees besides the links'.
+    """Write the effort along every joint, and the inertia that the joint sees besides the links'.
 
-    work: `effort`, `joint_inertia` and `actuator_inertia` (nv,), the actuator's share where it
-    follows its law, written with a horizon only. Entries of free bodies stay as they are.
+    The kernel writes `effort`, `joint_inertia` and `actuator_inertia` (nv,) of `work`.
+    `actuator_inertia` is the actuator's part of the inertia while the actuator follows its law.
+    That array is written with a horizon only. Entries of free bodies stay unchanged.
 
-    With `horizon` = 0 the forces are those of the state itself. With `horizon` = dt, `q` is the
-    middle of a step and `velocity` that of its start; springs, dampers and gains are then taken
-    implicitly (see `damping_inertia`, `spring_inertia`), which keeps any stiffness stable. An
-    actuator marked `saturated` gives its effort limit instead.
+    An actuator marked `saturated` gives its effort limit instead.
+
+    Args:
+        forest: constants of the bodies and joints.
+        control: CONTROL records (nv,).
+        q: configuration (nq,). With `horizon` = dt, the configuration at the middle of the step.
+        velocity: velocity (nv,). With `horizon` = dt, the velocity at the start of the step.
+        horizon: 0 gives the forces of the state itself. A time step dt [s] takes springs, dampers
+            and gains implicitly (see `damping_inertia`, `spring_inertia`), which keeps any
+            stiffness stable.
+        work: work arrays.
     """
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
@@ -117,7 +133,7 @@ def joint_forces(forest, control, q, velocity, horizon, work):
 
 @inner_kernel
 def apply_frictions(frictions, effort, joint_inertia):
-    """Add sliding friction to the efforts (nv,); give locked joints an infinite inertia."""
+    """Add sliding friction to the efforts (nv,) [Nm or N]; locked joints get infinite inertia."""
     for k in range(frictions.shape[0]):
         mark = frictions[k].mark
         if mark == STICKS:
@@ -130,9 +146,13 @@ def apply_frictions(frictions, effort, joint_inertia):
 def spring_inertia(stiffness, time_step):
     """Return the inertia that a spring of force -k (q + dt (v' - v) / 4) adds to a joint.
 
-    `q` is the middle of the step, v and v' the velocities at its ends. The rule is symmetric in
-    time, so of second order and without loss of energy, and stable at any stiffness, as the
-    trapezoidal rule.
+    The rule is symmetric in time: second order, no loss of energy, stable at any stiffness, like
+    the trapezoidal rule. q is the position at the middle of the step. v and v' are the velocities
+    at the ends of the step.
+
+    Args:
+        stiffness: k [Nm/rad or N/m].
+        time_step: dt [s].
     """
     return 0.25 * time_step * time_step * stiffness
 
@@ -141,9 +161,15 @@ def spring_inertia(stiffness, time_step):
 def damping_inertia(damping, inertia, time_step):
     """Return the inertia that a damper of force -c (v + s (v' - v)) adds to a joint: s dt c.
 
-    With z = c dt / `inertia`, s = (1 + z) / (2 + z): a damped inertia slows by 1 / (1 + z + z^2/2),
-    the (0, 2) Pade approximant of exp(-z), of second order and monotone however large z. `inertia`
-    is the least that the joint can see; with more, it slows as exactly and as monotonically.
+    With z = c dt / `inertia`, s = (1 + z) / (2 + z). A damped inertia then slows by 1 / (1 + z +
+    z^2/2), the (0, 2) Pade approximant of exp(-z). The rule is of second order and monotone for any
+    z.
+
+    Args:
+        damping: c [Nms/rad or Ns/m].
+        inertia: least inertia that the joint can see [kg m^2 or kg]. A larger inertia slows with
+            the same order and monotonically.
+        time_step: dt [s].
     """
     if damping <= 0.0:
         return 0.0
@@ -153,11 +179,15 @@ def damping_inertia(damping, inertia, time_step):
 
 @inner_kernel
 def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_release):
-    """Mark actuators at their velocity or effort limits; return whether a mark has changed.
+    """Mark actuators at their velocity or effort limits, and return whether a mark has changed.
 
-    The acceleration work.dv + work.change (nv,) follows from the present marks, constraint forces
-    included: an actuator need not deliver what a limit or the ground bears. Effort limits are
-    checked in an `implicit` step; without `may_release` its marks stay.
+    The acceleration work.dv + work.change (nv,) follows from the present marks. It includes
+    constraint forces, because an actuator need not deliver the part that a limit or the ground
+    bears.
+
+    velocity: velocity at the start of the step (nv,).
+    implicit: whether effort limits are checked as well, as in an implicit step.
+    may_release: False keeps the marks of effort limits that are set.
     """
     changed = False
     for index in range(forest.joints.shape[0]):
@@ -208,17 +238,17 @@ def _actuator_inertia(dof, actuator, damped, time_step):
 
 @inner_kernel
 def restore_marks(control):
-    """Restore the last step's marks of actuators at their limits."""
+    """Restore the marks that the last step left on actuators at their limits."""
     for k in range(control.shape[0]):
         control[k].saturated, control[k].limiting = control[k].mark, control[k].limiting_mark
 
 
 @inner_kernel
 def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
-    """Add `weight` times the efforts by the actuators' laws to work.applied (nv,).
+    """Add `weight` times the efforts by the actuators' laws to work.applied (nv,) [Nm or N].
 
-    At the state of `joint_forces` and with the acceleration work.dv + work.change that it led to.
-    Entries of free bodies stay as they are.
+    The efforts are taken at the state passed to `joint_forces`, with the acceleration work.dv +
+    work.change. Entries of free bodies stay unchanged.
     """
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
@@ -233,9 +263,16 @@ def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
 
 @inlined_kernel
 def law_effort(dof, actuator, position, rate, acceleration, inertia, horizon):
-    """Return an actuator's effort by its law [Nm or N] in a step of that acceleration.
+    """Return the effort of an actuator by its law over one step [Nm or N].
 
-    Position, rate and horizon are those of `joint_forces`, inertia the actuator's that it wrote.
+    Args:
+        dof: record of the joint's degree of freedom.
+        actuator: CONTROL record.
+        position: position of the joint, as passed to `joint_forces` [rad or m].
+        rate: velocity of the joint, as passed to `joint_forces` [rad/s or m/s].
+        acceleration: acceleration of the joint over the step [rad/s^2 or m/s^2].
+        inertia: `actuator_inertia` that `joint_forces` wrote [kg m^2 or kg].
+        horizon: as passed to `joint_forces` [s].
     """
     if horizon == 0.0:
         return limited(demand(actuator, position, rate), dof.effort_limit)
@@ -246,7 +283,13 @@ def law_effort(dof, actuator, position, rate, acceleration, inertia, horizon):
 
 @inner_kernel
 def demand(actuator, position, rate):
-    """Return the effort that the actuator's law requires, before its limit [Nm or N]."""
+    """Return the effort that the actuator's law requires, before the effort limit [Nm or N].
+
+    Args:
+        actuator: CONTROL record.
+        position: position of the joint [rad or m].
+        rate: velocity of the joint [rad/s or m/s].
+    """
     return (
         actuator.effort
         + actuator.kp * (actuator.target_position - position)

@@ -3,15 +3,19 @@
 
 """Analytic derivatives of inverse and forward dynamics (Carpentier and Mansard, RSS 2018).
 
-In world-parallel frames; the equations are in docs/explanation/derivations.md, section 20. As in
-the public layout, a free base has six degrees of freedom along and about its own axes. Arrays:
+All quantities are in world-parallel frames. The equations are in docs/explanation/derivations.md,
+section 20. As in the public layout, a free base has six degrees of freedom along and about its own
+axes. Arrays:
 
-- `columns` (nv, 3 nv and some to spare): the derivatives by q, those by v, and M or its inverse;
-- `above` (nv,): the next degree of freedom on the path to the root, -1 at its end;
-- `motions` (nv, 6, 8): columns of motions, S four times; `forces` (7, 8): the columns they are
-  multiplied by, of one degree of freedom at a time, then a row of products;
-- `subtrees` (n, 22): of a body with all that it carries, the inertia (10), twice the linear
-  momentum (3), and K row by row (9), the moment of Coriolis forces by an angular velocity.
+- `columns` (nv, 3 nv and some to spare): the derivatives by q, the derivatives by v, and M or its
+  inverse.
+- `above` (nv,): the next degree of freedom on the path to the root, -1 at the path's end.
+- `motions` (nv, 6, 8): columns of motions, S four times.
+- `forces` (7, 8): the columns by which `motions` are multiplied, of one degree of freedom at a
+  time, then a row of products.
+- `subtrees` (n, 22): quantities of a body with all that the body carries. The inertia (10), twice
+  the linear momentum (3), and K row by row (9), the moment of Coriolis forces by an angular
+  velocity.
 """
 
 from hrpsim.dynamics.articulated import (
@@ -35,7 +39,16 @@ A_Q, A_V, V_Q, MOTION = range(4)  # columns of `motions`
 
 @kernel
 def inverse_derivatives(w, q, v, dv, gravity, columns_out):
-    """Write the derivatives of tau by q and v, and M; `external` is current. Returns -1."""
+    """Write the derivatives of tau by q and v, and M, and return -1.
+
+    `external` of the bodies must be current.
+
+    q: configuration (nq,).
+    v: velocity (nv,), public layout.
+    dv: acceleration (nv,), public layout.
+    gravity: (3,) [m/s^2].
+    columns_out: (nv, 3 nv and some to spare): derivatives by q, derivatives by v, M.
+    """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)
     update_velocities(w.forest, w.velocity, w.kinematics)
@@ -47,9 +60,18 @@ def inverse_derivatives(w, q, v, dv, gravity, columns_out):
 
 @kernel
 def forward_derivatives(w, q, v, tau, gravity, columns_out):
-    """Write the derivatives of dv by q and v, and M^-1; `external` is current.
+    """Write the derivatives of dv by q and v, and M^-1.
 
-    Returns -1, or a body whose joint sees no positive inertia.
+    `external` of the bodies must be current.
+
+    q: configuration (nq,).
+    v: velocity (nv,), public layout.
+    tau: generalised force (nv,) [N, Nm].
+    gravity: (3,) [m/s^2].
+    columns_out: (nv, 3 nv and some to spare): derivatives by q, derivatives by v, M^-1.
+
+    Returns:
+        -1, or the number of a body whose joint sees no positive inertia.
     """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)
@@ -89,10 +111,11 @@ def _differentiate(w, gravity, columns_out):
 
 @inner_kernel
 def _write_motions(forest, kinematics, articulated, gravity, motions_out):
-    """Write, of every degree of freedom, S and derivatives less the rotation with S.
+    """Write S of every degree of freedom, and derivatives less the rotation with S.
 
-    V_Q = v_parent x S is that of the velocity by q, A_Q of the acceleration, less v x V_Q; A_V is
-    that of the acceleration by the rate, less v x S.
+    V_Q = v_parent x S is the derivative of the velocity by q. A_Q is the derivative of the
+    acceleration by q, less v x V_Q. A_V is the derivative of the acceleration by the rate, less v x
+    S.
     """
     for k in range(motions_out.shape[0]):
         i, here = forest.dofs[k].body, motions_out[k]
@@ -177,7 +200,7 @@ def _sum_subtrees(forest, kinematics, articulated, subtrees_out):
 
 @inner_kernel
 def _write_forces(carried, motions, forces_out):
-    """Write I S, C^T S, and what A_Q, A_V, V_Q require of the subtree, where `motions` needs it."""
+    """Write I S, C^T S, and the forces of the subtree by A_Q, A_V, V_Q that `motions` needs."""
     S, p, K = motions[:, MOTION], carried[10:13], carried[13:22]
     by_S, moment = forces_out[:, 0], forces_out[:, 2]
     by_q, by_v = forces_out[:, 4], forces_out[:, 5]
@@ -198,7 +221,7 @@ def _write_forces(carried, motions, forces_out):
 
 @inlined_kernel
 def _add_coriolis(carried, m, force_out):
-    """Add C m: the Coriolis force on a subtree to whose motion the twist `m` is added."""
+    """Add C m: the Coriolis force on a subtree whose motion gains the twist `m`."""
     p, K = carried[10:13], carried[13:22]
     for r in range(3):
         force_out[r] += K[3 * r] * m[0] + K[3 * r + 1] * m[1] + K[3 * r + 2] * m[2]
@@ -225,7 +248,7 @@ def _multiply(k, forces, motions, above, columns_out):
 
 @inner_kernel
 def factorise_mass(above, M):
-    """Write L below the diagonal of M = L^T D L, and D^-1 on it (RBDA Table 6.3)."""
+    """Factorise M = L^T D L in place (RBDA Table 6.3): L below, D^-1 on the diagonal."""
     for k in range(M.shape[0] - 1, -1, -1):
         M[k, k] = 1.0 / M[k, k]
         i = above[k]

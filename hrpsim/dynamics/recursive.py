@@ -12,12 +12,20 @@ from hrpsim.spatial.vector import dot_spatial
 
 @kernel
 def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
-    """Recursive Newton-Euler algorithm (RBDA Table 5.1).
+    """Find joint efforts by the recursive Newton-Euler algorithm (RBDA Table 5.1).
 
-    `dv` (nv,): for a FREE body the angular acceleration, then the second derivative of its
-    position. Reads the records' `inertia` and `external`; writes their proper accelerations `a`,
-    in p_A the wrench that each parent exerts on its child, and effort_out (nv,); the entries of a
-    FREE body are its wrench about its own origin, moment first.
+    The kernel reads `inertia` and `external` of the bodies' records. It writes their proper
+    accelerations `a`, and into p_A the wrench that each parent exerts on its child.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        dv: acceleration (nv,). A FREE body has the angular acceleration first, then the second
+            derivative of the body's position.
+        gravity: (3,) [m/s^2].
+        articulated: articulated-body records of the bodies (n,).
+        effort_out: efforts (nv,) [Nm or N]. The entries of a FREE body are the wrench about the
+            body's origin, moment first.
     """
     n = forest.bodies.shape[0]
     for number in range(n):
@@ -57,10 +65,17 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
 
 @kernel
 def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
-    """Composite-rigid-body algorithm (RBDA Table 6.2); the rotor inertia is added on the diagonal.
+    """Write the mass matrix by the composite-rigid-body algorithm (RBDA Table 6.2).
 
-    `composite_out` (n, 10) ends as the inertia of each body's subtree; M_out (nv, nv) is for the
-    kernels' velocity, in which a FREE body's rows are moment then force about its origin.
+    The rotor inertia is added on the diagonal.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        articulated: articulated-body records of the bodies (n,).
+        composite_out: inertia of each body's subtree (n, 10).
+        M_out: mass matrix (nv, nv) for the kernels' layout of velocities. The rows of a FREE body
+            are moment then force about the body's origin.
     """
     n = forest.bodies.shape[0]
     nv = M_out.shape[0]

@@ -4,13 +4,14 @@
 """Response of a factorised forest to forces, from constraint body to constraint body.
 
 The response of constraint bodies to unit forces on constraint bodies is the link-space inverse
-inertia (J M^-1 J^T for the constraint bodies' J), found by sweeps along support paths.
+inertia (J M^-1 J^T for the constraint bodies' J). Sweeps along support paths find this response.
 
-Limbs of a floating tree, the branches at its base, couple through the base alone. With P_i the
-unit forces on constraint body i propagated to the base and L the inverse of its articulated
-inertia, the block of constraint bodies i and j on different limbs is P_i^T L P_j: no sweep goes
-down one limb for forces on another. The own block of a body alone on its limb is P^T L P +
-sum u u^T / D, over the joints on its path to the base, where u is the effort of the unit forces.
+Limbs of a floating tree are the branches at the tree's base. Limbs couple through the base alone.
+P_i are the unit forces on constraint body i propagated to the base, and L is the inverse of the
+base's articulated inertia. The block of constraint bodies i and j on different limbs is P_i^T L
+P_j, so no sweep goes down one limb for forces on another. The diagonal block of a body alone on its
+limb is P^T L P + sum u u^T / D, over the joints on the path to the base. u is the effort of the
+unit forces.
 """
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -37,8 +38,9 @@ _EFFORT = 6
 def constrained_responses(forest, kinematics, articulated, constrained_count, constrained_out):
     """Write the response block of every tree: column j of a block is the motion by a unit force j.
 
-    Blocks are symmetric: for a constraint body the responses of itself, of later ones of its limb,
-    and of earlier ones of other limbs are computed.
+    Blocks are symmetric. For each constraint body the kernel computes three kinds of responses: its
+    own response, the responses of later constraint bodies on the same limb, and the responses of
+    earlier ones on other limbs.
     """
     supports = constrained_out.supports
     for number in range(constrained_count):
@@ -160,10 +162,9 @@ def _product(x, a0, a1, a2, a3, a4, a5):
 
 @inlined_kernel
 def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
-    """Turn the forces at body `i` into its motions, given its parent's.
+    """Turn the forces at body `i` into motions of the body, given the motion of its parent.
 
-    Bodies that the forces of constraint body `number` did not pass through are moved by their
-    parents only.
+    Only the parent moves a body through which the forces of constraint body `number` did not pass.
     """
     here = supports[i]
     if body.joint_type == FREE:
@@ -274,8 +275,8 @@ def _along(P, k, a0, a1, a2, a3, a4, a5):
 def _write_answer(body, here, number, tree, constrained_out):
     """Copy the motion of a body and its joint into the block, for constraint body `number`.
 
-    Those are rows of the constraint body's columns and, mirrored, columns of its rows. Earlier
-    constraint bodies of the same body have them already.
+    The motion fills rows of the constraint body's columns and, mirrored, columns of its rows.
+    Earlier constraint bodies of the same body have these entries already.
     """
     constraint_body = constrained_out.bodies[number]
     column = constraint_body.offset - tree.tree_start

@@ -3,16 +3,16 @@
 
 """Free rotation of a rigid body over a step, without gain or loss of energy.
 
-Taken explicitly, the gyroscopic torque adds energy in every step, and much of it where a body turns
-by more than a fraction of a radian. The implicit midpoint rule
+An explicit gyroscopic torque adds energy in every step. The gain is large if a body turns by more
+than a fraction of a radian. The implicit midpoint rule
 
     I (w' - w) + dt m x I m = 0,  m = (w + w') / 2,
 
 in the body's frame keeps both quadratic invariants of Euler's equations, w I w and |I w|, at any
-step size. With a moment n it is I (w' - w) + dt m x I m = dt n: the gyroscopic torque is that in
-the middle of the step for any moment.
+step size. With a moment n the rule is I (w' - w) + dt m x I m = dt n. The gyroscopic torque is then
+the torque in the middle of the step, for any moment.
 
-Without moments the Taylor series of the motion is exact but for rounding, and takes less time.
+Without moments the Taylor series of the motion is exact up to rounding, and takes less time.
 """
 
 import math
@@ -37,7 +37,12 @@ ORIENTATION = _MOST_TERMS + 1  # row of the same that it leaves to its callers
 
 @inner_kernel
 def solve_rows_of_three(a, b, c, x, y, z):
-    """Return u with the matrix of rows a, b, c times u = (x, y, z); not finite if singular."""
+    """Return u (three numbers) with A u = (x, y, z); not finite if A is singular.
+
+    a: first row of A (3,).
+    b: second row.
+    c: third row.
+    """
     p0, p1, p2 = b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]
     q0, q1, q2 = c[1] * a[2] - c[2] * a[1], c[2] * a[0] - c[0] * a[2], c[0] * a[1] - c[1] * a[0]
     r0, r1, r2 = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
@@ -60,11 +65,15 @@ def free_acceleration(I, wx, wy, wz):
 
 @inner_kernel
 def spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step):
-    """Return the gyroscopic torque's part of the angular acceleration of a step [rad/s^2].
+    """Return the part of a step's angular acceleration by the gyroscopic torque [rad/s^2].
 
-    All in the body's axes: I (3, 3) is the inertia about the centre of mass, w the velocity at the
-    start of the step, a the acceleration by moments. Where a body turns so far in a step that the
-    rule has no solution nearby, that part is zero.
+    The part is zero if the body turns so far in a step that the implicit rule has no solution
+    nearby. All quantities are in the body's axes.
+
+    I: inertia about the centre of mass (3, 3) [kg m^2].
+    wx, wy, wz: angular velocity at the start of the step [rad/s].
+    ax, ay, az: angular acceleration by moments [rad/s^2].
+    time_step: [s].
     """
     ux, uy, uz = time_step * ax, time_step * ay, time_step * az  # w' - w
     tx, ty, tz = matrix_times(I, ux, uy, uz)
@@ -105,19 +114,24 @@ def spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step):
 
 @inner_kernel
 def turn_freely_for(I, q, wx, wy, wz, duration, turning):
-    """Rotate a body's quaternion (4,) without moments; return its final angular velocity.
+    """Rotate a body's quaternion (4,) without moments; return the final angular velocity [rad/s].
 
-    That is in the body's axes, as w at the start. The Taylor series of
+    Both angular velocities are in the body's axes. The Taylor series of
 
         I w' = I w x w,   q' = q (w, 0) / 2
 
-    are summed until their terms are rounding: with the coefficients w_k, l_k = I w_k and q_k,
-    (n + 1) l_(n+1) = sum of l_k x w_(n-k) and 2 (n + 1) q_(n+1) = sum of q_k (w_(n-k), 0).
+    are summed until their terms are rounding. With the coefficients w_k, l_k = I w_k and q_k,
 
-    Where a body turns so far that this takes too many series, steps of the implicit rule keep its
-    energy and the amount of its angular momentum.
+        (n + 1) l_(n+1) = sum of l_k x w_(n-k),   2 (n + 1) q_(n+1) = sum of q_k (w_(n-k), 0).
 
-    turning: TURNING, work; its row ORIENTATION is not used.
+    If the body turns so far that too many series would be needed, steps of the implicit rule are
+    taken. These steps keep the energy and the amount of the angular momentum.
+
+    I: inertia about the centre of mass (3, 3) [kg m^2].
+    q: quaternion (4,), changed in place.
+    wx, wy, wz: angular velocity at the start [rad/s].
+    duration: [s].
+    turning: TURNING records, work; the row ORIENTATION is not used.
     """
     turn = math.sqrt(wx * wx + wy * wy + wz * wz) * duration
     if not turn < _FINE_TURN * _MOST_PARTS:
@@ -132,7 +146,7 @@ def turn_freely_for(I, q, wx, wy, wz, duration, turning):
 
 @inner_kernel
 def _turn_far(I, q, wx, wy, wz, duration):
-    """Do what `turn_freely_for` does for a turn of any size."""
+    """Rotate a body without moments like `turn_freely_for`, for a turn of any size."""
     h = duration / _MOST_PARTS
     for _ in range(_MOST_PARTS):
         ax, ay, az = spin_acceleration(I, wx, wy, wz, 0.0, 0.0, 0.0, h)
@@ -145,7 +159,7 @@ def _turn_far(I, q, wx, wy, wz, duration):
 
 @inner_kernel
 def _add_series(I, q, wx, wy, wz, terms):
-    """Turn q in unit time by the rate w [rad]; return the rate then."""
+    """Turn q in unit time by the rate w [rad], and return the rate then."""
     first = terms[0]
     first[0], first[1], first[2] = wx, wy, wz
     first[3], first[4], first[5] = matrix_times(I, wx, wy, wz)

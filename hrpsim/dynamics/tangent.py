@@ -44,24 +44,25 @@ def forward_dynamics_derivatives(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the derivatives of `forward_dynamics` by q, v and tau, each (nv, nv).
 
-    Analytic (Carpentier and Mansard 2018). The derivative by q is in the tangent space: column k
-    is the rate of change while q moves with the velocity v = e_k, which for a free base is along
-    or about an axis of the base. That by tau is the inverse of the mass matrix.
+    The derivatives are analytic (Carpentier and Mansard 2018). The derivative by q is in the
+    tangent space. Its column k is the rate of change while q moves with the velocity v = e_k. For a
+    free base this motion is along or about an axis of the base. The derivative by tau is the
+    inverse of the mass matrix.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         v: velocity (nv,).
         tau: generalised force (nv,) [N, Nm].
-        link_wrenches: as for `forward_dynamics`; they turn with their links.
+        link_wrenches: as for `forward_dynamics`. The wrenches turn with their links.
         gravity: (3,) [m/s^2].
 
     Returns:
-        (d dv/dq, d dv/dv, M^-1); row k is about the acceleration dv[k].
+        (d dv/dq, d dv/dv, M^-1). Row k is about the acceleration dv[k].
 
     Raises:
-        StateError: on wrong shapes or values that are not finite.
-        ModelError: where a joint has no positive inertia.
+        StateError: A shape is wrong or a value is not finite.
+        ModelError: A joint has no positive inertia.
     """
     tau = checked_vector("tau", tau, model.nv)
     return _derivatives(_forward_derivatives, model, q, v, tau, link_wrenches, gravity)
@@ -78,22 +79,22 @@ def inverse_dynamics_derivatives(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the derivatives of `inverse_dynamics` by q, v and dv, each (nv, nv).
 
-    Analytic (Carpentier and Mansard 2018); by q as in `forward_dynamics_derivatives`. That by dv is
-    the mass matrix.
+    The derivatives are analytic (Carpentier and Mansard 2018). The derivative by q is in the
+    tangent space, as in `forward_dynamics_derivatives`. The derivative by dv is the mass matrix.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         v: velocity (nv,).
         dv: acceleration (nv,).
-        link_wrenches: as for `forward_dynamics`; they turn with their links.
+        link_wrenches: as for `forward_dynamics`. The wrenches turn with their links.
         gravity: (3,) [m/s^2].
 
     Returns:
-        (d tau/dq, d tau/dv, M); row k is about the generalised force tau[k].
+        (d tau/dq, d tau/dv, M). Row k is about the generalised force tau[k].
 
     Raises:
-        StateError: on wrong shapes or values that are not finite.
+        StateError: A shape is wrong or a value is not finite.
     """
     dv = checked_vector("dv", dv, model.nv)
     return _derivatives(_inverse_derivatives, model, q, v, dv, link_wrenches, gravity)

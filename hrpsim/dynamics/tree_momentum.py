@@ -3,9 +3,9 @@
 
 """The linear momentum of a tree of bodies, found from the leaves to the root.
 
-In the frame of each body, its subtree has a mass m, a first moment h = sum m x about the body's
-origin, and the momentum p by joints beyond the body. Through a joint with the
-rotation R, the origin t and the rate of its axis w or s they pass to the parent as
+In the frame of each body, the body's subtree has a mass m, a first moment h = sum m x about the
+body's origin, and the momentum p by joints beyond the body. A joint has the rotation R, the origin
+t and the rate of its axis, w or s. Through the joint these quantities pass to the parent as
 
     m,   R h + m t,   R (p + w x h + m s),
 
@@ -33,10 +33,15 @@ SUBTREE = np.dtype(
 
 @kernel
 def tree_momentum(forest, q, velocity, root, subtrees, momentum_out):
-    """Write the linear momentum (3,) [Ns] of the tree on the free body `root`, along world axes.
+    """Write the linear momentum of the tree on the free body `root`, along world axes.
 
-    `velocity` is in the kernels' layout; `subtrees` (n,) SUBTREE is work, and has the subtree of
-    each body of the tree afterwards.
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        velocity: velocity (nv,), kernels' layout.
+        root: number of the free body at the root.
+        subtrees: SUBTREE records (n,), work. Afterwards they describe the subtree of each body.
+        momentum_out: (3,) [Ns].
     """
     bodies, order = forest.bodies, forest.order
     last = root
@@ -89,7 +94,11 @@ def _add_to_parent(body, q, velocity, here, above_out):
 
 @inlined_kernel
 def add_momentum(body, here, v, momentum):
-    """Add to (3,) [Ns] the momentum of one body, placed by KINEMATICS, whose twist is v (6,)."""
+    """Add the momentum of one body to `momentum` (3,) [Ns].
+
+    here: KINEMATICS record that places the body.
+    v: twist of the body (6,).
+    """
     m = body.mass
     x, y, z = placed_point(here.R, here.p, body.com)
     x, y, z = point_velocity(v, x, y, z)

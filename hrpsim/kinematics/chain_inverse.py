@@ -41,12 +41,18 @@ _OPPOSITE = 1e-9
 
 @kernel
 def solve_chain(links, target, radius, tolerance, work, angles):
-    """Turn `angles` (6,) [rad] until the tip is at `target`; return |e| [m].
+    """Turn the joints of a chain until the tip is at `target`, and return the error |e| [m].
 
-    links (7,): LINK records of the six joints and the tip. target: a LINK record. radius [m]: the
-    weight of the orientation; a rotation by 1 rad counts as much as that distance. The start
-    decides which of several solutions is found. Ends at |e| <= tolerance [m], or where no step
-    reduces |e|.
+    The iteration ends at |e| <= tolerance, or if no step reduces |e|. The start angles decide which
+    of several solutions is found.
+
+    Args:
+        links: LINK records (7,) of the six joints and the tip.
+        target: LINK record of the wanted pose.
+        radius: weight of the orientation [m]. A rotation by 1 rad counts as much as this distance.
+        tolerance: accepted error [m].
+        work: work arrays.
+        angles: joint angles (6,) [rad], start and result.
     """
     error = _look(links, angles, target, radius, work)
     damping = _FIRST_DAMPING
@@ -76,7 +82,7 @@ def solve_chain(links, target, radius, tolerance, work, angles):
 
 @inlined_kernel
 def _look(links, angles, target, radius, work):
-    """Write axes, points and e for `angles`; return |e|."""
+    """Write axes, points and the error e for `angles`, and return |e| [m]."""
     R, p, turned = work.R, work.p, work.turned
     for a in range(3):
         p[a] = links[0].p[a]

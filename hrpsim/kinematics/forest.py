@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constants of a forest of bodies as the kernels read them: a record a body, one a joint axis.
+"""The constants of a forest of bodies for the kernels: a record for each body and joint axis.
 
-Records place fields that are used together side by side in memory, and give kernels array strides
-that are known at compile time.
+Fields that are used together lie next to each other in memory. Array strides are known at compile
+time.
 """
 
 from typing import NamedTuple
@@ -105,9 +105,9 @@ def forest_of(system: System) -> Forest:
 
 
 def joints_first(q_index: np.ndarray) -> np.ndarray:
-    """Return the degrees of freedom that are joints', and their number in place of all others.
+    """Return the degrees of freedom of joints first, and their number in all other places.
 
-    Loops over joints end there: the six records of each free body are not needed.
+    Loops over joints stop at this number, so the six records of each free body are not read.
     """
     count = len(q_index)
     joints = np.full(count, count, dtype=np.int64)
@@ -117,10 +117,10 @@ def joints_first(q_index: np.ndarray) -> np.ndarray:
 
 
 def breadth_first(parent: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return the bodies of each tree by their depth.
+    """Return the bodies of each tree, ordered by their depth.
 
-    Consecutive bodies are then on different limbs, and a processor computes several at once; along
-    a limb each would wait for the one before.
+    Consecutive bodies are then on different limbs, and a processor computes several at once. Along
+    a limb each body would wait for the body before.
     """
     depth: list[int] = []
     for above in parent.tolist():

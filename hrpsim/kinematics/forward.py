@@ -3,10 +3,10 @@
 
 """Forward kinematics of a forest: pose and velocity of every body.
 
-All spatial quantities are expressed along the world's axes, about the origin of the tree that the
-body belongs to: the position of its first body. Inertias and forces then add without transforms,
-and a robot far from the world's origin keeps its precision. Spatial vectors put the angular part
-first (RBDA chapter 2).
+All spatial quantities are expressed along the world's axes. Their reference point is the origin of
+the body's tree, which is the position of the tree's first body. Inertias and forces then add
+without transforms, and a robot far from the world's origin keeps full precision. Spatial vectors
+have the angular part first (RBDA chapter 2).
 """
 
 import numpy as np
@@ -48,14 +48,27 @@ def update_poses(forest, q, kinematics_out):
 
 @kernel
 def update_velocities(forest, velocity, kinematics_out):
-    """Write v and c of every body for the kernels' generalised velocity; poses must be current."""
+    """Write v and c of every body. Poses must be current.
+
+    Args:
+        forest: constants of the bodies and joints.
+        velocity: generalised velocity (nv,), kernels' layout.
+        kinematics_out: KINEMATICS records of the bodies (n,), written.
+    """
     for i in range(forest.bodies.shape[0]):
         move_body(forest, velocity, i, kinematics_out)
 
 
 @inlined_kernel
 def place_body(forest, q, i, kinematics_out):
-    """Write origin, R, p and S of body `i`; those of its parent must be current."""
+    """Write origin, R, p and S of body `i`. The parent's pose must be current.
+
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        i: number of the body.
+        kinematics_out: KINEMATICS records of the bodies (n,), written.
+    """
     body = forest.bodies[i]
     here = kinematics_out[i]
     R, p, S = here.R, here.p, here.S

@@ -1,11 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Between the public layout of velocities and the kernels' own.
+"""Conversion between the public layout of velocities and the kernels' layout.
 
-Public (Pinocchio's): a free base has its linear, then its angular velocity, both in the base frame.
-Kernels: its angular velocity, then the velocity of its origin, both along the world's axes.
-Joint rates are the same in both. q is the same in both.
+- Public layout (Pinocchio's): a free base has the linear velocity first, then the angular velocity,
+  both in the base frame.
+- Kernels' layout: a free base has the angular velocity first, then the velocity of its origin, both
+  along the world's axes.
+
+Joint rates and q are the same in both layouts.
 """
 
 import math
@@ -41,7 +44,7 @@ def velocity_from_kernel(forest, q, velocity, v_out):
 
 @inner_kernel
 def make_public(forest, q, velocity):
-    """Change one kernels' velocity (nv,) to the public layout, in its place."""
+    """Change a velocity (nv,) in place from the kernels' layout to the public layout."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         if body.joint_type == FREE:
@@ -69,7 +72,15 @@ def acceleration_to_kernel(forest, q, velocity, dv, acceleration_out):
 
 @kernel
 def acceleration_from_kernel(forest, q, velocity, acceleration, dv_out):
-    """Write the public dv; `acceleration` (nv,) is overwritten."""
+    """Write the public acceleration dv_out (nv,), and overwrite `acceleration`.
+
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        velocity: velocity (nv,), kernels' layout.
+        acceleration: acceleration (nv,), kernels' layout.
+        dv_out: acceleration (nv,), public layout.
+    """
     _add_turning(forest, velocity, -1.0, acceleration)
     velocity_from_kernel(forest, q, acceleration, dv_out)
 

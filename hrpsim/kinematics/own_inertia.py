@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The least inertia that each joint moves, by which implicit steps weight its damper.
+"""The least inertia that each joint moves, which weights the joint's damper in implicit steps.
 
-That is the inertia of the joint's own link, and of its rotor, unless the link is light. A light
-link stands for a part of a joint: the plates of a rubber bush, the axes of a universal joint. Its
-joint moves what the link carries. With the joint-space inertia M, the joint sees 1 / (M^-1)_kk if
-all other joints are free, and more if any of them is held.
+The least inertia is the inertia of the joint's link and rotor, unless the link is light. A light
+link models a part of a joint: the plates of a rubber bush, the axes of a universal joint. The joint
+then moves the bodies that the link carries. With the joint-space inertia M, the joint sees 1 /
+(M^-1)_kk if all other joints are free. The joint sees more if any other joint is held.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ _LEAST = 1e-9
 
 
 class OwnInertia(NamedTuple):
-    """Inertias of degrees of freedom [kg m^2 or kg], and what changes them; 0 at free bodies."""
+    """Inertias of degrees of freedom [kg m^2 or kg] and their derivatives; 0 at free bodies."""
 
     inertia: np.ndarray  # (nv,)
     by_body: np.ndarray  # (nv, n) for a relative change of a body's mass and inertia
@@ -32,12 +32,12 @@ class OwnInertia(NamedTuple):
 def own_inertia(bodies: np.ndarray, dofs: np.ndarray) -> OwnInertia:
     """Return the least inertia that each joint moves.
 
+    Light links count at the posture where springs are slack and other joints are at zero. If zero
+    is outside a joint's limits, the nearer limit counts.
+
     Args:
         bodies: (n,) records of a forest.
-        dofs: (nv,) records of its degrees of freedom.
-
-    Light links count at the posture where springs are slack and other joints are at zero, or at
-    the limit next to it.
+        dofs: (nv,) records of the forest's degrees of freedom.
     """
     single = np.flatnonzero([JOINT_NV[kind] == 1 for kind in bodies["joint_type"].tolist()])
     at, rotor = bodies["v_index"][single], dofs["rotor_inertia"]

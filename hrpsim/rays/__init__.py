@@ -3,6 +3,6 @@
 
 """Rays: the first surface that each of many rays meets, found through trees of boxes.
 
-The tree of a world is over its shapes, refitted before each cast; meshes have trees over their
-triangles, height fields are walked cell by cell.
+One tree holds the shapes of the world and is refitted before each cast. Each mesh has a tree of
+triangles. Height fields are walked cell by cell.
 """

@@ -35,11 +35,20 @@ def new_bins() -> np.ndarray:
 
 @kernel
 def build_tree(lower, upper, leaf_size, order, ranges, bins, nodes):
-    """Write `order` (n,) and NODE records for boxes lower (n, 3), upper (n, 3); return their count.
+    """Build a tree over n boxes, and return the number of nodes.
 
-    Ranges are split where the surface area heuristic is least, among bins along the longest axis
-    (Wald, On fast construction of SAH-based bounding volume hierarchies, 2007). `ranges`
-    (nodes, 3) and `bins` are work. Children have larger indices than their parents.
+    Ranges are split at the least surface area heuristic, among bins along the longest axis (Wald,
+    On fast construction of SAH-based bounding volume hierarchies, 2007). Children have larger
+    indices than their parents.
+
+    Args:
+        lower: lower corners of the boxes (n, 3).
+        upper: upper corners of the boxes (n, 3).
+        leaf_size: largest number of boxes in a leaf.
+        order: order of the boxes in the tree (n,), written.
+        ranges: work (nodes, 3).
+        bins: work.
+        nodes: NODE records, written.
     """
     n = order.shape[0]
     for k in range(n):
@@ -68,7 +77,7 @@ def build_tree(lower, upper, leaf_size, order, ranges, bins, nodes):
 
 @inner_kernel
 def _bound(lower, upper, order, first, end, node, side):
-    """Write the box of a range of items as a child's; that of no items is at infinity."""
+    """Write the box of a range of items as a child's box; an empty range is at infinity."""
     for r in range(3):
         low, high = math.inf, -math.inf
         for k in range(first, end):
@@ -78,7 +87,7 @@ def _bound(lower, upper, order, first, end, node, side):
 
 @inner_kernel
 def _split(lower, upper, order, first, end, level, bins):
-    """Arrange a range of items in two parts; return where the second begins."""
+    """Arrange a range of items in two parts, and return the start of the second part."""
     axis, least, width = 0, 0.0, -1.0
     for r in range(3):
         low, high = math.inf, -math.inf
@@ -149,7 +158,11 @@ def _area(x, y, z):
 
 @inner_kernel
 def refit_tree(lower, upper, order, count, nodes):
-    """Write the boxes of `count` nodes for items that have moved; return the sum of their areas."""
+    """Write the boxes of `count` nodes after items have moved, and return the sum of their areas.
+
+    lower: lower corners of the items' boxes (n, 3).
+    upper: upper corners of the items' boxes (n, 3).
+    """
     total = 0.0
     for back in range(count):
         node = nodes[count - 1 - back]
@@ -172,18 +185,21 @@ def refit_tree(lower, upper, order, count, nodes):
 
 @inlined_kernel
 def inverse_of(rate):
-    """Return 1 / rate for `enter_box`; of a rate near zero a number that no product overflows.
+    """Return 1 / rate for `enter_box`; near a zero rate, a number that no product overflows.
 
-    Boxes are a little larger than what they hold, so that a ray along a face is within them.
+    Boxes are a little larger than their items, so a ray along a face is within the box.
     """
     return 1.0 / rate if abs(rate) > 1e-200 else math.copysign(1e200, rate)
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def enter_box(node, side, x, y, z, ix, iy, iz, limit):
-    """Return where a ray enters the box of a child, infinity if it does not before `limit`.
+    """Return the distance at which a ray enters a child's box, or infinity if not before `limit`.
 
-    (ix, iy, iz) are the inverses of the direction's components. The last bits are on the safe side.
+    Rounding errs on the safe side.
+
+    x, y, z: start of the ray.
+    ix, iy, iz: inverses of the direction's components.
     """
     a, b = (node.lower[side, 0] - x) * ix, (node.upper[side, 0] - x) * ix
     enter, leave = max(min(a, b), 0.0), min(max(a, b), limit)

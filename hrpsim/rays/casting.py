@@ -3,9 +3,9 @@
 
 """The first surface that each of many rays meets in a scene of targets.
 
-A ray from outside meets a solid where it enters it, with the normal against the ray; one that
-starts inside meets the surface from within, with the normal along the ray. A start on the surface
-is a hit at distance 0. Meshes and height fields are surfaces: rays meet them from both sides.
+A ray from outside meets a solid at its entry, with the normal against the ray. A ray that starts
+inside meets the surface from within, with the normal along the ray. A start on the surface is a hit
+at distance 0. Meshes and height fields are surfaces: rays meet them from both sides.
 """
 
 import math
@@ -33,7 +33,10 @@ _GROWTH = 1.5
 
 @inlined_kernel
 def place_frame(s, frame):
-    """Write R and p of a frame in the world, which has local_R and local_p in its body (-1: it)."""
+    """Write R (3, 3) and p (3,) [m] of a frame in the world.
+
+    The frame has local_R and local_p in its body. Body -1 is the world.
+    """
     L, t = frame.local_R, frame.local_p
     for r in range(3):
         if frame.body < 0:
@@ -51,7 +54,7 @@ def place_frame(s, frame):
 
 @inner_kernel
 def place_targets(s):
-    """Find where all targets are now, and fit the tree to them, if anything has moved."""
+    """Find the poses of all targets, and refit the tree to them if anything has moved."""
     moved = s.tree[0].count == 0
     for k in range(s.q.shape[0]):
         moved = moved or not s.q[k] == s.placed_q[k]
@@ -96,10 +99,14 @@ def _meet(s, number, x, y, z, dx, dy, dz, limit):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def first_hit(s, skipped, x, y, z, dx, dy, dz, limit):
-    """Return (distance, target, triangle) of the first hit, (infinity, -1, -1) for none.
+    """Return (distance, target, triangle) of the first hit, or (infinity, -1, -1) if there is none.
 
-    (dx, dy, dz) is a unit vector; `skipped` (n,) says which targets the ray passes through. Of
-    targets that are met at the same distance the first counts.
+    If a ray meets several targets at the same distance, the first target counts.
+
+    skipped: whether the ray passes through each target (n,).
+    x, y, z: start of the ray in the world [m].
+    dx, dy, dz: unit vector along the ray.
+    limit: largest distance [m].
     """
     best, found, part = min(limit, FARTHEST), np.int64(-1), np.int64(-1)
     for k in range(s.endless.shape[0]):
@@ -148,7 +155,12 @@ def first_hit(s, skipped, x, y, z, dx, dy, dz, limit):
 
 @inner_kernel
 def surface_normal(s, number, triangle, x, y, z):
-    """Return the outward normal of a target, in the world, at a point of its surface there."""
+    """Return the outward normal of a target at a point on its surface, both in the world.
+
+    number: number of the target.
+    triangle: triangle that was hit, or -1.
+    x, y, z: the point [m].
+    """
     target = s.targets[number]
     R, p = target.R, target.p
     lx, ly, lz = transposed_times(R, x - p[0], y - p[1], z - p[2])
@@ -163,10 +175,17 @@ def surface_normal(s, number, triangle, x, y, z):
 
 @kernel
 def cast(s, skipped, origins, directions, limit, distances, normals, links):
-    """Cast rays from origins (k, 3) along directions (k, 3), of any length but 0, in the world.
+    """Cast k rays and write the distance, normal and link of each first hit.
 
-    Writes distances (k,) [m], infinite where nothing is within `limit`, outward normals (k, 3),
-    zero there, and links (k,), -1 there.
+    Args:
+        s: the scene.
+        skipped: whether the rays pass through each target (n,).
+        origins: starts in the world (k, 3) [m].
+        directions: directions in the world (k, 3), of any length but 0.
+        limit: largest distance [m].
+        distances: (k,) [m], written; infinite if nothing is within `limit`.
+        normals: outward normals (k, 3), written; zero if nothing is hit.
+        links: numbers of links (k,), written; -1 if nothing is hit.
     """
     place_targets(s)
     for k in range(origins.shape[0]):
@@ -184,7 +203,7 @@ def cast(s, skipped, origins, directions, limit, distances, normals, links):
 
 @inlined_kernel
 def _unit(d):
-    """Return the unit vector along d (3,), whose squares may overflow."""
+    """Return the unit vector along d (3,), even if the squares of d overflow."""
     x, y, z = d[0], d[1], d[2]
     squared = x * x + y * y + z * z
     if not (squared > 1e-280 and squared < 1e280):

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays and height fields: a walk over blocks of cells, and over the cells of those in reach.
+"""Rays and height fields: a walk over blocks of cells, then over cells of blocks in reach.
 
-The surface is continuous, so a ray meets it where its height above the surface changes sign. The
-sign goes along with the walk, and no ray slips through between two cells (grid traversal:
+The surface is continuous, so a ray meets the surface at a change of sign of the ray's height above
+it. The walk carries this sign along, and no ray slips through between two cells (grid traversal:
 Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987).
 """
 
@@ -33,7 +33,7 @@ FIELD = np.dtype(
 
 
 def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
-    """Return the FIELD record of a height field; add its heights and its blocks' to the pools."""
+    """Return the FIELD record of a height field; add its heights and block heights to the pools."""
     nx, ny = field.heights.shape
     grid = field.vertices.reshape(nx, ny, 3)
     record = np.zeros((), dtype=FIELD)
@@ -81,7 +81,7 @@ def _within_slab(at, inverse, low, high, enter, leave):
 
 @inlined_kernel
 def _cell_of(position, rate, count):
-    """Return the cell of a position in grid units; on a line, the one that a ray goes into."""
+    """Return the cell of a position in grid units; on a grid line, the cell that a ray enters."""
     cell = math.floor(position)
     if rate < 0.0 and cell == position:
         cell -= 1.0
@@ -102,9 +102,11 @@ def _above(s, field, i, j, u, v, z):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_field(s, field, x, y, z, dx, dy, dz, limit):
-    """Return the distance at which a unit ray meets a height field, infinity for not before limit.
+    """Return the distance [m] at which a ray meets a height field; infinity if not before `limit`.
 
-    The ray is in the frame of the shape.
+    x, y, z: start of the ray in the frame of the shape [m].
+    dx, dy, dz: unit vector along the ray, in the frame of the shape.
+    limit: largest distance [m].
     """
     u, v = (x - field.start[0]) * field.per_step[0], (y - field.start[1]) * field.per_step[1]
     du, dv = dx * field.per_step[0], dy * field.per_step[1]
@@ -119,7 +121,7 @@ def meet_field(s, field, x, y, z, dx, dy, dz, limit):
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
-    """Walk over the blocks between two distances; return where the ray meets the surface."""
+    """Walk over the blocks between two distances, and return where the ray meets the surface."""
     nx, ny = field.cells[0], field.cells[1]
     iu, iv = _inverse(du), _inverse(dv)
     i, j = _cell_of(u + enter * du, du, nx), _cell_of(v + enter * dv, dv, ny)
@@ -157,7 +159,7 @@ def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
 
 @inlined_kernel
 def _within(position, block, count):
-    """Return the cell of a position, of those of one block."""
+    """Return the cell of a position, among the cells of one block."""
     low, high = block * BLOCK, min(block * BLOCK + BLOCK, count) - 1
     return int(min(max(math.floor(position), float(low)), float(high)))
 
@@ -200,7 +202,7 @@ def _walk_cells(s, field, u, v, z, du, dv, dz, at, leave, i, j, side):
 
 @inner_kernel
 def field_normal(s, field, x, y):
-    """Return the upward normal of a height field at a place of its surface."""
+    """Return the upward normal of a height field above the place x, y [m] of the shape's frame."""
     u, v = (x - field.start[0]) * field.per_step[0], (y - field.start[1]) * field.per_step[1]
     i, j = _cell_of(u, 0.0, field.cells[0]), _cell_of(v, 0.0, field.cells[1])
     at = field.first_height + i * (field.cells[1] + 1) + j

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrays that rays are cast in: targets in their bodies, the tree over them, their geometry."""
+"""The arrays in which rays are cast: placed targets, the tree over them, their geometry."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -77,7 +77,7 @@ class Target(NamedTuple):
 
 
 def new_ray_scene(forest: Forest, q: np.ndarray, targets: Sequence[Target]) -> RayScene:
-    """Return the scene of these targets, on bodies that `q` moves; all else is work."""
+    """Return the scene of rays for these targets, on bodies that `q` (nq,) moves."""
     records = new_array((len(targets),), TARGET)
     geometry = _Pools()
     for record, target in zip(records, targets, strict=True):
@@ -116,7 +116,7 @@ class _Pools:
         self._first = [0, 0]
 
     def add(self, geometry: Geometry, record) -> None:
-        """Write what a TARGET record has of its geometry."""
+        """Write the geometry's part of a TARGET record."""
         record["kind"], record["size"] = geometry.kind, geometry.size
         record["half"], record["middle"] = _box_of(geometry)
         if not isinstance(geometry, Mesh):

@@ -101,10 +101,18 @@ def _is_within(s, skipped, roof, x, y, z, dx, dy, dz):
 
 @kernel
 def scan(s, scanners, skipped, origins, directions, first, end, ranges):
-    """Cast the rays from `first` to before `end` of a sensor, scanners[0], at the present poses.
+    """Cast a part of a sensor's rays at the present poses, and write their ranges.
 
-    origins (n, 3) [m] and unit vectors directions (n, 3) are in the frame of the rays. Writes their
-    ranges [m] from the origins, infinite where nothing is in reach; negative before the origin.
+    Args:
+        s: the scene.
+        scanners: SCANNER records; the sensor is scanners[0].
+        skipped: whether the rays pass through each target.
+        origins: starts in the frame of the rays (n, 3) [m].
+        directions: unit vectors in the frame of the rays (n, 3).
+        first: first ray.
+        end: ray after the last one.
+        ranges: distances from the origins (n,) [m], written. A range is infinite if nothing is in
+            reach, and negative before the origin.
     """
     place_targets(s)
     scanner = scanners[0]
@@ -135,9 +143,14 @@ def scan_side_by_side(
 ):
     """Do the scans from `first` to before `end` of many worlds, all rays of each.
 
-    example: a reference to any of the worlds' scenes of rays, whose addresses are scenes (n,).
-    scanners (n,): SCANNER; skipped (n, targets); the rays of world k are those of pattern_of[k] in
-    origins and directions (m, rays, 3). Writes ranges (n, rays) [m].
+    example: a reference to any of the worlds' scenes of rays.
+    scenes: addresses of the scenes (n,).
+    scanners: SCANNER records (n,).
+    skipped: whether rays pass through each target (n, targets).
+    pattern_of: index of each world's rays in `origins` and `directions` (n,).
+    origins: starts (m, rays, 3) [m].
+    directions: unit vectors (m, rays, 3).
+    ranges: (n, rays) [m], written.
     """
     for k in range(first, end):
         s, pattern = reference_at(example, scenes[k]), pattern_of[k]

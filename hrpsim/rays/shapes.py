@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays and shapes, in the shape's frame: where a line is inside, normals; triangle meshes."""
+"""Rays and shapes, in the shape's frame: where a line is inside, normals, triangle meshes."""
 
 import math
 import weakref
@@ -22,9 +22,9 @@ _AROUND = 1e-9
 
 @inlined_kernel
 def first_of(enter, leave):
-    """Return where a ray meets a convex solid first: its entry, or from within its exit.
+    """Return where a ray meets a convex solid first: the entry, or the exit if it starts inside.
 
-    Infinity where the line misses it, or has left it before the start.
+    The result is infinity if the line misses the solid, or has left the solid before the start.
     """
     if not enter <= leave or leave < -AT_THE_START:
         return math.inf
@@ -42,10 +42,10 @@ def _slab(start, rate, half):
 
 @inner_kernel
 def _ball(x, y, z, dx, dy, dz, radius):
-    """Return where a line enters and leaves the ball about the origin.
+    """Return where a line enters and leaves the ball about the origin [m].
 
-    Measured from the point nearest to its centre: the difference of large squares would not have
-    the precision.
+    Distances are measured from the line's point nearest to the centre. The difference of large
+    squares would lose precision.
     """
     near = -(x * dx + y * dy + z * dz)
     px, py, pz = x + near * dx, y + near * dy, z + near * dz
@@ -74,7 +74,13 @@ def _tube(x, y, dx, dy, radius):
 
 @inner_kernel
 def meet_primitive(kind, size, x, y, z, dx, dy, dz):
-    """Return the distance at which a unit ray meets a bounded primitive, infinity for never."""
+    """Return the distance [m] at which a ray meets a bounded primitive, or infinity for never.
+
+    kind: kind of the shape.
+    size: size of the shape (3,) [m].
+    x, y, z: start of the ray in the shape's frame [m].
+    dx, dy, dz: unit vector along the ray.
+    """
     if kind == BOX:
         a, b = _slab(x, dx, size[0])
         c, d = _slab(y, dy, size[1])
@@ -96,7 +102,7 @@ def meet_primitive(kind, size, x, y, z, dx, dy, dz):
 
 @inlined_kernel
 def meet_plane(z, dz):
-    """Return the distance at which a unit ray meets the plane z = 0, infinity for never."""
+    """Return the distance [m] at which a unit ray meets the plane z = 0, or infinity for never."""
     if dz == 0.0:
         return 0.0 if z == 0.0 else math.inf
     along = -z / dz
@@ -105,7 +111,7 @@ def meet_plane(z, dz):
 
 @inner_kernel
 def primitive_normal(kind, size, x, y, z):
-    """Return the outward normal of a primitive at a point of its surface."""
+    """Return the outward normal of a primitive at a point x, y, z [m] of its surface."""
     if kind == PLANE:
         return 0.0, 0.0, 1.0
     if kind == BOX:
@@ -140,7 +146,7 @@ _made: weakref.WeakKeyDictionary[Mesh, MeshTree] = weakref.WeakKeyDictionary()
 
 
 def mesh_tree(mesh: Mesh) -> MeshTree:
-    """Return the tree of a mesh, made once; triangles without area are left out of it."""
+    """Return the tree of a mesh, built once; triangles without area are left out."""
     if mesh not in _made:
         corners = mesh.vertices[mesh.triangles]
         corners = corners[np.cross(*np.diff(corners, axis=1).swapaxes(0, 1)).any(axis=1)]
@@ -180,9 +186,11 @@ def _meet_triangle(triangle, x, y, z, dx, dy, dz):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_mesh(s, surface, x, y, z, dx, dy, dz, limit):
-    """Return (distance, triangle) where a unit ray meets a mesh first, (infinity, -1) for never.
+    """Return (distance [m], triangle) of a ray's first hit on a mesh, or (infinity, -1) for never.
 
-    The ray is in the frame of the mesh; hits beyond `limit` do not count.
+    x, y, z: start of the ray in the mesh's frame [m].
+    dx, dy, dz: unit vector along the ray.
+    limit: hits beyond this distance do not count [m].
     """
     ix, iy, iz = inverse_of(dx), inverse_of(dy), inverse_of(dz)
     best, found = min(limit, FARTHEST), np.int64(-1)

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Noise of sensors: white, with a constant bias, reproducible by its seed.
+"""Noise of sensors: white, with a constant bias, reproducible by a seed.
 
-All sensors draw from generators whose key is (seed, world, robot, sensor, sample): the number of
-the world in its batch, the names of robot and sensor, and the number of the sample. Sensors that
-differ in any of these have independent noise, and one sensor has the same noise in a world of its
-own, as world 0 of a batch, and over ROS.
+All sensors draw from generators with the key (seed, world, robot, sensor, sample). The world is a
+number in a batch, robot and sensor are names, and the sample is a number. Sensors with different
+keys have independent noise. A sensor has the same noise in a world of its own, as world 0 of a
+batch, and over ROS.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ _BLOCK = 256  # samples that are drawn at once
 def noise_generator(
     seed: int, world: int, robot: str, sensor: str, sample: int
 ) -> np.random.Generator:
-    """Return the generator of one sample's noise.
+    """Return the random generator for one sample's noise.
 
     Args:
-        seed: of the sensor's noise.
+        seed: seed of the sensor's noise.
         world: number of the world in its batch; 0 for a world of its own.
         robot: name of the robot.
         sensor: name of the sensor.
@@ -56,17 +56,17 @@ class NoiseLevels:
 
 
 class SensorNoise:
-    """The noise of one sensor's six values at a step; an IMU's are angular velocity first.
+    """The noise of a sensor's six values at a step; for an IMU, angular velocity comes first.
 
-    It is a function of `noise_generator`'s key alone, so a run is repeated exactly, in any order
-    of the steps.
+    The noise depends on the key of `noise_generator` alone. A run is therefore repeated exactly, in
+    any order of the steps.
 
     Args:
-        name: of the sensor.
+        name: name of the sensor.
         kind: "imu" or "force_torque".
         levels: standard deviations.
-        own: standard deviations of the six values, standard deviations and means of their biases;
-            each (6,) or empty. The noise is independent of that of `levels`.
+        own: standard deviations of the six values, then standard deviations and means of the
+            biases; each (6,) or empty. This noise is independent of the noise by `levels`.
         robot: name of the robot.
         world: number of the world in its batch; 0 for a world of its own.
     """

@@ -30,7 +30,7 @@ SENSOR = np.dtype(
 
 @inner_kernel
 def keep_readings(sensors, past_readings):
-    """Make the measurements of a finished step the sensors' readings, after their latencies."""
+    """Store the measurements of a finished step as readings, after each sensor's latency."""
     for k in range(sensors.shape[0]):
         sensor = sensors[k]
         if sensor.slots > 0:
@@ -42,7 +42,7 @@ def keep_readings(sensors, past_readings):
 
 @inlined_kernel
 def _delay(sensor, stored):
-    """Store a measurement, and read what a latency before was measured, 0 before the first."""
+    """Store a measurement, and read the measurement of one latency before, 0 before the first."""
     newer, older = delayed_slots(sensor.slot, sensor)
     for r in range(6):
         stored[sensor.slot, r] = sensor.measured[r]
@@ -55,10 +55,16 @@ def _delay(sensor, stored):
 def sense(kinematics, articulated, gravity, sensors_out):
     """Measure with every sensor: means over the step, in the frames of the sensors.
 
-    A force sensor reads -(I_A a + p_A), the wrench of the child side on the parent side through the
-    joint (RBDA eq. 7.22, sign turned; a_vp is in p_A). Constraints add `delta_acceleration` of the
-    records to a, and subtract `constraint_wrench` from p_A. An IMU reads angular velocity
-    and specific force.
+    A force sensor reads -(I_A a + p_A), the wrench [N, Nm] of the child side on the parent side
+    through the joint (RBDA eq. 7.22, sign turned; p_A includes a_vp). Constraints add
+    `delta_acceleration` of the records to a, and subtract `constraint_wrench` from p_A. An IMU
+    reads angular velocity [rad/s] and specific force [m/s^2].
+
+    Args:
+        kinematics: KINEMATICS records of the bodies (n,).
+        articulated: articulated-body records of the bodies (n,).
+        gravity: (3,) [m/s^2].
+        sensors_out: records of the sensors, written.
     """
     for k in range(sensors_out.shape[0]):
         sensor = sensors_out[k]

@@ -3,11 +3,11 @@
 
 """Block-sparse L D L^T without pivoting: the direct solver of the constraint rows.
 
-A = J M^-1 J^T + Sigma is symmetric and positive semi-definite; a small multiple of its diagonal
-makes it definite when rows are redundant. Each block column is eliminated in turn and subtracted
-from all later ones that it couples (right-looking). The factor holds U = D L^T: the block of column
-k and later column i lies where A's lies, but as U_ki (size of k, size of i), so that the inner
-loops run over consecutive memory.
+A = J M^-1 J^T + Sigma is symmetric and positive semi-definite. A small multiple of A's diagonal
+makes the matrix definite when rows are redundant. Each block column is eliminated in turn and
+subtracted from all later columns that the column couples (right-looking). The factor holds U = D
+L^T. The block of column k and later column i has the same place as in A, but is stored as U_ki
+(size of k, size of i). The inner loops then run over consecutive memory.
 """
 
 import math
@@ -33,9 +33,16 @@ class Factor(NamedTuple):
 def factorise(elimination, active, matrix, factor_out):
     """Factorise the active rows and columns of A.
 
-    `matrix` (block space,) holds A's diagonal blocks in full and those of the entries, fill being
-    zero; it stays. `active` (row capacity,) i8 by row number. Returns -1, or the number of the
-    first row whose pivot is not positive and finite; the factor is then invalid.
+    Args:
+        elimination: structure of the factor.
+        active: whether each row is active (row capacity,) i8, by row number.
+        matrix: A (block space,): diagonal blocks in full, then the blocks of the entries, fill
+            being zero. The matrix stays unchanged.
+        factor_out: the factor, written.
+
+    Returns:
+        -1, or the number of the first row whose pivot is not positive and finite. The factor is
+        then invalid.
     """
     count = elimination.counts[0].node_count
     _count_active(elimination, active, factor_out)
@@ -53,9 +60,14 @@ def factorise(elimination, active, matrix, factor_out):
 
 @inner_kernel
 def factor_work(elimination, active, factor_out):
-    """Return about how many multiplications `factorise` takes for these active rows.
+    """Return an estimate of the multiplications that `factorise` takes for these active rows.
 
-    A column of n rows over m later ones takes n (n + m)^2 / 2; only the live ones count.
+    A column of n rows over m later rows takes n (n + m)^2 / 2. Only active rows count.
+
+    Args:
+        elimination: structure of the factor.
+        active: whether each row is active (row capacity,) i8, by row number.
+        factor_out: the factor, whose counts of active rows are written.
     """
     _count_active(elimination, active, factor_out)
     work = 0
@@ -73,7 +85,7 @@ def factor_work(elimination, active, factor_out):
 
 @inlined_kernel
 def _count_active(elimination, active, factor):
-    """Write how many rows of each column are active."""
+    """Write the number of active rows of each column."""
     for k in range(elimination.counts[0].node_count):
         column, count = elimination.columns[k], 0
         for row in range(column.first_row, column.first_row + column.size):
@@ -83,7 +95,7 @@ def _count_active(elimination, active, factor):
 
 @inlined_kernel
 def _copy_column(elimination, k, active, matrix, factor):
-    """Copy a block column of A, transposed; dropped rows and columns are those of the identity."""
+    """Copy a block column of A, transposed; inactive rows and columns become the identity's."""
     column, blocks = elimination.columns[k], factor.blocks
     first, size = column.first_row, column.size
     own = factor.live[k] == size
@@ -132,7 +144,11 @@ def _drop_rows(blocks, at, active, first, height, other_first, width):
 
 @inlined_kernel
 def _eliminate_column(elimination, k, factor):
-    """Write D^-1 of column k and turn its blocks into U; return the row that fails or -1."""
+    """Write D^-1 of column k, and turn the column's blocks into U.
+
+    Returns:
+        -1, or the number of the row that fails.
+    """
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     size, first, own = column.size, column.first_row, column.block
     for p in range(size):
@@ -153,9 +169,9 @@ def _eliminate_column(elimination, k, factor):
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _reduce_row(blocks, row, shares, stride, source, width, inverse, first, terms):
-    """Subtract from `row` (width,) the first rows of the block at `source`, each times its share.
+    """Subtract multiples of the first rows of the block at `source` from `row` (width,).
 
-    The share of row m is D^-1 times the entry at `shares` + m `stride`.
+    The multiplier of row m is D^-1 times the entry at `shares` + m `stride`.
     """
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around and uses
     # vector instructions: half the time.
@@ -237,7 +253,14 @@ def _update_block(elimination, column, at_j, at_i, target, factor):
 
 @inner_kernel
 def solve(elimination, active, factor, x):
-    """Replace the right side `x`, by row number, by the solution; zero at rows not active."""
+    """Replace the right side `x`, by row number, by the solution; inactive rows get zero.
+
+    Args:
+        elimination: structure of the factor.
+        active: whether each row is active (row capacity,) i8, by row number.
+        factor: result of `factorise`.
+        x: right side, then solution (row capacity,).
+    """
     count = elimination.counts[0].node_count
     for k in range(count):
         column = elimination.columns[k]
@@ -255,7 +278,7 @@ def solve(elimination, active, factor, x):
 
 @inlined_kernel
 def _solve_forward(elimination, k, factor, x):
-    """Solve L y = x and D z = y for column k; subtract its part from the later rows."""
+    """Solve L y = x and D z = y for column k, and subtract its part from the later rows."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
     if min(first, own) < 0 or max(first, own) > _LARGEST:

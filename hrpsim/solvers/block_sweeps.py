@@ -3,11 +3,11 @@
 
 """Sweeps over the contacts of a problem u = W r + b whose matrix has blocks of 3 x 3.
 
-A contact has a normal component and two tangential components. The update of a contact is the
-update of hrpsim.solvers.projected_gauss_seidel: the normal impulse, then both friction impulses by
-one common step, then the projection to the friction cone (Nakaoka eqs. 16-21). Momentum is as there
-(O'Donoghue and Candes 2015, gradient scheme). The residual is the natural map of the problem with
-the velocity u + mu |u_t| e_n (Acary and Brogliato 2008).
+A contact has a normal component and two tangential components. Each contact is updated as in
+hrpsim.solvers.projected_gauss_seidel: the normal impulse first, then both friction impulses by one
+common step, then the projection to the friction cone (Nakaoka eqs. 16-21). Momentum is the same as
+in that file (O'Donoghue and Candes 2015, gradient scheme). The residual is the natural map of the
+problem with the velocity u + mu |u_t| e_n (Acary and Brogliato 2008).
 """
 
 import math
@@ -84,10 +84,15 @@ def _solve_contact(c: int, problem, r):
 
 @kernel
 def sweep_blocks(problem, accuracy, limit, momentum, work, r):
-    """Sweep forth and back until the residual is at most `accuracy`; return how many sweeps.
+    """Sweep forth and back until the residual is small, and return the number of sweeps.
 
-    problem: a BlockProblem. momentum: 0 for sweeps without. At most about `limit` sweeps.
-    work (2, 3 m). The impulses r (3 m,) are the start and the result [Ns].
+    Args:
+        problem: a BlockProblem of m contacts.
+        accuracy: residual at which the sweeps end [Ns].
+        limit: approximate largest number of sweeps.
+        momentum: 0 for sweeps without momentum.
+        work: (2, 3 m).
+        r: impulses (3 m,), start and result [Ns].
     """
     count, size, age, pairs = 0, r.shape[0], 1.0, 0
     last, guess = work[0], work[1]
@@ -114,9 +119,10 @@ def sweep_blocks(problem, accuracy, limit, momentum, work, r):
 
 @inner_kernel
 def _add_momentum(masses, age: float, last, guess, r):
-    """Extrapolate the impulses after a pair of sweeps; return the age of the momentum.
+    """Extrapolate the impulses after a pair of sweeps, and return the age of the momentum.
 
-    last: impulses after the pair before. guess: the impulses that this pair began with.
+    last: impulses after the previous pair.
+    guess: impulses at the start of this pair.
     """
     against = 0.0
     for i in range(r.shape[0]):

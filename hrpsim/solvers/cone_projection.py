@@ -3,14 +3,17 @@
 
 """Sweeps for impulses with which contacts stick, over all divisions of the normal forces.
 
-Where redundant contacts share a load, sweeps that bound friction by the present normal impulses end
-with any division of it, and a contact may slip though with another division all would stick. Here
-the three impulses of a contact move together, against the gradient of the energy of the relative
-velocities, and are projected onto the cone |l_t| <= mu l_n: a slipping contact gets a larger normal
-impulse, and contacts with friction to spare get less. Without slip the least energy is zero in
-every division, so a division is found if there is one (the convex problem of Anitescu, Math.
-Program. 105 (2006)). A contact that slips in its solution also separates, which violates Coulomb's
-law: sweeps of the other kind come after these.
+Redundant contacts share a load in many possible divisions. Sweeps that bound friction by the
+present normal impulses end with any of these divisions. A contact may then slip although all
+contacts would stick with another division. In this file the three impulses of a contact move
+together, against the gradient of the energy of the relative velocities. The impulses are then
+projected onto the cone |l_t| <= mu l_n. A slipping contact gets a larger normal impulse, and
+contacts with friction to spare get less.
+
+Without slip the least energy is zero in every division, so the sweeps find such a division if there
+is one (the convex problem of Anitescu, Math. Program. 105 (2006)). A contact that slips in this
+solution also separates, which violates Coulomb's law. Sweeps of the other kind therefore come
+afterwards.
 """
 
 import math
@@ -39,9 +42,10 @@ _NEARER = 0.8
 
 @inlined_kernel
 def has_free_cone(normal):
-    """Return whether the impulses of a contact may be any in a cone, as the sweeps require.
+    """Return whether a contact's impulses may take any value in a cone, as the sweeps require.
 
-    Those of penalty contacts are given by their springs, those of the direct solver by it.
+    Springs give the impulses of penalty contacts, and the direct solver gives the impulses of
+    direct contacts.
     """
     is_cone = normal.solver == ITERATIVE and is_isotropic(normal.friction_model)
     return is_cone and not normal.lower > 0.0
@@ -53,10 +57,13 @@ def solve_cones(
 ):
     """Sweep forth and back until a pair of sweeps changes little.
 
-    Arguments are those of `projected_gauss_seidel.solve`. Contacts without a free cone are solved
-    as there; with them the problem need not be convex: sweeps whose changes grow are given up. So
-    are those after which some contact slips nearly as fast as a `period` of sweeps before: it
-    cannot come to rest. Returns (sweeps done, whether all contacts may come to rest).
+    Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
+    solved as in that function, and the problem need not be convex with them. The sweeps are given
+    up if their changes grow. They are also given up if some contact slips nearly as fast as a
+    `period` of sweeps before, because the contact cannot come to rest.
+
+    Returns:
+        (sweeps done, whether all contacts may come to rest).
     """
     sweeps, age, limit = 0, 1.0, math.inf
     slip = _largest_slip(contacts, rows, island_rows, island, velocity)
@@ -79,7 +86,7 @@ def solve_cones(
 
 @inner_kernel
 def least_load(rows, island_rows, island):
-    """Return the normal impulse from which on a contact of an island is loaded [Ns]."""
+    """Return the least normal impulse of a loaded contact in an island [Ns]."""
     largest = 0.0
     for k in range(island.first, island.contact_end):
         largest = max(largest, rows[island_rows[k]].impulse)
@@ -101,7 +108,7 @@ def _largest_slip(contacts, rows, island_rows, island, velocity):
 
 @inner_kernel
 def _sweep(rows, island_rows, island, response, velocity, back):
-    """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
+    """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
     change = 0.0
     for step in range(island.first, island.end):
         k = island.first + island.end - 1 - step if back else step
@@ -120,7 +127,11 @@ def _sweep(rows, island_rows, island, response, velocity, back):
 
 @inner_kernel
 def _project_contact(normal, x, y, response, velocity):
-    """Move a contact's impulses against its velocity and onto its cone; return the change [m/s]."""
+    """Move a contact's impulses against the contact's velocity and onto its cone.
+
+    Returns:
+        The change of velocity [m/s].
+    """
     along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
     half = 0.5 * (normal.inverse_mass - x.inverse_mass)
     square = half * half + normal.cross * normal.cross + y.cross * y.cross

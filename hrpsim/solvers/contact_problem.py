@@ -35,7 +35,7 @@ class ContactProblem(NamedTuple):
 
 
 class ContactProblemError(HrpsimError, ValueError):
-    """A contact problem is not complete, or contradicts itself; the message says where."""
+    """A contact problem is incomplete or contradictory; the message says where."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ContactSolution:
         velocities: u = W r + b (m, 3) [m/s].
         residual: norm of the natural map, relative to the norm of `b`.
         attempt: the attempt that ended the search, a key of `sweeps`.
-        sweeps: how many sweeps each attempt took, by its name.
+        sweeps: number of sweeps of each attempt, by the attempt's name.
         solved: whether the residual is at most the accuracy.
     """
 
@@ -72,29 +72,30 @@ def solve_contacts(
 ) -> ContactSolution:
     """Solve a frictional contact problem that is given by its matrix.
 
-    The problem has m contacts with three components each: normal, first and second tangent. With
-    u = W r + b, each contact either parts (r = 0, u_n >= 0), sticks (u = 0, |r_t| <= mu r_n), or
+    The problem has m contacts with three components each: normal, first and second tangent. With u
+    = W r + b, each contact either parts (r = 0, u_n >= 0), sticks (u = 0, |r_t| <= mu r_n), or
     slides (u_n = 0, r_t = -mu r_n u_t / |u_t|). Solutions need not be unique.
 
-    The residual is the error measure of Siconos (fc3d_compute_error): the norm of
-    r - P(r - u - mu |u_t| e_n), with the projection P to the friction cones, over the norm of b.
+    The residual is the error measure of Siconos (fc3d_compute_error): the norm of r - P(r - u - mu
+    |u_t| e_n), with the projection P to the friction cones, over the norm of b.
 
     Args:
         W: Delassus matrix J M^-1 J^T (3 m, 3 m) [1/kg], an array or a scipy.sparse matrix. The
             diagonal blocks should be positive.
-        b: velocity (3 m,) that the contacts have without forces [m/s].
-        mu: friction coefficients (m,), or one for all.
-        accuracy: residual at which a solution is accepted; a smaller one takes more sweeps.
+        b: velocity of the contacts without forces (3 m,) [m/s].
+        mu: friction coefficients (m,), or one coefficient for all contacts.
+        accuracy: residual at which a solution is accepted. A smaller accuracy takes more sweeps.
         solver: "momentum" sweeps with Nesterov's momentum and needs the fewest sweeps for most
             problems. "plain" sweeps without momentum and solves some of the other problems. "auto"
             tries "momentum", then "plain", and returns the better result.
-        start: impulses (3 m,) to begin with, such as those of a similar problem. Default: 0.
+        start: impulses to begin with (3 m,), for example the solution of a similar problem.
+            Default: 0.
 
     Returns:
         The best result that was found. `solved` is False if no attempt reached the accuracy.
 
     Raises:
-        ContactProblemError: shapes do not fit, a value is not finite, a coefficient is negative, or
+        ContactProblemError: Shapes do not fit, a value is not finite, a coefficient is negative, or
             the solver is unknown.
     """
     problem = _checked(W, b, mu)

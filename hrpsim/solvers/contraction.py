@@ -3,13 +3,15 @@
 
 """Order of elimination by contraction of the constraint graph, least fill first.
 
-Two constraint nodes are coupled when they share a kinematic tree, so each tree is a clique of the
-matrix: the quotient graph of sparse elimination (George & Liu 1980, Amestoy, Davis & Duff 1996)
-with the trees as elements. A node has at most two elements, hence it is an edge between them;
-eliminating it contracts that edge. Nodes between the same two trees have the same neighbours and
-are eliminated together, as one bundle. With w the rows that touch a tree and s those of the bundle,
-the elimination newly couples every other row of one tree with every other row of the other:
-exactly (w_a - s)(w_b - s) entries of fill, which is what the order minimises, step by step.
+Two constraint nodes are coupled when they share a kinematic tree. Each tree is therefore a clique
+of the matrix. This is the quotient graph of sparse elimination (George & Liu 1980, Amestoy, Davis &
+Duff 1996) with the trees as elements. A node has at most two elements, so the node is an edge
+between them. Eliminating the node contracts the edge. Nodes between the same two trees have the
+same neighbours and are eliminated together, as one bundle.
+
+Let w be the number of rows that touch a tree, and s the number of rows in the bundle. The
+elimination newly couples every other row of one tree with every other row of the other tree. The
+fill is exactly (w_a - s)(w_b - s) entries. The order minimises this fill step by step.
 """
 
 from typing import NamedTuple
@@ -50,7 +52,7 @@ BUNDLE = np.dtype(
 
 
 class Contraction(NamedTuple):
-    """The graph while it is being contracted; its two-ended bundles' ends are 2 b and 2 b + 1."""
+    """The graph while it is contracted; the two ends of bundle b are 2 b and 2 b + 1."""
 
     elements: np.ndarray = work("trees", dtype=ELEMENT)
     bundles: np.ndarray = work("nodes", "bundle b starts as node b", BUNDLE)
@@ -63,8 +65,8 @@ class Contraction(NamedTuple):
 def order_nodes(nodes, node_count, graph, order_out):
     """Write the nodes into `order_out` (node_count,) in their order of elimination.
 
-    Ties go to the bundle next to the latest contraction, then to the lower one: grids fill a tenth
-    less than with the second rule alone. The cost is that of writing the factor's block
+    Ties go to the bundle next to the latest contraction, then to the lower bundle. Grids fill a
+    tenth less than with the second rule alone. The cost is the cost of writing the factor's block
     structure, times the logarithm of the number of nodes.
     """
     _start(nodes, node_count, graph)
@@ -143,7 +145,7 @@ def _cost_of(bundle, elements):
 
 @inner_kernel
 def _contract(b, done, heap_size, graph):
-    """Make the two elements of an eliminated bundle one; return the heap's size."""
+    """Make the two elements of an eliminated bundle one, and return the heap's size."""
     bundle = graph.bundles[b]
     if bundle.end_a < 0:
         return heap_size
@@ -176,9 +178,12 @@ def _contract(b, done, heap_size, graph):
 
 @inner_kernel
 def _join_parallel(e, heap_size, graph):
-    """Join the bundles that end at element `e` and at the same other; forget eliminated ones.
+    """Join the bundles that end at element `e` and at a common other element.
 
-    Returns the heap's size; negative stays as it is and means that there is no heap yet.
+    Eliminated bundles are forgotten.
+
+    Returns:
+        The heap's size. A negative size is returned unchanged, and means that there is no heap yet.
     """
     element = graph.elements[e]
     previous, end = -1, element.head
@@ -235,7 +240,7 @@ def _put(b, index, graph):
 
 @inner_kernel
 def _sift_up(index, graph):
-    """Move a bundle towards the heap's top as far as it belongs; return its index."""
+    """Move a bundle towards the heap's top to its place, and return its index."""
     b = graph.heap[index]
     while index > 0:
         above = (index - 1) >> 1
@@ -249,7 +254,7 @@ def _sift_up(index, graph):
 
 @inner_kernel
 def _sift_down(index, heap_size, graph):
-    """Move a bundle away from the heap's top as far as it belongs."""
+    """Move a bundle away from the heap's top to its place."""
     b = graph.heap[index]
     below = 2 * index + 1
     while below < heap_size:
@@ -267,7 +272,7 @@ def _sift_down(index, heap_size, graph):
 
 @inner_kernel
 def _remove(b, heap_size, graph):
-    """Take a bundle out of the heap; return the heap's size."""
+    """Take a bundle out of the heap, and return the new size of the heap."""
     index = graph.bundles[b].index
     graph.bundles[b].index = -1
     heap_size -= 1

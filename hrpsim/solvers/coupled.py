@@ -3,11 +3,11 @@
 
 """Direct, iterative and split rows solved as one problem.
 
-A block Gauss-Seidel method: the rows for the direct solver are one block, solved exactly for the
-impulses of all others; then every other row, and the friction of direct contacts that slide, takes
-its turn as in the projected Gauss-Seidel method. Rounds repeat until nothing changes. For split
-contacts the normals are in the block in the first round, without friction; their iteration starts
-there.
+The method is block Gauss-Seidel. The rows for the direct solver are one block, which is solved
+exactly for given impulses of all other rows. Then every other row takes its turn as in the
+projected Gauss-Seidel method, and so does the friction of direct contacts that slide. Rounds repeat
+until nothing changes. The normals of split contacts are in the block in the first round, without
+friction. The iteration of split contacts starts from that result.
 """
 
 import math
@@ -54,12 +54,26 @@ def solve_coupled(
     velocity,
     system,
 ):
-    """Solve a span that has all direct rows; write impulses; `velocity` ends as that with them.
+    """Solve a span that has all direct rows; write impulses and the resulting velocity.
 
-    `has_cones` is whether the contacts' tangents are bounded by their cones or by their own bounds.
-    `work` multiplications have been done for direct rows in this step. Returns (rounds,
-    factorisations, work at the end, whether the direct solver finished). Where it does not finish,
-    or not within its work limit, its rows are solved iteratively in the remaining rounds.
+    If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
+    in the remaining rounds.
+
+    Args:
+        rows: ROW records (row capacity,).
+        row_count: number of rows.
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        has_cones: whether cones bound the contacts' tangents, or their own bounds.
+        response: responses of all rows.
+        tolerance: accepted change of a velocity [m/s].
+        round_limit: largest number of rounds.
+        work: multiplications done for direct rows in this step.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s], start and result.
+        system: system of the direct solver.
+
+    Returns:
+        (rounds, factorisations, work at the end, whether the direct solver finished).
     """
     save_start(rows, row_count, velocity, system)
     choose_active(rows, row_count, has_cones, tolerance, velocity, system)
@@ -99,7 +113,7 @@ def solve_coupled(
 
 @inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def _sweep(rows, island_rows, island, has_cones, rounds, finished, response, velocity, system):
-    """Go once through the rows that are not solved directly; return the largest change."""
+    """Sweep once over the rows that are not solved directly; return the largest change [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
         number = island_rows[k]
@@ -120,7 +134,7 @@ def _sweep(rows, island_rows, island, has_cones, rounds, finished, response, vel
 
 @inner_kernel
 def return_to_start(rows, row_count, response, velocity, system):
-    """Go back to the impulses that the solution started from."""
+    """Restore the impulses from which the solution started."""
     for number in range(row_count):
         rows[number].impulse = system.start[number]
     find_velocity(rows, row_count, response, velocity, system)
@@ -137,7 +151,7 @@ def _release_split(rows, row_count, system):
 
 @inlined_kernel
 def _solve_contact(normal, x, y, has_cones, response, velocity):
-    """Solve one contact iteratively; return the largest change of velocity [m/s]."""
+    """Solve one contact iteratively, and return the largest change of velocity [m/s]."""
     if has_cones:
         return solve_contact(normal, x, y, response, velocity)
     change = 0.0
@@ -149,11 +163,12 @@ def _solve_contact(normal, x, y, has_cones, response, velocity):
 
 @inner_kernel
 def _hold_cone(rows, number, rounds, response, velocity, system):
-    """Keep the friction of a direct contact in its cone; return the change of velocity [m/s].
+    """Keep the friction of a direct contact in its cone, and return the change of velocity [m/s].
 
-    Friction that sticks is part of the direct block; beyond the cone it is brought back and slides,
-    which is solved here; inside the cone again, it sticks. A contact that alternates, or slides
-    without converging with its normal, leaves the block and is solved iteratively.
+    Sticking friction is part of the direct block. Friction beyond the cone is brought back and
+    slides, and this function solves sliding friction. If the friction returns to the inside of the
+    cone, the contact sticks again. A contact leaves the block and is solved iteratively if the
+    contact alternates, or slides without converging with its normal.
     """
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     active = system.active
@@ -183,7 +198,7 @@ def _hold_cone(rows, number, rounds, response, velocity, system):
 
 @inner_kernel
 def _bring_into_cone(normal, x, y, response, velocity):
-    """Bring friction back into its bounds where the solution stopped before its end."""
+    """Bring friction back within its bounds after the solution stopped early."""
     new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
     set_impulse(x, new_x, response, velocity)
     set_impulse(y, new_y, response, velocity)
@@ -191,9 +206,10 @@ def _bring_into_cone(normal, x, y, response, velocity):
 
 @inner_kernel
 def largest_error(rows, island_rows, island, velocity):
-    """Return the largest error of a span's rows [m/s], 0 without rows, and that row.
+    """Return the largest error of a span's rows [m/s], and the number of that row.
 
-    A row's error is the change of its velocity if it alone were solved again; -1 without rows.
+    The error of a row is the change of its velocity if the row alone were solved again. Without
+    rows the error is 0 and the number -1.
     """
     largest, worst = 0.0, -1
     for k in range(island.first, island.end):

@@ -27,7 +27,7 @@ _OF_OTHERS = 1e-13
 
 
 class DirectSystem(NamedTuple):
-    """The system, its factor, and which of its rows are solved for."""
+    """The system of the direct solver, its factor, and the rows that are solved for."""
 
     nodes: np.ndarray = work("nodes", dtype=NODE)
     elimination: Elimination = part(Elimination)
@@ -47,14 +47,23 @@ class DirectSystem(NamedTuple):
 def new_direct_system(
     rows: int, columns: int, nodes: int, trees: int, entries: int, blocks: int
 ) -> DirectSystem:
-    """Return room for so many rows, velocity entries, nodes, trees, blocks, numbers in blocks."""
+    """Return an empty system with the given capacities.
+
+    Args:
+        rows: number of rows.
+        columns: number of velocity entries.
+        nodes: number of nodes.
+        trees: number of trees.
+        entries: number of off-diagonal blocks.
+        blocks: number of numbers in all blocks.
+    """
     sizes = {"rows": rows, "columns": columns, "nodes": nodes, "blocks": blocks}
     return allocate(DirectSystem, sizes, elimination=new_elimination(nodes, trees, entries))
 
 
 @inner_kernel
 def assemble_direct_system(forest, constrained, rows_of_step, row_count, system):
-    """Write nodes, order and matrix for the rows as they are; return whether there was room."""
+    """Write nodes, order and matrix for the present rows; return whether the system had room."""
     count = _find_nodes(forest, constrained, rows_of_step.rows, row_count, system.nodes)
     elimination = system.elimination
     if count > len(system.nodes) or row_count > len(system.active):
@@ -72,9 +81,9 @@ def assemble_direct_system(forest, constrained, rows_of_step, row_count, system)
 
 @inner_kernel
 def write_direct_matrix(constrained, rows_of_step, system):
-    """Write the matrix for the rows as they are now, in the order of the last assembly.
+    """Write the matrix for the present rows, in the order of the last assembly.
 
-    Rows that were left to the iteration since then keep their places, where they are not active.
+    Rows that were left to the iteration since the assembly keep their places and are not active.
     """
     rows, response, elimination = rows_of_step.rows, rows_of_step.response, system.elimination
     system.stale[0] = 1
@@ -89,7 +98,7 @@ def write_direct_matrix(constrained, rows_of_step, system):
 
 @inner_kernel
 def _find_nodes(forest, constrained, rows, row_count, nodes_out):
-    """Gather the direct solver's rows to nodes; return how many there are."""
+    """Gather the direct solver's rows to nodes, and return the number of nodes."""
     count = 0
     constrained_a = constrained_b = -1
     for number in range(row_count):

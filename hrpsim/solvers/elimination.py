@@ -3,10 +3,10 @@
 
 """Block structure of the factor of a constraint matrix, eliminated in a fill-reducing order.
 
-Column k of the factor belongs to the node eliminated as number k: its diagonal block and one block
-for each later node that is coupled to it, directly or through nodes eliminated before. These later
-nodes are the rest of the clique that its trees have grown into, a sorted list; the list of the
-grown clique is the merged one.
+Column k of the factor belongs to the node that is eliminated as number k. The column has a diagonal
+block, and one block for each later node that is coupled to node k, directly or through nodes
+eliminated before. These later nodes are the rest of the clique into which the trees of node k have
+grown. Each clique is a sorted list, and merging the lists gives the list of the grown clique.
 """
 
 from typing import NamedTuple
@@ -45,7 +45,7 @@ COUNTS = np.dtype(
 
 
 class Elimination(NamedTuple):
-    """An order of elimination, the structure of the factor, and the graph they were made for."""
+    """An order of elimination, the structure of the factor, and the graph of both."""
 
     counts: np.ndarray = work("1", dtype=COUNTS)
     nodes: np.ndarray = work("nodes", "as they were ordered", NODE)
@@ -59,7 +59,7 @@ class Elimination(NamedTuple):
 
 
 def new_elimination(nodes: int, trees: int, entries: int) -> Elimination:
-    """Return room for that many nodes, trees (their ids stay below) and off-diagonal blocks."""
+    """Return an empty structure for so many nodes, tree ids and off-diagonal blocks."""
     made = allocate(Elimination, {"nodes": nodes, "trees": trees, "entries": entries})
     made.counts["node_count"] = -1
     return made
@@ -82,17 +82,18 @@ def same_graph(nodes, node_count, elimination):
 
 @inlined_kernel
 def has_room(elimination):
-    """Return whether the last structure fitted; its counts have the required capacity."""
+    """Return whether the last structure fitted. `counts` have the required capacity."""
     entry_count = elimination.counts[0].entry_count
     return 0 <= entry_count <= len(elimination.entries)
 
 
 @inner_kernel
 def eliminate(nodes, node_count, elimination):
-    """Order the nodes and write the structure of the factor; return whether there was room.
+    """Order the nodes and write the structure of the factor, and return whether there was room.
 
-    If not, `counts` have the required capacity: `node_count` nodes and `tree_count` trees, and, if
-    these were there, `entry_count` entries (else -1). The matrix and the factor take `block_space`.
+    If there was no room, `counts` hold the required capacity: `node_count` nodes and `tree_count`
+    trees. `entry_count` is the required number of entries if nodes and trees fitted, otherwise -1.
+    The matrix and the factor take `block_space`.
     """
     counts = elimination.counts[0]
     counts.node_count = node_count
@@ -123,7 +124,7 @@ def eliminate(nodes, node_count, elimination):
 
 @inlined_kernel
 def _start_cliques(nodes, node_count, elimination):
-    """List each tree's nodes by ascending column; keep a copy of the nodes."""
+    """List each tree's nodes by ascending column, and keep a copy of the nodes."""
     head = elimination.head
     for n in range(node_count):
         node, kept = nodes[n], elimination.nodes[n]
@@ -145,7 +146,7 @@ def _start_cliques(nodes, node_count, elimination):
 
 @inlined_kernel
 def _root(tree, root):
-    """Return the clique of a tree; shorten the way for the next search."""
+    """Return the clique of a tree, and shorten the path for the next search."""
     while root[tree] != tree:
         root[tree] = root[root[tree]]
         tree = root[tree]
@@ -154,9 +155,12 @@ def _root(tree, root):
 
 @inlined_kernel
 def _merge_cliques(node, elimination):
-    """Make the cliques of a node one; return it and the links of both after the node, -1 for none.
+    """Merge the cliques of a node into one.
 
-    The node is the first in both, since those before it are gone.
+    The node is the first in both cliques, because all nodes before are gone.
+
+    Returns:
+        The merged clique, and the links of both cliques after the node, -1 for none.
     """
     head, link, root = elimination.head, elimination.link, elimination.root
     a, b = node.tree_a, node.tree_b
@@ -177,7 +181,7 @@ def _merge_cliques(node, elimination):
 
 @inner_kernel
 def _write_entries(clique, x, y, space, nodes, column, elimination):
-    """Write the merged list as the column's entries and as the clique's; return the counts.
+    """Write the merged list as the entries of the column and of the clique, and return the counts.
 
     Without room the entries are counted only.
     """

@@ -9,7 +9,14 @@ from hrpsim.spatial.simd import LANES, load, plus_times, store
 
 @inlined_kernel
 def apply_impulse(row, impulse, response, velocity):
-    """Add the motion that an impulse on `row` causes to the constraint bodies' velocity."""
+    """Add the velocities that an impulse on `row` causes to the constraint bodies' velocities.
+
+    Args:
+        row: ROW record.
+        impulse: [Ns or Nms].
+        response: responses of all rows.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+    """
     at = row.response_at
     _add_multiple(response, at, impulse, velocity, row.start_a, row.width_a)
     _add_multiple(response, at + row.width_a, impulse, velocity, row.start_b, row.width_b)
@@ -25,7 +32,7 @@ def _add_multiple(response, at, impulse, velocity, start, width):
 
 @inner_kernel
 def warm_start(rows, contact_count, row_count, response, velocity):
-    """Apply the impulses that the rows start from, and save them: `saved_impulse`."""
+    """Apply the impulses from which the rows start, and store them as `saved_impulse`."""
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         for row in (normal, x, y):
@@ -41,7 +48,18 @@ def warm_start(rows, contact_count, row_count, response, velocity):
 
 @inlined_kernel
 def apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
-    """Add the velocity that changes of a contact's three impulses cause."""
+    """Add the velocities that changes of a contact's three impulses cause.
+
+    Args:
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        n_by: change of the normal impulse [Ns].
+        x_by: change of the first friction impulse [Ns].
+        y_by: change of the second friction impulse [Ns].
+        response: responses of all rows.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+    """
     n, first, second, width = normal.response_at, x.response_at, y.response_at, normal.width_a
     _apply_to_tree(n, first, second, n_by, x_by, y_by, response, normal.start_a, width, velocity)
     if normal.width_b > 0:

@@ -1,13 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Block principal pivoting: which of the direct solver's rows are active, which at a bound.
+"""Block principal pivoting: the direct solver's rows, each active or at a bound.
 
-A row is active (its velocity is its target) or rests at a bound of its impulse. All rows
-that contradict their state change it at once; if their number does not fall for a while, only the
-last of them does, which ends for every positive definite system (Judice and Pires 1994; Murty).
-Friction that sticks is active with its normal. A contact that closes starts without friction, so
-that the search is for the states of normals alone and ends; its cone is checked later.
+An active row has its target velocity. Any other row rests at a bound of its impulse. All rows that
+contradict their state change state at once. If the number of these rows does not fall for a while,
+only the last of them changes. This rule ends for every positive definite system (Judice and Pires
+1994; Murty). Friction that sticks is active with its normal. A contact that closes starts without
+friction, so the search is for the states of normals alone and ends. The contact's cone is checked
+later.
 """
 
 from hrpsim.constraints.friction_laws import friction_bound, friction_holds, tangent_count
@@ -33,9 +34,12 @@ _WORK, _MOST_WORK, _FEWEST, _OF_ROW = 400_000_000, 2_000_000_000, 8, 1000
 
 @inner_kernel
 def allowed_work(done, row_count, system):
-    """Return the limit of multiplications for a solution, with `done` in this step before it.
+    """Return the limit of multiplications for a solution.
 
-    The active rows are those that it begins with.
+    Args:
+        done: multiplications done in this step before.
+        row_count: number of rows. The active rows at the start count.
+        system: system of the direct solver.
     """
     first = factor_work(system.elimination, system.active, system.factor) + _OF_ROW * row_count
     return max(_WORK, min(done + _FEWEST * first, _MOST_WORK))
@@ -43,7 +47,7 @@ def allowed_work(done, row_count, system):
 
 @inner_kernel
 def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
-    """Guess which rows are active from the impulses of the last step and the present velocity."""
+    """Guess the active rows from the impulses of the last step and the present velocity."""
     slides = system.slides
     for number in range(row_count):
         row = rows[number]
@@ -91,7 +95,7 @@ def _slid_before(normal, x, y):
 
 @inlined_kernel
 def wants_off_bound(row, tolerance, velocity):
-    """Return whether a row at a bound of its impulse would move off it."""
+    """Return whether a row at a bound of its impulse would leave the bound."""
     lean = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
     if row.impulse <= row.lower:
         return lean > tolerance
@@ -104,12 +108,25 @@ def settle_active_rows(
 ):
     """Solve the active rows, and change the active set until no row contradicts its state.
 
-    `work` multiplications have been done in the step; a factorisation that leads beyond `limit` is
-    not begun. Returns (whether it converged, factorisations done, work at the end). Impulses
-    end within their bounds if it did. A row whose pivot is not positive, for nothing can move along
-    it, is left to the iteration. Every new choice of states is solved from the impulses at the
-    call: contradictory rows press with 1e7 Ns or more until one is released, of which redundant
-    contacts would keep their share.
+    If the search converges, impulses end within their bounds. A row whose pivot is not positive is
+    left to the iteration, because nothing can move along the row. Every new choice of states is
+    solved from the impulses at the call. Contradictory rows press with 1e7 Ns or more until one of
+    them is released, and redundant contacts would otherwise keep a part of these impulses.
+
+    Args:
+        rows: ROW records (row capacity,).
+        row_count: number of rows.
+        has_cones: whether cones bound the contacts' tangents, or their own bounds.
+        response: responses of all rows.
+        tolerance: accepted change of a velocity [m/s].
+        work: multiplications done in the step before.
+        limit: largest number of multiplications. A factorisation that would exceed the limit is not
+            begun.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+        system: system of the direct solver.
+
+    Returns:
+        (whether the search converged, factorisations done, work at the end).
     """
     for number in range(row_count):
         system.before[number] = rows[number].impulse
@@ -147,7 +164,13 @@ def settle_active_rows(
 
 @inlined_kernel
 def leave_to_iteration(rows, number, system):
-    """Make a direct row, with all rows of its contact, iterative for the rest of the step."""
+    """Make a direct row and all rows of its contact iterative for the rest of the step.
+
+    Args:
+        rows: ROW records (row capacity,).
+        number: number of the row.
+        system: system of the direct solver.
+    """
     first, end = number, number + 1
     if rows[number].kind == CONTACT_ROW:
         first = number - number % 3
@@ -168,7 +191,7 @@ def save_start(rows, row_count, velocity, system):
 
 @inner_kernel
 def find_velocity(rows, row_count, response, velocity, system):
-    """Write the velocity with the present impulses, from that of the start."""
+    """Write the velocity with the present impulses, computed from the velocity at the start."""
     for k in range(velocity.shape[0]):
         velocity[k] = system.start_velocity[k]
     for number in range(row_count):
@@ -179,10 +202,11 @@ def find_velocity(rows, row_count, response, velocity, system):
 
 @inner_kernel
 def solve_active_rows(rows, row_count, response, tolerance, velocity, system):
-    """Give the active rows the impulses that give them their targets, by the present factor.
+    """Give the active rows the impulses for their targets, by the present factor.
 
-    Returns whether redundant rows disagree: the errors that are left, `system.change`, are more
-    than rounding, and no impulses change them.
+    Returns:
+        Whether redundant rows disagree. The remaining errors, `system.change`, are then more than
+        rounding, and no impulses change them.
     """
     before = find_errors(rows, row_count, velocity, system)
     for _ in range(_REFINEMENTS):
@@ -217,8 +241,8 @@ def _rounding(rows, row_count, system):
 def _may_disagree(rows, row_count, system):
     """Return whether the errors of redundant rows, `system.change`, are within their leeway.
 
-    The leeway is the velocity at which nothing moves farther than the slop in a step. Where
-    contacts alone disagree, their friction has a bound: they slide.
+    The leeway is the velocity at which nothing moves farther than the slop in a step. If contacts
+    alone disagree, their friction has a bound, and the contacts slide.
     """
     largest = of_others = 0.0
     for number in range(row_count):
@@ -240,9 +264,9 @@ def _holds_position(kind):
 def leave_disagreements(rows, row_count, response, tolerance, velocity, system):
     """Ask redundant rows for the nearest velocities on which they agree, and solve them again.
 
-    `system.change` has the errors that no impulses change. Each solution for them adds to the
-    impulses of redundant rows, without end. Rows that hold no position keep their targets, and the
-    errors that these leave. Equations: docs/explanation/derivations.md, section 11.
+    `system.change` has the errors that no impulses change. Each solution for these errors adds to
+    the impulses of redundant rows, without end. Rows that hold no position keep their targets, and
+    the errors that remain. Equations: docs/explanation/derivations.md, section 11.
     """
     for number in range(row_count):
         if system.active[number]:
@@ -256,7 +280,7 @@ def leave_disagreements(rows, row_count, response, tolerance, velocity, system):
 
 @inner_kernel
 def find_errors(rows, row_count, velocity, system):
-    """Write each active row's error of velocity into system.change; return the largest."""
+    """Write each active row's error of velocity into system.change, and return the largest."""
     largest = 0.0
     for number in range(row_count):
         if system.active[number]:

@@ -3,21 +3,23 @@
 
 """The extended projected Gauss-Seidel method (Nakaoka eqs. 16-21), matrix-free.
 
-A row reads the velocity of the constraint bodies it touches, changes its impulse, and writes the
-change back through its response: a sweep costs O(rows), and of the matrix K of the papers only the
-3x3 block of each contact is known, so that its three rows read and write the velocities once. The
-two friction rows of a contact move together, by one common step size, and are then brought back to
-the disk of radius mu f_n; a common step makes the fixed point of a sliding contact point exactly
-against the slip, which separate steps do not.
+A row reads the velocity of the constraint bodies that it touches, changes its impulse, and writes
+the change back through its response. A sweep costs O(rows). Of the matrix K of the papers only the
+3x3 block of each contact is known. The three rows of a contact therefore read and write the
+velocities once. The two friction rows of a contact move together, by one common step size, and are
+then projected to the disk of radius mu f_n. A common step makes the fixed point of a sliding
+contact point exactly against the slip, and separate steps do not.
 
-Nesterov's momentum over pairs of sweeps, one forth and one back: after a pair the impulses are
-extrapolated by a share of their change since the pair before; the share grows from pair to pair,
-and falls back to 0 where the pair just done points against that change (O'Donoghue and Candes 2015,
-gradient scheme). The next sweep restores violated bounds. Forth and back together are a symmetric
-preconditioner, whose errors shrink without turning; those of sweeps in one direction turn, and
-momentum sustains them for ever on many yielding points. For frictional contact, with another
-gradient step: Mazhar, Heyn, Negrut, Tasora, ACM Trans. Graph. 34 (2015). Products are weighted with
-the rows' inverse masses, which makes one energy of linear and angular impulses.
+Nesterov's momentum acts over pairs of sweeps, one forth and one back. After a pair the impulses are
+extrapolated by a fraction of their change since the previous pair. The fraction grows from pair to
+pair. It falls back to 0 when the last pair points against that change (O'Donoghue and Candes 2015,
+gradient scheme). The next sweep restores violated bounds.
+
+Forth and back together are a symmetric preconditioner, whose errors shrink without turning. Errors
+of sweeps in one direction turn, and momentum sustains these errors for ever on many yielding
+points. For frictional contact, with another gradient step: Mazhar, Heyn, Negrut, Tasora, ACM Trans.
+Graph. 34 (2015). Products are weighted with the rows' inverse masses, which makes one energy of
+linear and angular impulses.
 """
 
 import math
@@ -51,7 +53,17 @@ def begin_momentum(rows, island_rows, island, work):
 def add_momentum(rows, island_rows, island, response, age, velocity, work):
     """Extrapolate the impulses and `velocity` after a pair of sweeps; save them in `work`.
 
-    `age` is 1 where there is no momentum yet; returns that of the next pair (Nesterov's t_k).
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        response: responses of all rows.
+        age: Nesterov's t_k of this pair; 1 without momentum.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+        work: (2, row capacity).
+
+    Returns:
+        `age` of the next pair.
     """
     against = 0.0
     for k in range(island.first, island.end):
@@ -80,7 +92,7 @@ def add_momentum(rows, island_rows, island, response, age, velocity, work):
 
 @inlined_kernel
 def _carry_on(row, number, share, work):
-    """Add a share of the change since the pair before to a row; return what was added."""
+    """Add a fraction of the change since the previous pair to a row, and return the addition."""
     by = share * (row.impulse - work[1, number])
     work[1, number] = row.impulse
     row.impulse += by
@@ -123,14 +135,28 @@ def solve(
 ):
     """Sweep over a span of rows until a sweep changes little; write the impulses.
 
-    That takes at most `sweep_limit` sweeps, of which the first `begin` are done already. With
-    relative_tolerance 0, until no row's velocity moves by more than `tolerance`
-    [m/s]; sweeps that have not converged after a few go forth and back in turn, with momentum
-    (`add_momentum`, which uses `work` (2, row capacity)). Otherwise until `relative_change`
-    of all `row_count` rows falls to relative_tolerance. `velocity` are the constraint bodies'
-    velocities without constraint forces, after `warm_start`; it ends as the velocity with them.
-    Returns (sweeps done, largest change of a row's velocity in the last sweep [m/s], whether
-    sweeping converged).
+    With relative_tolerance 0, sweeps end when no row's velocity moves by more than `tolerance`.
+    Sweeps that have not converged after a few go forth and back in turn, with momentum
+    (`add_momentum`). Otherwise sweeps end when `relative_change` of all `row_count` rows falls to
+    relative_tolerance.
+
+    Args:
+        rows: ROW records (row capacity,).
+        row_count: number of rows.
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        response: responses of all rows.
+        tolerance: [m/s].
+        relative_tolerance: 0 to use `tolerance` instead.
+        begin: number of sweeps done before.
+        sweep_limit: largest number of sweeps, including `begin`.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]. At the call: without
+            constraint forces, after `warm_start`. At the end: with them.
+        work: (2, row capacity).
+
+    Returns:
+        (sweeps done, largest change of a row's velocity in the last sweep [m/s], whether the sweeps
+        converged).
     """
     change, age = 0.0, 1.0
     sweeps = begin
@@ -162,7 +188,7 @@ def solve(
 
 @inlined_kernel
 def _sweep_all(rows, contact_count, row_count, response, velocity):
-    """Solve all rows in turn, without a look at the list; return the largest change [m/s]."""
+    """Solve all rows in turn, without a look at the list, and return the largest change [m/s]."""
     change = 0.0
     for c in range(contact_count):
         n = 3 * c
@@ -175,7 +201,7 @@ def _sweep_all(rows, contact_count, row_count, response, velocity):
 
 @inlined_kernel
 def _sweep(rows, island_rows, island, response, velocity):
-    """Solve the rows of a span in turn; return the largest change of a velocity [m/s]."""
+    """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
         n = island_rows[k]
@@ -188,7 +214,7 @@ def _sweep(rows, island_rows, island, response, velocity):
 
 @inner_kernel
 def _sweep_back(rows, island_rows, island, response, velocity):
-    """Solve the rows of a span in turn, the last first; return the largest change [m/s]."""
+    """Solve the rows of a span in turn, the last first, and return the largest change [m/s]."""
     change = 0.0
     for k in range(island.end - 1, island.contact_end - 1, -1):
         change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
@@ -219,7 +245,7 @@ def relative_change(rows, row_count):
 
 @inlined_kernel
 def wanted_impulse(row, velocity):
-    """Return the impulse that would give the row its target, all others held (eq. 17)."""
+    """Return the impulse [Ns or Nms] that gives the row its target, all others held (eq. 17)."""
     if row.inverse_mass <= 0.0:
         return row.impulse
     short = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
@@ -228,7 +254,14 @@ def wanted_impulse(row, velocity):
 
 @inlined_kernel
 def set_impulse(row, new, response, velocity):
-    """Give the row a new impulse; return how much its own velocity changes [m/s]."""
+    """Give the row a new impulse, and return the change of the row's velocity [m/s].
+
+    Args:
+        row: ROW record.
+        new: the new impulse [Ns or Nms].
+        response: responses of all rows.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+    """
     change = new - row.impulse
     if change == 0.0:
         return 0.0
@@ -239,14 +272,14 @@ def set_impulse(row, new, response, velocity):
 
 @inlined_kernel
 def solve_bounded_row(row, response, velocity):
-    """Solve one row within its bounds; return its change of velocity [m/s]."""
+    """Solve one row within its bounds, and return the change of the row's velocity [m/s]."""
     new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
     return set_impulse(row, new, response, velocity)
 
 
 @inner_kernel
 def solve_contact(normal, x, y, response, velocity):
-    """Solve one contact's three rows in turn; return the largest change of velocity [m/s]."""
+    """Solve the three rows of a contact in turn and return the largest change of velocity [m/s]."""
     along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
     new = min(max(_wanted(normal, along_n), normal.lower), normal.upper)
     change_n = new - normal.impulse
@@ -264,7 +297,7 @@ def solve_contact(normal, x, y, response, velocity):
 
 @inlined_kernel
 def solve_friction(normal, x, y, response, velocity):
-    """Solve the friction of one contact under its normal impulse; return the change [m/s]."""
+    """Solve the friction of one contact under its normal impulse, and return the change [m/s]."""
     along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
     new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
     change = set_impulse(x, new_x, response, velocity)
@@ -273,9 +306,16 @@ def solve_friction(normal, x, y, response, velocity):
 
 @inlined_kernel
 def wanted_friction(normal, x, y, along_x, along_y):
-    """Return the friction impulses that would stop a contact's slip, as far as its normal allows.
+    """Return the friction impulses [Ns] that stop a contact's slip, limited by its normal impulse.
 
-    `along_x`, `along_y` are the velocities of both rows [m/s]; all other impulses are held.
+    All other impulses are held.
+
+    Args:
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        along_x: velocity of the row x [m/s].
+        along_y: velocity of the row y [m/s].
     """
     new_x, new_y = _wanted(x, along_x), _wanted(y, along_y)
     law, bound = normal.friction_model, friction_bound(normal)
@@ -287,7 +327,7 @@ def wanted_friction(normal, x, y, along_x, along_y):
 
 @inlined_kernel
 def bounded_friction(normal, x, y):
-    """Return the friction impulses x, y [Ns] as the normal's impulse and its law permit them."""
+    """Return the friction impulses x, y [Ns] that normal impulse and friction law permit."""
     return project_friction(normal.friction_model, friction_bound(normal), x, y)
 
 
@@ -300,9 +340,18 @@ def _wanted(row, along):
 
 @inner_kernel
 def solve_bounded(rows, island_rows, island, response, tolerance, sweep_limit, velocity):
-    """Sweep over rows that have bounds only, no cones, as those of position corrections.
+    """Sweep over rows that have bounds only, no cones, as in position corrections.
 
-    The next steps correct what dense islands have left after a few sweeps.
+    A few sweeps suffice: the next steps correct the remaining errors of dense islands.
+
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        response: responses of all rows.
+        tolerance: accepted change of a velocity [m/s].
+        sweep_limit: largest number of sweeps.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
     """
     asked = 0.0
     for sweep in range(sweep_limit):

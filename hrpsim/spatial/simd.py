@@ -3,10 +3,10 @@
 
 """Vectors of eight numbers in registers: six of a spatial vector, two unused.
 
-Where a matrix of six columns is stored with eight, or a spatial vector with two numbers to spare
-behind it, a row is read, combined and written at once: by one instruction with AVX-512, by two with
-AVX2. Compilers do not achieve this from loops over arrays that may overlap. The sum of products
-is fused where the processor can, as in all kernels. The operations are in simd_intrinsics.
+A matrix of six columns is stored with eight columns, and a spatial vector with two spare numbers
+behind. A row is then read, combined and written at once: by one instruction with AVX-512, by two
+with AVX2. Compilers do not achieve this from loops over arrays that may overlap. The sum of
+products is fused if the processor can, as in all kernels. The operations are in simd_intrinsics.
 """
 
 from hrpsim.jit.numba_code import NumbaCode

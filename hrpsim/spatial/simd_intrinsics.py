@@ -185,7 +185,10 @@ def sum_eight(typing_context, a):
 
 @intrinsic
 def sum_six(typing_context, a):
-    """Return the sum of the first six numbers of `a`: of those two apart, then of neighbours."""
+    """Return the sum of the first six numbers of a vector.
+
+    The numbers two apart are added first, then the two sums.
+    """
 
     def generate(context, builder, signature, arguments):
         pairs = [_shuffled(builder, arguments[0], _NOTHING, [k, k + 1]) for k in (0, 2, 4)]
@@ -238,7 +241,7 @@ def _alternate(odd):
 
 
 def _shuffled(builder, a, b, mask):
-    """Return lanes of `a` and `b`, numbered on from those of `a`."""
+    """Return lanes of `a` and `b`, with the numbers of b's lanes after the numbers of a's."""
     kind = ir.VectorType(ir.IntType(32), len(mask))
     return builder.shuffle_vector(a, b, ir.Constant(kind, mask))
 

@@ -8,7 +8,7 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 @inner_kernel
 def copy_vector(source, target_out):
-    """Copy `source` (n,) over `target_out` (n,); slice assignment would make room for overlaps."""
+    """Copy `source` (n,) over `target_out` (n,), which must not overlap."""
     for k in range(source.shape[0]):
         target_out[k] = source[k]
 
@@ -57,13 +57,23 @@ def placed_point(R, p, t):
 
 @inlined_kernel
 def point_velocity(v, x, y, z):
-    """Return the linear velocity of a body's point, `v` (6,) being its twist about the origin."""
+    """Return the linear velocity of a body's point [m/s].
+
+    v: twist of the body about the origin (6,), angular part first.
+    x, y, z: position of the point from that origin [m].
+    """
     return v[3] + v[1] * z - v[2] * y, v[4] + v[2] * x - v[0] * z, v[5] + v[0] * y - v[1] * x
 
 
 @inner_kernel
 def speed_along(v, point, direction):
-    """Return the velocity of a body's point along a direction, `v` (6,) being its twist [m/s]."""
+    """Return the velocity of a body's point along a direction [m/s].
+
+    Args:
+        v: twist of the body about the origin (6,), angular part first.
+        point: position from that origin (3,) [m].
+        direction: unit vector (3,).
+    """
     x, y, z = point_velocity(v, point[0], point[1], point[2])
     return x * direction[0] + y * direction[1] + z * direction[2]
 

@@ -4,5 +4,5 @@
 """One step of a scene, from its candidate pairs to its new state. Private.
 
 scene/ has the data, rows/ the constraints, motion/ the integrators, continuous/ continuous
-collision detection, impacts/ what collides; step.py calls them in order.
+collision detection, and impacts/ the impacts. step.py calls them in order.
 """

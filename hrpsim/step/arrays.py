@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Everything a compiled step reads and writes, as one tuple of arrays: the table of its fields."""
+"""All arrays that a compiled step reads and writes, as one tuple: the table of its fields."""
 
 from typing import NamedTuple
 

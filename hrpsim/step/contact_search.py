@@ -25,7 +25,8 @@ def place_bodies(forest, q, kinematics, work):
 def find_contacts(s):
     """Find the contact points and their impulses of the last step.
 
-    Every world needs it; apart from the step it is compiled at the same time (announcement).
+    Every world needs this kernel. The kernel is compiled apart from the step, at the same time
+    (announcement).
 
     Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
     momentum, q, search, settings, solver_choice, start, step_stats, work.
@@ -113,7 +114,7 @@ def match_contacts(counts, collision):
 
 @lazy_kernel()
 def match_contacts_again(s):
-    """Match contacts again, where a step is solved once more.
+    """Match contacts with the last step's again if a step is solved once more.
 
     Reads: collision, counts.
     Writes: collision, counts.

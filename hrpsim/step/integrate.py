@@ -65,10 +65,10 @@ def integrate_euler(s):
 
 @lazy_kernel(used=is_rk4)
 def integrate_rk4(s):
-    """The classical fourth-order method; forces of contacts and limits are the step's, held.
+    """Integrate by the classical fourth-order method; forces of contacts and limits are held.
 
-    Everything else (gravity, springs, dampers, gains, applied wrenches, velocity products, rigid
-    connections, forces at velocity limits) is evaluated at every stage.
+    Everything else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
+    velocity products, rigid connections, forces at velocity limits.
     """
     settings, counts = s.settings[0], s.counts[0]
     work, dt = s.work, settings.time_step
@@ -128,12 +128,12 @@ def integrate_rk4(s):
 
 @inner_kernel
 def stage_acceleration(s, part: float):
-    """Write work.dv at a stage's state, with the step's constraint forces.
+    """Write work.dv at the state of a stage, with the step's constraint forces.
 
-    part: of the step, where the stage is.
+    Forces keep their directions and travel with the bodies that they push. A force left at its
+    first place would turn a body that slides fast.
 
-    They keep their directions and travel with the bodies they push: a force left behind where it
-    was found would turn a body that slides fast.
+    part: fraction of the step at which the stage is.
     """
     work, kinematics = s.work, s.kinematics
     update_poses(s.forest, s.q, kinematics)
@@ -170,7 +170,7 @@ def correct_positions(settings, forest, q, work):
 
 @inner_kernel
 def configuration_rate(forest, q, velocity, rate_out):
-    """Write dq/dt (nq,); for a quaternion that is omega q / 2."""
+    """Write dq/dt (nq,), which is omega q / 2 for a quaternion."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         joint, k, j = body.joint_type, body.v_index, body.q_index

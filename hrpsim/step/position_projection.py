@@ -3,10 +3,10 @@
 
 """Projection of rigid connections onto g = 0 at the end of a step.
 
-Rows hold velocities, so positions drift by the curvature of a step, and stabilisation leaves some
-of it. Here the positions are corrected by Newton's method with the rows and the factors of the
-step. As these have turned in the step it converges linearly, by about omega dt an iteration.
-Velocities do not change; contacts that press may open but not close.
+Rows hold velocities, so positions drift by the curvature of a step, and stabilisation leaves a part
+of the drift. This file corrects the positions by Newton's method with the rows and the factors of
+the step. The rows have turned in the step, so the convergence is linear, by about omega dt an
+iteration. Velocities do not change. Contacts that press may open but not close.
 """
 
 from hrpsim.constraints.connection_rows import LOCKED, find_direction
@@ -28,7 +28,8 @@ _EXACT = 1e-13  # [m or rad]
 def project_connections(s):
     """Correct the positions until the errors of rigid connections vanish or stop falling.
 
-    Returns DONE, or the status that names what is missing.
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     error = _ask_for_corrections(s)
     for _ in range(_ITERATIONS):
@@ -50,7 +51,7 @@ def project_connections(s):
 
 @inner_kernel
 def _ask_for_corrections(s):
-    """Set every row's target to its remaining error; return the largest [m or rad]."""
+    """Set every row's target to its remaining error, and return the largest [m or rad]."""
     rows, rate = s.rows.rows, 1.0 / s.settings[0].time_step
     update_poses(s.forest, s.q, s.kinematics)
     largest = 0.0

@@ -3,9 +3,9 @@
 
 """Saving the start of a step, and restoring it if the step fails.
 
-A step writes lasting state only at its end, or saves here what it overwrites before. A step that is
-repeated (with more room, after something woke) begins from there as well; after one that is
-abandoned, users read the contacts, sensors and counts of the last complete step.
+A step writes lasting state only at its end, or saves here the state that it overwrites before. A
+repeated step (with more room, or after a body woke) begins from the saved state as well. After an
+abandoned step, users read the contacts, sensors and counts of the last complete step.
 """
 
 from hrpsim.constraints.rows import CONTACT_ROW

@@ -36,10 +36,15 @@ SPAN = np.dtype([("begin", "i8"), ("end", "i8")])
 def advance_side_by_side(example, address, turns, memory):
     """Advance scenes, each by its remaining steps, or fewer: the time of a call is bounded.
 
-    example: a reference to any of them; address: of `advance` compiled for it; turns (n,): TURN;
-    memory (n, spans): SPAN, that each has by itself: while one steps, the next one comes into the
-    processor's cache. They may share working memory, so that each begins with the numbering of its
-    own constraint bodies. The wrenches on a scene end with its steps.
+    Scenes may share working memory, so each scene begins with the numbering of its own constraint
+    bodies. The wrenches on a scene end with its steps.
+
+    Args:
+        example: a reference to any of the scenes.
+        address: address of `advance`, compiled for that scene.
+        turns: TURN records (n,).
+        memory: SPAN records (n, spans), memory of one scene alone. While one scene steps, the next
+            one's memory is loaded into the processor's cache.
     """
     end = monotonic_seconds() + LONGEST_CALL
     for k in range(len(turns)):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""When free bodies are at rest, and when something presses on one that sleeps."""
+"""Detection of free bodies at rest, and of pushes on sleeping bodies."""
 
 import math
 
@@ -65,7 +65,7 @@ def _find_pressed(counts, failure, collision, rows):
 
 @inlined_kernel
 def detect_rest(s):
-    """Count how long free bodies are at rest; return FALLS_ASLEEP if any is to sleep.
+    """Count how long free bodies are at rest, and return FALLS_ASLEEP if any is to sleep.
 
     Reads: collision, connections, counts, forest, islands, lazy_kernels, q, rests, settings, start,
     velocity, wrenches.
@@ -118,7 +118,10 @@ def count_rest(s):
 
 @inlined_kernel
 def _join_what_presses(counts, bodies, contacts, connections, trees, rests):
-    """Join trees that press on each other or are connected; mark those that lean on the world."""
+    """Join trees that press on each other or are connected.
+
+    Trees that lean on the world are marked.
+    """
     for i in range(trees.shape[0]):
         trees[i].representative = bodies[i].root
         rests[i].grounded = 0
@@ -144,10 +147,13 @@ def _hold_together(bodies, trees, rests, a, b):
 
 @inlined_kernel
 def _choose_sleepers(settings, trees, rests):
-    """Write which island every free body is to sleep with, -1 for none; return whether any is.
+    """Write the island with which every free body is to sleep, -1 for none.
 
-    All bodies of it have been at rest for long enough, and it leans on the world: floating bodies
-    may drift arbitrarily slowly.
+    All bodies of such an island have been at rest for long enough, and the island leans on the
+    world. Floating bodies may drift arbitrarily slowly.
+
+    Returns:
+        Whether any body is to sleep.
     """
     wanted = settings.rest_steps
     for i in range(trees.shape[0]):

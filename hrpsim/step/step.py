@@ -69,11 +69,14 @@ LONGEST_CALL = 0.05
 
 @kernel
 def advance(scene, steps):
-    """Do up to `steps` steps, fewer if they take long; a step that fails leaves its start.
+    """Do up to `steps` steps, fewer if they take long; a failing step restores its start.
 
-    Returns (steps done, status, how many of them did not converge, in how many of them Newton's
-    method solved an island). The steps done are counted in scene.clock as well: state and time
-    agree even if the result is lost.
+    The steps done are counted in scene.clock as well: state and time agree even if the result is
+    lost.
+
+    Returns:
+        (steps done, status, number of steps that did not converge, number of steps in which
+        Newton's method solved an island).
     """
     unmet = by_newton = 0
     if scene.lazy_kernels[1].awaited != 0:
@@ -108,7 +111,7 @@ def advance(scene, steps):
 def step(s):
     """Do one step; any status but DONE and FALLS_ASLEEP leaves the state unchanged.
 
-    WIDER_SEARCH repeats it with a wider contact search.
+    WIDER_SEARCH repeats the step with a wider contact search.
     """
     begin_step(s)
     forward_kinematics(s)
@@ -131,7 +134,7 @@ def step(s):
 
 @inlined_kernel
 def begin_step(s):
-    """Save the start of the step, restored if it fails.
+    """Save the start of the step, which is restored if the step fails.
 
     Reads: connections, counts, impacts, joint_impact_impulses, q, step_stats, velocity.
     Writes: connections, continuous, impacts, start, step_stats.
@@ -143,7 +146,7 @@ def begin_step(s):
 
 @inlined_kernel
 def forward_kinematics(s):
-    """Find the pose and velocity of every body where the forces of the step act.
+    """Find the pose and velocity of every body at the place where the step's forces act.
 
     Reads: connections, forest, kinematics, lazy_kernels, past_accelerations, q, settings, spins,
     velocity, work.
@@ -163,8 +166,8 @@ def forward_kinematics(s):
 def solve_constraints(s):
     """Find the motion of the step with its constraints.
 
-    Repeated from the same start where it takes actuators to their limits or off them, or where
-    dry friction of joints does not act as predicted.
+    The solution is repeated from the same start in two cases: actuators reach or leave their
+    limits, or dry friction of joints does not act as predicted.
     """
     revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
     s.counts[0].friction_revisions = 0
@@ -217,7 +220,7 @@ def constrain_as_predicted(s):
 
 @inlined_kernel
 def revise_actuators(s, may_release):
-    """Mark the actuators that the motion takes to their limits; return whether any is new.
+    """Mark the actuators that the motion takes to their limits, and return whether any is new.
 
     Reads: actuators, articulated, control, counts, forest, lazy_kernels, q, rows, settings,
     velocity, work.
@@ -241,7 +244,7 @@ def revise_actuators(s, may_release):
 def prepare_constraints(s):
     """Find the motion without constraints, and the rows, after the impacts of the step.
 
-    Where there is restitution, its impacts come first; in an rk4 step, all others come then.
+    Impacts with restitution come first. In an rk4 step, all other impacts come next.
     """
     stats = s.step_stats[0]
     if s.impacts.state[0].had_impacts:

@@ -26,7 +26,7 @@ _thickness: weakref.WeakKeyDictionary[Mesh, float] = weakref.WeakKeyDictionary()
 
 
 def proxy(geometry: Geometry) -> Polyhedra:
-    """Return one solid, in the shape's frame. That of equal meshes is made only once."""
+    """Return the solid of a geometry, in the shape's frame; equal meshes share one solid."""
     if isinstance(geometry, Mesh):
         same = _equal.setdefault(geometry.digest, geometry)
         if same not in _made:
@@ -79,7 +79,7 @@ def _prism(outline: np.ndarray, half: float) -> Polyhedra:
 
 
 def solid_key(geometry: Geometry) -> object:
-    """Return what geometries with one solid have in common; None for one that needs none."""
+    """Return a key that geometries with the same solid share, or None if no solid is needed."""
     if isinstance(geometry, Plane):
         return None
     if isinstance(geometry, Mesh):
@@ -88,9 +88,10 @@ def solid_key(geometry: Geometry) -> object:
 
 
 def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:
-    """Return the pool of a world's shapes, and each one's solid in it (-1: none is needed).
+    """Return the pool of a world's solids, and the number of each shape's solid in the pool.
 
-    Without a mesh none is. Equal primitives share a solid.
+    The number is -1 if a shape needs no solid. A world without meshes needs none. Equal primitives
+    share a solid.
     """
     numbers = np.full(len(geometries), -1, dtype=np.int64)
     parts: list[Polyhedra] = []

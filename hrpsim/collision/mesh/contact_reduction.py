@@ -3,10 +3,11 @@
 
 """From all contacts between two solids to the few that span each patch.
 
-Tilt solid a against b by a slope t across the patch's normal: the gap g of a contact at x becomes
-g + t . x. A choice serves the slope if the least of its gaps is that of all. The slopes are zero,
-the one of the present motion, and rings of those possible in the step, the least first: from noise
-to the polygon on which a solid stands while it tilts.
+Tilt solid a against b by a slope t across the patch's normal. The gap g of a contact at x then
+becomes g + t . x. A choice of contacts serves the slope if the least gap of the choice is the least
+gap of all contacts. The slopes are zero, the slope of the present motion, and rings of slopes
+possible in the step, the least first. They range from noise to the polygon on which a solid stands
+while it tilts.
 """
 
 import math
@@ -67,9 +68,9 @@ def _is_corner(polyhedra, first, second):
 
 @inner_kernel
 def _drop_other_faces(polyhedra, m, candidates):
-    """Leave each vertex one face, the nearest, and those that form a corner to lie in.
+    """Leave each vertex the nearest face, and the faces that form a corner in which it lies.
 
-    Inside a convex edge a vertex is behind both faces, and the nearer one is the way out; the same
+    Inside a convex edge a vertex is behind both faces, and the nearer face is the way out. The same
     holds for both sides of a plate.
     """
     for i in range(m.count):
@@ -138,7 +139,7 @@ def _deepest_left(m, candidates):
 
 @inner_kernel
 def reduce_candidates(polyhedra, m, candidates, out):
-    """Write the contacts that span each patch, deepest patch first; return how many."""
+    """Write the contacts that span each patch, deepest patch first, and return their number."""
     _drop_other_faces(polyhedra, m, candidates)
     _merge(m, candidates)
     count = NO_POINTS
@@ -172,7 +173,7 @@ def reduce_candidates(polyhedra, m, candidates, out):
 
 @inner_kernel
 def _write(found, count, out):
-    """Write a candidate as contact number `count`; return count + 1."""
+    """Write a candidate as contact number `count`, and return count + 1."""
     for r in range(3):
         out.point[count, r] = found.point[r]
         out.normal[count, r] = found.normal[r]
@@ -183,10 +184,10 @@ def _write(found, count, out):
 
 @inner_kernel
 def choose_points(m, candidates, seed, cluster):
-    """Mark as `kept` up to MAX_POINTS contacts of a cluster, among them the deepest, `seed`.
+    """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
 
-    Contacts of the last step (m.memory) stay while they bear load, are about to or serve a slope.
-    Contacts for the least slopes take precedence: these slopes do occur in a step.
+    Contacts of the last step (m.memory) stay if they bear load, are about to, or serve a slope.
+    Contacts for the least slopes take precedence, because these slopes do occur in a step.
     """
     extent = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)
@@ -222,9 +223,9 @@ def choose_points(m, candidates, seed, cluster):
 
 @inner_kernel
 def _lay_out(m, candidates, seed, cluster):
-    """Write a cluster's members and their positions across its normal; return their extent [m].
+    """Write a cluster's members and their positions across its normal, and return their extent [m].
 
-    The axes are fixed in b.
+    The axes across the normal are fixed in b.
     """
     n, origin = candidates[seed].normal, candidates[seed].point
     R, u, v = m.world_R[0], m.across[0], m.across[1]
@@ -259,7 +260,7 @@ def _lay_out(m, candidates, seed, cluster):
 
 @inner_kernel
 def _remember(m, candidates):
-    """Choose the members of the last step, those that bore load first."""
+    """Choose the members of the last step, and members that bore load first."""
     m.chosen_count = 0
     for bearing in range(2):
         for j in range(m.memory_count):
@@ -287,10 +288,11 @@ def _slope_of_motion(m, seed):
 
 @inner_kernel
 def _find_lowest(m, tx, ty, steady, alike):
-    """Return the index of the lowest under a slope, and the chosen one that serves for it, or -1.
+    """Return the index of the lowest contact under a slope, and the chosen contact for the slope.
 
-    Of those of the last step the lowest serves if it is within `steady` [m] of the
-    lowest of all, of others that are chosen if it is within `alike`.
+    The chosen contact is -1 if there is none. The lowest contact of the last step serves if it is
+    within `steady` [m] of the lowest of all. The lowest of the other chosen contacts serves if it
+    is within `alike` [m].
     """
     lowest, least = _NONE, math.inf
     for index in range(m.size):
@@ -323,11 +325,11 @@ def _count_due(m):
 
 @inner_kernel
 def _find_room(m, away):
-    """Return the slot for one more of the chosen, or -1.
+    """Return the slot for another chosen contact, or -1.
 
-    Where all are taken that is the slot of one that no slope needs: the furthest away [m] of those
-    without load, or else the one with the least. With `away` finite it must have had no load and
-    be further away than that.
+    If all slots are taken, the slot of a contact that no slope needs is returned. This is the
+    furthest contact [m] without load, or otherwise the contact with the least load. With a finite
+    `away`, the contact must have had no load and be further away than `away`.
     """
     if m.chosen_count < MAX_POINTS:
         m.chosen_count += 1

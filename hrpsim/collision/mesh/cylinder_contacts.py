@@ -346,7 +346,8 @@ def _begin(x, y, z, dx, dy, dz, radius, way):
     """Return a direction (c, s) in the plane of a rim, from its middle, near a line x + t d.
 
     Ways 0 and 1: the crossings of the rim and the line, projected along the axis, or the nearest
-    point of the rim. Way 2: to the point where the line pierces the plane. (0, 0): there is none.
+    point of the rim. Way 2: the point where the line pierces the plane. The result is (0, 0) if
+    there is no such direction.
     """
     squared = dx * dx + dy * dy
     if way == 2:
@@ -373,11 +374,11 @@ def _begin(x, y, z, dx, dy, dz, radius, way):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _nearest_on_rim(x, y, z, dx, dy, dz, radius, c, s):
-    """Return the direction (c, s) of the point of a rim that is nearest to a line, near the given.
+    """Return the direction (c, s) of the rim's point nearest to a line, near the given direction.
 
     The line is x + t d from the middle of the rim, which lies in the plane z = 0. Newton's method
-    finds the least |P (q - x)|^2 / 2 over the angle of the point q. P takes out what is along d.
-    If the curvature is not positive, the step is downhill.
+    finds the least |P (q - x)|^2 / 2 over the angle of the point q. P removes the part along d. If
+    the curvature is not positive, the step is downhill.
     """
     for _ in range(_STEPS):
         vx, vy, vz = radius * c - x, radius * s - y, -z

@@ -33,15 +33,16 @@ _FACING = 1.0 - 0.5 * FACE_TO_FACE * FACE_TO_FACE
 
 @inner_kernel
 def _to_own(m, x, y, z):
-    """Return the direction x, y, z of b's frame in that of a."""
+    """Return the direction x, y, z of b's frame in the frame of a."""
     return transposed_times(m.R[SIDE_A], x, y, z)
 
 
 @inner_kernel
 def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
-    """Return the sine by which n leaves the normal cone of b's edge, or -n that of a's, and where.
+    """Return the sine by which n leaves a normal cone, and the number of the crossed face.
 
-    The second is the number of the face that n leaves it over: 0 and 1 of b, 2 and 3 of a.
+    The normal cones are the cone of b's edge for n, and the cone of a's edge for -n. The numbers of
+    faces are 0 and 1 for b, 2 and 3 for a.
     """
     where = NO_FACE
     x, y, z = _to_own(m, nx, ny, nz)
@@ -59,7 +60,7 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
 
 @inner_kernel
 def _faces_together(m, edge_a, edge_b):
-    """Return which face at the edge of a lies on which one at that of b; NO_FACE for none."""
+    """Return the face at the edge of a that lies on a face at the edge of b, or NO_FACE."""
     on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
     for i in range(edge_a.curved, 2):
         g = edge_a.normals[i]
@@ -103,7 +104,7 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
     """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
 
     A vertex is then in contact with a face, and the edges are not. The face numbered `face`, if
-    any, is the one that lies on the other solid.
+    any, lies on the other solid.
     """
     tolerance = min(m.rim, depth)
     n, w, s = edge.normals[0], edge.normals[1], edge.start
@@ -135,8 +136,9 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
 def _enters(polyhedra, m, side, edge, along, x, y, z, dx, dy, dz, low, high, depth):
     """Return whether the line x + t d, t from low to high, is inside of the solid of an edge.
 
-    Of its segment behind both faces of the edge the point nearest to t = 0 is tested, which is next
-    to `along` the edge. It is moved inward a little, lest it be in another face.
+    The line has a segment behind both faces of the edge. The segment's point nearest to t = 0 is
+    tested, which is next to `along` the edge. The point is moved inward a little, to avoid other
+    faces.
     """
     if polyhedra.solids[m.solid[1 - side]].rounding > 0.0:
         return True
@@ -195,9 +197,9 @@ def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
 def _overlap(
     polyhedra, m, edge_a, edge_b, along_a, along_b, is_past, on_a, on_b, nx, ny, nz, depth, deepest
 ):
-    """Return whether edges whose lines are behind each other touch, and nothing else does there.
+    """Return whether edges whose lines are behind each other touch, and nothing else touches there.
 
-    n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid, and
+    n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid.
     `is_past`: the lines cross past an end.
     """
     if is_past:
@@ -231,13 +233,20 @@ def _overlap(
 
 @inner_kernel  # long: its parts would hand on twenty numbers
 def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
-    """Add the contact of an edge of a with one of b, if they are nearest to each other there.
+    """Add the contact of an edge of a with an edge of b, if they are nearest to each other there.
 
-    Each edge is an EDGE record in the frame of its own solid, with its feature's code.
+    If faces at the edges lie on each other, or one edge lies on a face at the other edge, the
+    crossing is a corner of their common patch. The face then gives the normal. The same holds if
+    the solids turn to such a pose in the step, and the edges meet within the step.
 
-    Where faces at the edges lie on each other, or one edge lies on a face at the other, the
-    crossing is a corner of their common patch, and the face gives the normal. So it is where the
-    solids turn to such a pose in the step, and the edges meet within it.
+    Args:
+        polyhedra: pool of solids.
+        m: SOLID_PAIR record.
+        candidates: contacts found so far.
+        edge_a: EDGE record in the frame of solid a.
+        code_a: code of this feature.
+        edge_b: EDGE record in the frame of solid b.
+        code_b: code of this feature.
     """
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
     v, slack = edge_b.direction, FACE_TO_FACE + m.turn

@@ -4,11 +4,12 @@
 """Penetration depth of two convex solids and the shortest separation: expanding polytope.
 
 The Minkowski difference D = {x - y : x in a, y in b} holds the origin if and only if the solids
-overlap, and the distance of the origin from the surface of D is their penetration depth. A polytope
-inside D grows by the point of D farthest along the normal of its facet of least height over the
-origin (van den Bergen 2001). Heights may be negative: as long as the origin is outside of the
-polytope the same step leads to it, or to a direction along which the solids are apart (as the
-distance iteration of Gilbert, Johnson and Keerthi does). All of it is in the frame of solid b.
+overlap. The distance of the origin from the surface of D is their penetration depth. A polytope
+inside D grows step by step. Each step takes the facet of least height over the origin, and adds the
+point of D farthest along the facet's normal (van den Bergen 2001). Heights may be negative. As long
+as the origin is outside of the polytope, the same step leads to the origin, or to a direction along
+which the solids are apart (as in the distance iteration of Gilbert, Johnson and Keerthi). All
+vectors are in the frame of solid b.
 """
 
 import math
@@ -58,8 +59,8 @@ _NO_AREA = 1e-18
 def find_penetration(polyhedra, m):
     """Return whether the cores of two convex solids overlap; write the depth to m.polytope.
 
-    `out` is the direction in the frame of b against which a leaves b soonest, after `depth` [m]:
-    exactly, if not by the shortest way where the polytope has no room to grow.
+    `out` is the direction in the frame of b against which a leaves b soonest, after `depth` [m]. If
+    the polytope has no room to grow, the direction and depth are exact but not the shortest way.
     """
     polytope = m.polytope
     if not _begin(polyhedra, m):
@@ -129,9 +130,9 @@ def _doubled_area(polytope, first, second):
 
 @inner_kernel
 def _add_corner(polyhedra, m, dx, dy, dz):
-    """Add the point of the difference that is farthest along d; return how far that is.
+    """Add the point of the difference that is farthest along d, and return its distance along d.
 
-    That it is not above 0 proves that the solids do not overlap.
+    If this distance is not above 0, the solids do not overlap.
     """
     polytope, R, t = m.polytope, m.R[0], m.t[0]
     x, y, z = transposed_times(R, dx, dy, dz)
@@ -150,7 +151,7 @@ def _add_corner(polyhedra, m, dx, dy, dz):
 
 @inner_kernel
 def _begin(polyhedra, m):
-    """Make a tetrahedron in the difference; return False where the cores do not overlap."""
+    """Make a tetrahedron in the difference, and return False if the cores do not overlap."""
     polytope = m.polytope
     polytope.corner_count = polytope.facet_count = 0
     a, b = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]]
@@ -183,7 +184,7 @@ def _begin(polyhedra, m):
 
 @inner_kernel
 def _middle_to_middle(m, a, b):
-    """Return a direction from the middle of a's box to that of b's, in the frame of b."""
+    """Return a direction from the middle of a's box to the middle of b's box, in the frame of b."""
     R, t = m.R[0], m.t[0]
     x, y, z = a.lower[0] + a.upper[0], a.lower[1] + a.upper[1], a.lower[2] + a.upper[2]
     dx = 0.5 * (b.lower[0] + b.upper[0] - R[0, 0] * x - R[0, 1] * y - R[0, 2] * z) - t[0]
@@ -209,9 +210,9 @@ def _cross(ax, ay, az, bx, by, bz):
 
 @inner_kernel
 def _direction_across(polytope, count, trial):
-    """Return a direction for a corner out of the span of the first `count`: trials 0 to 3.
+    """Return a direction for a corner out of the span of the first `count` corners: trials 0 to 3.
 
-    The first one is towards the origin, the odd ones are opposite to those before.
+    Trial 0 is towards the origin. Odd trials are opposite to the trials before.
     """
     sign = 1.0 if trial % 2 == 0 else -1.0
     p = polytope.corner[0]
@@ -242,7 +243,7 @@ def _direction_across(polytope, count, trial):
 
 @inner_kernel
 def _widens(polytope):
-    """Return whether the last corner is out of the span of those before it (one to three)."""
+    """Return whether the last corner is out of the span of the one to three corners before it."""
     count, least = polytope.corner_count, _THINNEST * polytope.size
     ex, ey, ez = _edge_between(polytope, _FIRST, _SECOND)
     length = math.sqrt(ex * ex + ey * ey + ez * ez)
@@ -288,7 +289,7 @@ def _add_facet(polytope, i, j, k):
 
 @inner_kernel
 def _take_in_last_corner(polytope):
-    """Extend the polytope by its last corner; return False if it holds it, or has no room."""
+    """Extend the polytope by its last corner; return False if it was inside or there is no room."""
     last = polytope.corner_count - 1
     p, in_plane = polytope.corner[last], _IN_PLANE * polytope.size
     polytope.rim_count = 0

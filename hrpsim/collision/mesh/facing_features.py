@@ -3,11 +3,11 @@
 
 """The features of two convex solids that may touch, laid out along the axis between the solids.
 
-Only features in the slab between both solids can touch (hrpsim.collision.mesh.separating_axis).
-The faces, edges and vertices in the slab are listed, with boxes in the frame of the axis. The box
-of a face holds the points that may have a contact with the face. Such a point lies along the normal
-of the face, at most m.farthest outside and m.deepest inside. Other features meet if their boxes are
-within the larger one of these lengths.
+Only features in the slab between both solids can touch (hrpsim.collision.mesh.separating_axis). The
+faces, edges and vertices in the slab are listed, with boxes in the frame of the axis. The box of a
+face holds the points that may have a contact with the face. Such a point lies along the normal of
+the face, at most m.farthest outside and m.deepest inside. Other features meet if the distance of
+their boxes is at most the larger one of these lengths.
 """
 
 import math
@@ -58,9 +58,9 @@ FACING = np.dtype(
 
 @inner_kernel
 def list_facing_features(polyhedra, m):
-    """Write the features of both solids that may touch to m.facing; return whether they fit.
+    """Write the features of both solids that may touch to m.facing, and return whether they fit.
 
-    The limits of `are_apart` must be written.
+    Call `are_apart` before, which writes the limits.
     """
     _lay_axes(m)
     for side in range(2):
@@ -98,7 +98,7 @@ def _lay_axes(m):
 
 @inner_kernel
 def _list_triangles(polyhedra, m, side: int):
-    """Write the triangles of a solid in the slab, and their box; return whether they fit."""
+    """Write the triangles of a solid in the slab, and their box, and return whether they fit."""
     own, stack = m.facing[side], m.stack
     x, y, z, offset = own.R[2, 0], own.R[2, 1], own.R[2, 2], own.t[2]
     # a reaches down into the slab, and b up
@@ -154,9 +154,9 @@ def _turned(own, d, r: int):
 
 @inlined_kernel
 def boxes_meet(a, b, reach: float):
-    """Return whether two boxes are within `reach` [m] along all axes.
+    """Return whether two boxes are within `reach` [m] of each other along all axes.
 
-    All six comparisons are made: they cost less than a branch that is foretold wrongly.
+    All six comparisons are made, because they cost less than a mispredicted branch.
     """
     p, q, s, t = a.low, a.high, b.low, b.high
     return (
@@ -168,7 +168,7 @@ def boxes_meet(a, b, reach: float):
 
 @inlined_kernel
 def is_in_box(place, box, reach: float):
-    """Return whether a point is in a box, or within `reach` [m] of it along all axes."""
+    """Return whether a point is within `reach` [m] of a box along all axes."""
     s, t = box.low, box.high
     return (
         (place[0] <= t[0] + reach) & (place[0] >= s[0] - reach)
@@ -248,8 +248,8 @@ def _list_edge(polyhedra, own, number: int, other, reach: float):
 def passes_beside(own, other, slack: float):
     """Return whether an edge leaves both faces of another edge on one side, by a sine of `slack`.
 
-    The common normal of two edges is square to both. So it can be in the normal cone of an edge
-    only if the other edge passes between the normals of that edge's faces.
+    The common normal of two edges is square to both edges. The normal can be in the normal cone of
+    an edge only if the other edge passes between the normals of that edge's faces.
     """
     d, n = own.direction, other.normals
     first = d[0] * n[0, 0] + d[1] * n[0, 1] + d[2] * n[0, 2]

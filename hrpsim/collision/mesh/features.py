@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From triangles to a solid with features: which vertices and edges stand out, and where.
+"""From triangles to a solid with features: the vertices and edges that stand out.
 
 Contacts are made between vertices and faces and between edges. A vertex can be the first to touch
-only if the surface falls away from it on all sides, and an edge only if it is convex; flat and
-concave features never touch first (docs/explanation/collision.md).
+only if the surface falls away from the vertex on all sides. An edge can be the first only if it is
+convex. Flat and concave features never touch first (docs/explanation/collision.md).
 """
 
 import math
@@ -133,8 +133,8 @@ def _smallest_extent(size: np.ndarray) -> float:
 def _edges(p, t, normals):
     """Return EDGE records, their end vertices (e, 2) and faces (e, 2), and each triangle's edges.
 
-    A boundary has a wall beneath it, square to its only face, whose number is -1. So has each side
-    that `joined_sides` leaves alone.
+    A boundary edge has a wall beneath it, square to the only face. The number of the wall is -1.
+    Each side that `joined_sides` leaves alone has such a wall too.
     """
     sides = directed_edges(t)
     number, _ = shared_edges(t)
@@ -218,9 +218,10 @@ def _spokes(p, normals, ends, faces, bend):
 def find_sharp(vertices, spokes, possible, scratch, sharp_out):
     """Write 1 for each possible vertex through which a plane is clear of its surroundings.
 
-    That is so if the convex hull of its spokes does not hold the origin: its point nearest to the
-    origin is found as in GJK. The spoke farthest towards the origin joins up to three, and those
-    that span the nearest point stay. `scratch` (4, 3) is work.
+    Such a plane exists if the convex hull of the vertex's spokes does not hold the origin. The
+    hull's point nearest to the origin is found as in GJK. The spoke farthest towards the origin
+    joins at most three others, and the spokes that span the nearest point stay. `scratch` (4, 3) is
+    work.
     """
     for v in range(vertices.shape[0]):
         first, last = vertices[v].first_spoke, vertices[v].last_spoke
@@ -266,10 +267,10 @@ def find_sharp(vertices, spokes, possible, scratch, sharp_out):
 
 
 def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):
-    """Write at which ends a convex edge continues beneath a face, and that face's normal.
+    """Write the ends at which a convex edge continues beneath a face, and this face's normal.
 
-    There one of its two faces, or its flat continuation, ends at a concave edge, and no contact is
-    made with the vertex. Of two such faces the steeper one counts.
+    At such an end one of the edge's two faces, or its flat continuation, ends at a concave edge. No
+    contact is made with the vertex. Of two such faces the steeper face counts.
     """
     hollow = np.zeros(len(sharp), dtype=bool)
     hollow[ends[bend == CONCAVE]] = True
@@ -311,8 +312,8 @@ def _own_features(triangles, sharp, convex):
 def bounding_tree(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Return the NODE records over boxes with corners lower, upper (n, 3) [m], the root first.
 
-    Every split halves the boxes by their centres along the axis of largest spread, so that the
-    depth is that of a balanced tree.
+    Every split halves the boxes by their centres along the axis of largest spread. The tree is
+    therefore balanced.
     """
     nodes = np.zeros(2 * len(lower) - 1, dtype=NODE)
     nodes["child"] = nodes["triangle"] = -1
@@ -345,7 +346,10 @@ def _by_spread(centers, sizes):
 
 
 def fit_boxes(nodes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
-    """Make the boxes of a tree hold those of its triangles, (n, 3) each [m]."""
+    """Fit the boxes of a tree to its triangles.
+
+    lower, upper: corners of the triangles' boxes (n, 3) [m].
+    """
     low, high = _within_nodes(nodes, lower, upper)
     nodes["center"], nodes["half"] = 0.5 * (low + high), 0.5 * (high - low)
 

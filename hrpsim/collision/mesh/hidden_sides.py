@@ -3,9 +3,9 @@
 
 """Contacts of solids that a face at the touching features makes impossible.
 
-The rule is that of hrpsim.collision.primitives.hidden_sides. The faces are those about a vertex,
-at an edge, or beyond the edges of a triangle. The solids need not be convex: a solid outside the
-plane of a face cannot reach behind it.
+The rule is the same as in hrpsim.collision.primitives.hidden_sides. The faces are the faces about a
+vertex, at an edge, or beyond the edges of a triangle. The solids need not be convex: a solid
+outside the plane of a face cannot reach behind the face.
 """
 
 import numpy as np
@@ -62,9 +62,9 @@ def _face_count(polyhedra, m, found, side):
 
 @inner_kernel
 def _face_normal(polyhedra, m, found, side, k):
-    """Return the normal, in the world, of face k about the own feature; 0 where there is none.
+    """Return the normal, in the world, of face k about the own feature, or 0 if there is none.
 
-    The core of a round shape has no faces; a face beyond a concave edge hides nothing.
+    The core of a round shape has no faces. A face beyond a concave edge hides nothing.
     """
     kind, number = _feature(m, found, side)
     own = polyhedra.solids[m.solid[side]]
@@ -131,7 +131,7 @@ def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
 
 @inner_kernel
 def _is_on_face(polyhedra, m, found):
-    """Return whether the normal of a candidate is that of a face of either solid."""
+    """Return whether the normal of a candidate is the normal of a face of either solid."""
     if found.how == VERTEX_FACE or found.how == FACE_VERTEX:
         return True
     n = found.normal
@@ -216,7 +216,7 @@ def take_out_hidden(polyhedra, m, candidates):
 
 @inner_kernel
 def put_back_hidden(m, candidates):
-    """Restore the candidates that `take_out_hidden` marked; return whether there are any."""
+    """Restore the candidates that `take_out_hidden` marked, and return whether there are any."""
     some = False
     for k in range(m.count):
         if candidates[k].how < 0:

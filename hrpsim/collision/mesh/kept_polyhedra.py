@@ -21,7 +21,7 @@ _MOST = 500_000_000  # bytes of all files
 
 
 def kept_polyhedron(mesh: Mesh) -> Polyhedra:
-    """Return the solid of a mesh, as `polyhedron` makes it, or an earlier process made it."""
+    """Return the solid of a mesh by `polyhedron`, made now or by an earlier process."""
     if len(mesh.triangles) < _LEAST:
         return polyhedron(mesh.vertices, mesh.triangles)
     path = folder() / f"{mesh.digest}-{np.__version__}.solid"
@@ -39,7 +39,7 @@ def kept_polyhedron(mesh: Mesh) -> Polyhedra:
 
 @cache
 def folder() -> Path:
-    """Return the folder of the files, another one after each change of the code."""
+    """Return the folder of the files, a new one after each change of the code."""
     return cache_for("collision", "model/shapes/mesh_integrals.py", "model/shapes/mesh_topology.py")
 
 

@@ -3,12 +3,12 @@
 
 """Contacts of solids with faces, edges and vertices: of meshes with all kinds of shapes.
 
-Kernels call the SOLID_PAIR record `m`: two solids, their poses and motions in the frame of each
-other, and work; `side` is 0 for data of solid a, 1 for those of b.
+Kernels call the SOLID_PAIR record `m`. This record has two solids, their poses and motions in the
+frame of each other, and work space. `side` is 0 for data of solid a, 1 for data of solid b.
 
 Contacts of features are local. The depth of two deeply overlapping convex solids, and the direction
-of their shortest separation, depend on the solids as a whole: one contact along that direction
-replaces contacts that are not as deep as the solids.
+of their shortest separation, depend on the solids as a whole. One contact along that direction
+replaces contacts that are less deep than the solids.
 """
 
 import math
@@ -196,9 +196,9 @@ def find_candidates(polyhedra, m, candidates):
 
 @inner_kernel
 def mesh_contacts(polyhedra, m, candidates, out):
-    """Write the contacts of two solids placed in `m`; return how many (0..MAX_MESH_POINTS).
+    """Write the contacts of the two solids in `m`, and return their number (0..MAX_MESH_POINTS).
 
-    The outputs are those of hrpsim.collision.manifold.collide, with MAX_MESH_POINTS rows.
+    The outputs are the same as of hrpsim.collision.manifold.collide, with MAX_MESH_POINTS rows.
     """
     find_candidates(polyhedra, m, candidates)
     return reduce_candidates(polyhedra, m, candidates, out)
@@ -232,8 +232,8 @@ def mend_deep_overlap(polyhedra, m, candidates):
 def _is_consistent(polyhedra, m, candidates):
     """Return whether the contacts have the penetration depth of two convex solids.
 
-    Along its normal the deepest contact of convex solids is as deep as these are, and no other one
-    presses against it.
+    Along its normal the deepest contact of convex solids is as deep as the solids, and no other
+    contact presses against it.
     """
     deepest, least = -1, math.inf
     for k in range(m.count):

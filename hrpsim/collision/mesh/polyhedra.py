@@ -3,10 +3,10 @@
 
 """Polyhedral solids as flat pools for the kernels: vertices, edges, triangles, bounding boxes.
 
-Sphere, capsule, box and cylinder have proxies here, for their contacts with meshes: a point and a
-segment with a rounding radius, and the box itself. A cylinder keeps its radius and half length.
-hrpsim.collision.mesh.cylinder_contacts makes features from them. A prism stands for the cylinder
-where distances are searched.
+Sphere, capsule, box and cylinder have proxies here for their contacts with meshes. A sphere is a
+point and a capsule a segment, each with a rounding radius. A box is the box itself. A cylinder
+keeps its radius and half length, from which hrpsim.collision.mesh.cylinder_contacts makes features.
+A prism replaces the cylinder in searches of distances.
 """
 
 from typing import NamedTuple
@@ -102,7 +102,7 @@ POOLS = {
 
 
 class Polyhedra(NamedTuple):
-    """Any number of solids, or one; indices count from the start of each array."""
+    """A pool of one or more solids; indices count from the start of each array."""
 
     vertices: np.ndarray  # VERTEX
     spokes: np.ndarray  # SPOKE
@@ -113,7 +113,7 @@ class Polyhedra(NamedTuple):
 
 
 def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
-    """Return one pool for all parts, indices shifted."""
+    """Return one pool of all parts, with shifted indices."""
     joined = Polyhedra(
         **{
             name: np.concatenate([np.zeros(0, kind), *(getattr(part, name) for part in parts)])
@@ -129,7 +129,7 @@ def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
 
 
 def shift(part: Polyhedra, first: dict[str, int]) -> None:
-    """Change the indices of a part to those at a place after so many entries."""
+    """Shift the indices of a part for a place after `first` entries."""
     vertices, spokes, _, triangles, nodes, solids = part
     vertices["first_spoke"] += first["spokes"]
     vertices["last_spoke"] += first["spokes"]

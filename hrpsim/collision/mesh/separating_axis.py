@@ -5,13 +5,14 @@
 
 For any unit vector n from b to a, the solids are at least min(n x) over a less max(n y) over b
 apart. Both ends are found by climbing from vertex to vertex, from the vertices of the last step on.
-If that distance is larger than contacts reach in the step, there are no contacts. If the kept axis
-does not show that, the distance iteration of Gilbert, Johnson and Keerthi (1988) looks for an axis.
+If the distance along n is larger than the reach of contacts in the step, there are no contacts. If
+the kept axis does not show this, the distance iteration of Gilbert, Johnson and Keerthi (1988)
+looks for an axis.
 
-Otherwise three facts limit the features that may have contacts. They hold for every axis.
+Otherwise three facts limit the features that may have contacts. The facts hold for every axis.
 
-- Points that meet in the step are in the slab between the lowest point of a and the highest point
-  of b, widened by the motion along the axis.
+- Points that meet in the step are in a slab. The slab lies between the lowest point of a and the
+  highest point of b, widened by the motion along the axis.
 - The solids overlap no deeper than along the axis.
 - One of the two features lies over the other along a normal of the other.
 """
@@ -53,13 +54,18 @@ def copy_separation(kept, separation_out):
 
 @inner_kernel
 def are_apart(polyhedra, m):
-    """Return whether two convex solids certainly have no contacts; False for others.
+    """Return whether two convex solids certainly have no contacts, or False for other solids.
 
-    If it returns False for convex solids, the limits of contacts are written: the axis to
-    m.separation, the distance along the axis to m.apart, and to m.margin the distance within which
-    the solids may touch. Features with contacts are at most m.farthest apart, m.deepest deep, and
-    m.aside across the normal. m.lean is the sine for vertices over faces. Normals of contacts are
-    within a chord of m.cap of the axis.
+    If the result is False for convex solids, the kernel writes limits of the contacts:
+
+    - m.separation: the axis.
+    - m.apart: distance along the axis [m].
+    - m.margin: distance within which the solids may touch [m].
+    - m.farthest: largest distance of features with contacts [m].
+    - m.deepest: largest depth of features with contacts [m].
+    - m.aside: largest distance across the normal [m].
+    - m.lean: sine for vertices over faces.
+    - m.cap: chord from the axis within which normals of contacts are.
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
@@ -102,8 +108,8 @@ def are_apart(polyhedra, m):
 def _margin_along(m, a, b, x: float, y: float, z: float):
     """Return the distance of the cores along an axis within which they may touch in the step [m].
 
-    The motion along the axis is that of the points of a, or that of the points near b, whichever
-    is bounded by less. The points of a solid are in the ball about the middle of its box.
+    Two bounds of the motion along the axis exist: for the points of a, and for the points near b.
+    The smaller bound counts. The points of a solid are in the ball about the middle of its box.
     """
     w, v, R, t = m.spin[0], m.drift[0], m.R[0], m.t[0]
     px, py, pz = w[1] * z - w[2] * y, w[2] * x - w[0] * z, w[0] * y - w[1] * x
@@ -148,9 +154,9 @@ def _begin(polyhedra, m, a, b):
 
 @inner_kernel
 def _extend(polyhedra, m, x: float, y: float, z: float):
-    """Write the ends of both solids along an axis of b's frame; return how far they are apart [m].
+    """Write the ends of both solids along an axis of b's frame, and return their distance [m].
 
-    The point of their difference becomes the first of m.simplex.
+    The point of their difference becomes the first point of m.simplex.
     """
     kept, R, t = m.separation, m.R[0], m.t[0]
     ax, ay, az = transposed_times(R, x, y, z)
@@ -264,7 +270,7 @@ def may_lie_over(m, side: int, node, own):
 
 @inner_kernel
 def may_face(m, node_a, node_b, slack: float):
-    """Return whether a normal of b is opposite to one of a, but for an angle of `slack` [rad]."""
+    """Return whether a normal of b is opposite to a normal of a, within `slack` [rad]."""
     R = m.R[0]
     for i in range(3):
         middle, reach = 0.0, slack
@@ -279,7 +285,7 @@ def may_face(m, node_a, node_b, slack: float):
 
 @inner_kernel
 def remember_normal(m, candidates):
-    """Keep the normal of the deepest contact of two convex solids as their axis."""
+    """Keep the normal of two convex solids' deepest contact as their axis."""
     kept = m.separation
     if not kept.known:
         return

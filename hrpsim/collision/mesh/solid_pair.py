@@ -3,8 +3,8 @@
 
 """Two solids that may touch: relative pose and motion, and the contacts found so far.
 
-Side 0 has the features of solid a in the frame of solid b, side 1 those of b in the frame of a:
-"own" is the solid of the features, "other" the one of the frame.
+Side 0 has the features of solid a in the frame of solid b. Side 1 has the features of b in the
+frame of a. The "own" solid has the features, and the "other" solid has the frame.
 """
 
 import math
@@ -120,9 +120,17 @@ CANDIDATE = np.dtype(
 
 @inner_kernel
 def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
-    """Write the poses of two solids, R (3, 3) and p (3,) in the world; they do not move.
+    """Write the poses of two solids in the world; the solids do not move.
 
-    A solid may be -1 for a half-space.
+    Args:
+        polyhedra: pool of solids.
+        solid_a: number of the solid; -1 for a half-space.
+        R_a: rotation from the frame of shape a to the world (3, 3).
+        p_a: position of shape a in the world (3,) [m].
+        solid_b: as solid_a.
+        R_b: rotation from the frame of shape b to the world (3, 3).
+        p_b: position of shape b in the world (3,) [m].
+        m: SOLID_PAIR record.
     """
     m.solid[0], m.solid[1] = solid_a, solid_b
     m.count = m.memory_count = 0
@@ -167,7 +175,11 @@ def move_solid_pair(spin, drift, m):
 
 @inner_kernel
 def velocity_at(m, side, x, y, z):
-    """Return the velocity of the own solid's point at x against the other, in its frame [m/s]."""
+    """Return the velocity of the own solid's point against the other solid, in its frame [m/s].
+
+    side: 0 or 1.
+    x, y, z: the point, in the frame of the other solid [m].
+    """
     w, v = m.spin[side], m.drift[side]
     return (v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x)
 
@@ -210,7 +222,7 @@ def is_inside(polyhedra, m, side, x, y, z, nx, ny, nz, least):
 
 @inner_kernel
 def feature_code(kind, number):
-    """Return the code, below 2**31, of a feature of a solid by its kind and number."""
+    """Return the code, below 2**31, of a solid's feature with this kind and number."""
     return 4 * number + kind
 
 
@@ -218,10 +230,11 @@ def feature_code(kind, number):
 def add_candidate(
     m, candidates, side, how, own_code, other_code, triangle, x, y, z, nx, ny, nz, distance
 ):
-    """Add a contact found on a side; without room it replaces the one of largest gap.
+    """Add a contact found on a side; without room it replaces the contact with the largest gap.
 
-    x is the point of the own core, n the normal from the other solid to the own one, `distance`
-    that of the cores along it [m].
+    x, y, z: point of the own core [m].
+    nx, ny, nz: unit normal from the other solid to the own solid.
+    distance: distance of the cores along the normal [m].
     """
     gap = distance - m.rounding[0] - m.rounding[1]
     index = m.count

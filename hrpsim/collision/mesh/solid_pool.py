@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A pool of solids with room for more, so that a shape is added without a copy of all others."""
+"""A pool of solids with spare room, so adding a shape does not copy all others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SolidPool:
         return self._used["solids"]
 
     def number_of(self, geometry: Geometry) -> int:
-        """Return the number of a shape's solid, made if there is none; -1 if it needs none."""
+        """Return the number of a shape's solid, made if necessary, or -1 if no solid is needed."""
         key = solid_key(geometry)
         if key is None:
             return -1

@@ -90,9 +90,14 @@ def first_hit(polyhedra, solid, x, y, z, dx, dy, dz, stack):
 
 @kernel
 def measure_thickness(polyhedra, stack, thickness_out):
-    """Write the thickness of the only solid beneath each triangle [m]; infinite where unbounded.
+    """Write the thickness of the only solid beneath each triangle [m]; infinite if unbounded.
 
-    It is the least of four rays inward. `stack` (STACK_DEPTH,) is work.
+    The thickness is the least along four rays inward.
+
+    Args:
+        polyhedra: pool of solids.
+        stack: work (STACK_DEPTH,).
+        thickness_out: (triangles,) [m].
     """
     solid = np.int64(0)
     for k in range(polyhedra.triangles.shape[0]):
@@ -119,13 +124,16 @@ def measure_thickness(polyhedra, stack, thickness_out):
 
 
 def new_stack() -> np.ndarray:
-    """Return work space for walks through one tree (STACK_DEPTH,)."""
+    """Return work space for a walk through one tree (STACK_DEPTH,)."""
     return np.zeros(STACK_DEPTH, dtype=np.int64)
 
 
 @inner_kernel
 def climb(polyhedra, vertex: int, x: float, y: float, z: float):
-    """Return the vertex of a convex solid farthest along a direction, by its edges from any one."""
+    """Return the vertex of a convex solid farthest along a direction.
+
+    The search climbs along edges from `vertex`.
+    """
     p = polyhedra.vertices[vertex].position
     best = x * p[0] + y * p[1] + z * p[2]
     while True:
@@ -177,9 +185,13 @@ def farthest_vertex(polyhedra, solid, x, y, z, stack):
 
 @inner_kernel
 def farthest_point(polyhedra, solid, x, y, z, stack):
-    """Return the point of a solid's core that is farthest along (x, y, z), all in its frame [m].
+    """Return the point of a solid's core that is farthest along a direction [m].
 
-    `stack` (STACK_DEPTH,) is work.
+    Point and direction are in the solid's frame.
+
+    solid: number of the solid.
+    x, y, z: direction.
+    stack: work (STACK_DEPTH,).
     """
     radius = polyhedra.solids[solid].cylinder_radius
     if radius > 0.0:
@@ -200,10 +212,10 @@ def _reach_of_box(node, x, y, z):
 
 @inner_kernel
 def boxes_apart(m, node_a, node_b):
-    """Return a lower bound of the distance of two nodes' boxes, that of a in the frame of b [m].
+    """Return a lower bound of the distance of two nodes' boxes [m].
 
-    Along each of the six axes of both boxes the gap is taken; the gaps along the axes of one box
-    are those of a box that holds the other.
+    The gap is taken along each of the six axes of both boxes. Along the axes of one box, the gap is
+    measured to a box that holds the other box. The box of node a is in the frame of b.
     """
     a, half_a, b, half_b = node_a.center, node_a.half, node_b.center, node_b.half
     along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
@@ -212,7 +224,7 @@ def boxes_apart(m, node_a, node_b):
 
 @inner_kernel
 def skins_apart(m, node_a, node_b):
-    """Return what `boxes_apart` does for the nodes' surfaces alone [m]."""
+    """Return a lower bound of the distance of two nodes' surfaces, as `boxes_apart` [m]."""
     a, half_a = node_a.skin_center, node_a.skin_half
     b, half_b = node_b.skin_center, node_b.skin_half
     along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
@@ -235,7 +247,7 @@ def _squared_gap(center, half, other_center, other_half, R, t):
 
 @inner_kernel
 def split_first(box_a, box_b):
-    """Return whether to descend the tree of a, not of b: that of the larger inner box."""
+    """Return whether to descend the tree of a, not b: the tree with the larger inner box."""
     if box_a.child < 0 or box_b.child < 0:
         return box_b.child < 0
     size_a = box_a.half[0] + box_a.half[1] + box_a.half[2]
@@ -268,9 +280,12 @@ def squared_to_triangle(polyhedra, triangle, x, y, z):
 
 @inner_kernel
 def is_near_surface(polyhedra, solid, x, y, z, distance, stack):
-    """Return whether a point in a solid's frame is nearer to its surface than a distance [m].
+    """Return whether a point is nearer to a solid's surface than a distance.
 
-    `stack` (STACK_DEPTH,) is work.
+    solid: number of the solid.
+    x, y, z: the point, in the solid's frame [m].
+    distance: [m].
+    stack: work (STACK_DEPTH,).
     """
     stack[0] = polyhedra.solids[solid].root
     waiting = 1

@@ -51,8 +51,8 @@ def vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, lean):
 def _over_triangle(polyhedra, face, x, y, z, height, rim, calm):
     """Return whether a point belongs to a triangle, and the edge past which it does (-1: none).
 
-    A face continues beneath its neighbour at a concave edge, for a vertex that is a little inside
-    of both keeps both.
+    A face continues beneath its neighbour at a concave edge, because a vertex slightly inside of
+    both faces keeps both.
     """
     across = NO_TRIANGLE
     for k in range(3):
@@ -131,7 +131,7 @@ def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
-    """Add the contact of the own vertex at x with the face of a triangle, if there is one."""
+    """Add the contact of the own vertex at x with the face of a triangle, if there is a contact."""
     n = polyhedra.triangles[triangle].normal
     belongs, across, height = over_face(polyhedra, m, side, x, y, z, triangle)
     if belongs and vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], m.lean):
@@ -142,7 +142,8 @@ def meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
 def over_face(polyhedra, m, side, x, y, z, triangle):
     """Return whether the own point x belongs to the face of a triangle and is near enough.
 
-    Also the edge past which the point belongs to the face (-1: none), and the height over it [m].
+    Also returns the edge past which the point belongs to the face (-1: none), and the point's
+    height over the face [m].
     """
     face = polyhedra.triangles[triangle]
     n = face.normal
@@ -156,7 +157,7 @@ def over_face(polyhedra, m, side, x, y, z, triangle):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def touch_face(polyhedra, m, candidates, side, code, x, y, z, triangle, across, height):
-    """Add the contact of the own point x with a face that it belongs to (`over_face`), if any."""
+    """Add the contact of the own point x with a face to which it belongs (`over_face`), if any."""
     face = polyhedra.triangles[triangle]
     n = face.normal
     gap = height - m.rounding[side]
@@ -207,7 +208,7 @@ def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge_code):
-    """Add the contact of the own vertex at x, outside, with a convex edge, if it is nearest."""
+    """Add the contact of the own vertex at x, outside, with a convex edge if it is nearest."""
     s, d = edge.start, edge.direction
     dx, dy, dz = x - s[0], y - s[1], z - s[2]
     along = dx * d[0] + dy * d[1] + dz * d[2]
@@ -235,7 +236,7 @@ def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
-    """Add the contact of the own vertex at x, outside, with a vertex, if it is nearest."""
+    """Add the contact of the own vertex at x, outside, with a vertex if it is nearest."""
     other = polyhedra.vertices[number]
     nx, ny, nz = x - other.position[0], y - other.position[1], z - other.position[2]
     distance = math.sqrt(nx * nx + ny * ny + nz * nz)

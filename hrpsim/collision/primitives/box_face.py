@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The faces of a box: which one a direction meets, clipping to it, codes of its edges and corners.
+"""The faces of a box: the face that a direction meets, clipping to a face, codes of features.
 
-Face coordinates (X, Y) [m] run along the two axes after the face's own, from its middle.
+Face coordinates (X, Y) [m] run along the two axes after the face's own axis, from the middle of the
+face.
 """
 
 import numpy as np
@@ -40,17 +41,34 @@ def facing_axis(R, nx, ny, nz):
 def face_tolerance(axis, size_b, half):
     """Return the distance outside the face within which a point still counts [m].
 
-    `half` is the half width of the shape on the face.
+    Args:
+        axis: axis of the face (0..2).
+        size_b: size of the box (3,) [m].
+        half: half width of the other shape on the face [m].
     """
     return RIM_TOLERANCE * min(half, size_b[(axis + 1) % 3], size_b[(axis + 2) % 3])
 
 
 @inner_kernel
 def clip_to_face(x, y, dx, dy, half_x, half_y, tolerance):
-    """Return (some, start, start side, end, end side) of segment x + t dx, 0 <= t <= 1, in a face.
+    """Clip the segment x + t dx, 0 <= t <= 1, to a face.
 
-    Sides 0..3 are X = -half_x, X = +half_x, Y = -half_y, Y = +half_y; -1 where the segment's own
-    end is inside. The face widened by `tolerance` decides what is inside, the face itself gives t.
+    Sides 0..3 are X = -half_x, X = +half_x, Y = -half_y, Y = +half_y. A side is -1 if the segment's
+    own end is inside. The face widened by `tolerance` decides whether an end is inside, and the
+    face itself gives t.
+
+    Args:
+        x: start of the segment along X [m].
+        y: start of the segment along Y [m].
+        dx: extent of the segment along X [m].
+        dy: extent of the segment along Y [m].
+        half_x: half width of the face [m].
+        half_y: half width of the face [m].
+        tolerance: [m].
+
+    Returns:
+        (whether anything is left, t of the start, side of the start, t of the end, side of the
+        end).
     """
     start, end = 0.0, 1.0
     start_side, end_side = NO_SIDE, NO_SIDE
@@ -113,8 +131,11 @@ def face_on_face(  # long: its parts share the face's twelve numbers
 ):  # fmt: skip
     """Write the corners of the overlap of the facing faces of two boxes along n; return how many.
 
-    t is the centre of a relative to that of b. The corners are vertices of a over the face of b,
-    vertices of b under the face of a, and crossings of edges; an edge contact is such a crossing.
+    The corners are vertices of a over the face of b, vertices of b under the face of a, and
+    crossings of edges. An edge contact is such a crossing.
+
+    tx, ty, tz: centre of a relative to the centre of b [m].
+    nx, ny, nz: unit vector from b to a.
     """
     axis_a, cosine_a = facing_axis(R_a, -nx, -ny, -nz)
     axis_b, cosine_b = facing_axis(R_b, nx, ny, nz)

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One row of a contact manifold, the codes that name the features of the shapes that touch.
+"""One row of a contact manifold, and codes for the features of the shapes that touch.
 
 Points are projected obliquely, along the contact normal, onto a box face or a cylinder cap. The
-bearing shape has centre p and axes R. Its plane lies at distance `half` from the centre, across
-the axis `axis`, on the side given by the sign of `cosine` = n . axis, where the unit vector n
-points from the bearing shape to the other one. A point that is projected along n travels its gap
-along n. Plane coordinates (X, Y) [m] run along the next two axes from the middle of the plane.
-Positions are relative to p.
+bearing shape has centre p and axes R. Its plane lies at distance `half` from the centre, across the
+axis `axis`, on the side given by the sign of `cosine` = n . axis. The unit vector n points from the
+bearing shape to the other shape. A point that is projected along n travels its gap along n. Plane
+coordinates (X, Y) [m] run along the next two axes from the middle of the plane. Positions are
+relative to p.
 """
 
 import math
@@ -86,9 +86,9 @@ def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
 def write_over_plane(
     k, X, Y, gap, code_other, code_bearing, axis, cosine, half, R, p, sign, nx, ny, nz, margin, out,
 ):  # fmt: skip
-    """Write the contact over plane point X, Y if its gap is within margin; return the count.
+    """Write the contact over plane point X, Y if its gap is within margin, and return the count.
 
-    `sign` is +1 where the bearing shape is b, -1 where it is a.
+    `sign` is +1 if the bearing shape is b, -1 if the bearing shape is a.
     """
     if gap > margin or k >= MAX_POINTS:
         return k
@@ -109,10 +109,12 @@ def write_over_plane(
 
 @inner_kernel
 def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
-    """Return the positions along the z axes of a and b [m] where they come nearest.
+    """Return the positions along the z axes of a and b [m] at which the axes are nearest.
 
-    The segments reach +-half_a and +-half_b from their centres; t is the centre of a relative to
-    that of b. The nearest points of parallel segments are taken in the middle of their overlap.
+    The segments reach +-half_a and +-half_b from their centres. For parallel segments, the nearest
+    points are in the middle of the overlap.
+
+    tx, ty, tz: centre of a relative to the centre of b [m].
     """
     cosine = R_a[0, 2] * R_b[0, 2] + R_a[1, 2] * R_b[1, 2] + R_a[2, 2] * R_b[2, 2]
     along_a = tx * R_a[0, 2] + ty * R_a[1, 2] + tz * R_a[2, 2]
@@ -137,7 +139,7 @@ def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
 
 @inner_kernel
 def axis_offset(R_a, s, R_b, t, tx, ty, tz):
-    """Return the vector from position t on axis b to position s on axis a, and its norm."""
+    """Return the vector from position t on axis b to position s on axis a, and its norm [m]."""
     x = tx + s * R_a[0, 2] - t * R_b[0, 2]
     y = ty + s * R_a[1, 2] - t * R_b[1, 2]
     z = tz + s * R_a[2, 2] - t * R_b[2, 2]

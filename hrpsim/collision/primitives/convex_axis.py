@@ -3,20 +3,21 @@
 
 """The separation axis of two convex cores: the normal along which their gap is largest.
 
-Apart, that is the direction between their nearest points, found by the distance iteration of
-Gilbert, Johnson and Keerthi (1988). Cylinders that overlap or nearly touch are first shrunk until
-they are apart, and the direction is then polished on the true shapes.
+If the cores are apart, the axis is the direction between their nearest points. The distance
+iteration of Gilbert, Johnson and Keerthi (1988) finds this direction. Cylinders that overlap or
+nearly touch are first shrunk until they are apart. The direction is then polished on the true
+shapes.
 
-Of a cylinder (a) and a box, segment or cylinder (b) that polish is Newton's method. Along a unit
+For a cylinder (a) and a box, segment or cylinder (b) the polish is Newton's method. Along a unit
 vector n from b to a the separation of the cores is
 
     F(n) = t . n - sum over edges h |n . e| - sum over rims r sqrt(1 - (n . axis)^2)
 
-where an edge is a direction e along which a core extends by +-h: three for a box, the axis for a
-cylinder or a segment. A contact on the middle of an edge has n . e = 0, a ridge of F; the other
-terms are smooth there. The best n on the sphere, along the ridges on which it lies, follows from
-the gradient G of the smooth terms and their curvature: r / sine for each rim, along its tangent,
-and F for the sphere itself.
+An edge is a direction e along which a core extends by +-h: three for a box, the axis for a cylinder
+or a segment. A contact on the middle of an edge has n . e = 0, a ridge of F. The other terms are
+smooth there. The best n on the sphere, along its ridges, follows from the gradient G of the smooth
+terms and their curvature. The curvature is r / sine for each rim, along the rim's tangent, and F
+for the sphere itself.
 """
 
 import math
@@ -109,10 +110,14 @@ def refine_axis(
 ):  # fmt: skip
     """Return (nx, ny, nz, separation, ax, ay, az) of the best axis reached from the guess n.
 
-    `separation` is that along the guess, which stays where nothing better is found. t is the centre
-    of a relative to that of b; (ax, ay, az) is the point of core a in contact, relative to the
-    centre of b [m]. Without a cylinder the cores must be apart; a cylinder must be a, or both.
-    `scratch` is a work array (8, 3).
+    The guess stays if nothing better is found. (ax, ay, az) is the point of core a in contact,
+    relative to the centre of b [m]. Without a cylinder the cores must be apart. If there is a
+    cylinder, a must be one.
+
+    tx, ty, tz: centre of a relative to the centre of b [m].
+    nx, ny, nz: first guess, a unit vector from b to a.
+    separation: separation along the guess [m].
+    scratch: work (8, 3).
     """
     if kind_a == CAPSULE and kind_b == CAPSULE:
         s, _ = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
@@ -147,7 +152,7 @@ def refine_axis(
 
 @inner_kernel
 def _edge(k, size_a, R_a, kind_b, size_b, R_b):
-    """Return (ex, ey, ez, h) of edge k: 0 is the axis of cylinder a, 1..3 are those of b."""
+    """Return (ex, ey, ez, h) of edge k: 0 is the axis of cylinder a, 1..3 are the edges of b."""
     if k == 0:
         return R_a[0, 2], R_a[1, 2], R_a[2, 2], size_a[1]
     if kind_b == BOX:
@@ -263,9 +268,9 @@ def _ascent_step(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
-    """Return the unit vector along n + d, or the one where the way there first meets a ridge.
+    """Return the unit vector along n + d, or the first ridge that lies on the way there.
 
-    With `near` > 0, n is instead moved onto every ridge that it is that near to.
+    If `near` > 0, n is instead moved onto every ridge within this distance.
     """
     scale = 1.0
     for k in range(4):
@@ -291,7 +296,8 @@ def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
 def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     """Return (nx, ny, nz, separation): the local best reached from the guess n.
 
-    a is a cylinder; t is its centre relative to that of b [m]; n points from b to a.
+    Shape a is a cylinder. t is the centre of a relative to the centre of b [m]. n points from b to
+    a.
     """
     nx, ny, nz = _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, 0.0, 0.0, 0.0, _NEAR_RIDGE)
     value, Gx, Gy, Gz, first, second = _smooth_terms(
@@ -334,11 +340,11 @@ def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _place_on_side(size_a, R_a, kind_b, size_b, R_b, Gx, Gy, Gz, nx, ny, nz):
-    """Return where along the axis of a its side line is nearest to b [m].
+    """Return the place along the axis of a at which its side line is nearest to b [m].
 
-    n is across the axis. G is the centre of the side line relative to that of b. Where b has one
+    n is across the axis. G is the centre of the side line relative to the centre of b. If b has one
     edge across n, the places on both minimise |G - x e - y f|. A face of b, or an edge along the
-    axis, is as near along an interval: the middle of the interval is returned.
+    axis, is nearest along an interval. The middle of this interval is returned.
     """
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
     if kind_b == CYLINDER:

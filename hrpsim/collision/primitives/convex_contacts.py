@@ -3,10 +3,11 @@
 
 """Contacts of boxes, capsules and cylinders with one another.
 
-Every pair takes the same steps: guess the normal, write the overlap of the features that meet along
-it, and where that misses the nearest points, find the normal by iteration and write it again.
+Every pair takes the same steps. Guess the normal, and write the overlap of the features that meet
+along the normal. If this overlap misses the nearest points, find the normal by iteration and write
+the overlap again.
 
-The axis of least overlap of two boxes is that of the separating axis theorem (Gottschalk, Lin and
+The axis of least overlap of two boxes follows the separating axis theorem (Gottschalk, Lin and
 Manocha, OBBTree, SIGGRAPH 1996).
 """
 
@@ -70,8 +71,8 @@ def _faces(kind, R, nx, ny, nz):
 def _below_points(size, R, nx, ny, nz, reach):
     """Return the depth of a nearly level cap below its contacts with a shape of extent `reach`.
 
-    The generatrix that holds its deepest point is left out; a rim that overhangs is at most twice
-    as far below.
+    The generatrix that holds the cap's deepest point is left out. A rim that overhangs is at most
+    twice as far below.
     """
     _, _, _, sine = radial_direction(R, nx, ny, nz)
     return 2.0 * sine * min(size[0], reach)
@@ -144,9 +145,22 @@ def _features_along(
 def convex_on_convex(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
 ):  # fmt: skip
-    """Write the contacts of a box, capsule or cylinder (a) with one of equal or lower kind (b).
+    """Write the contacts of a box, capsule or cylinder (a) with a shape of equal or lower kind (b).
 
-    Returns how many.
+    Returns:
+        The number of contacts.
+
+    Args:
+        kind_a: kind of shape a.
+        size_a: size of shape a (3,) [m].
+        R_a: rotation from the frame of shape a to the world (3, 3).
+        p_a: position of shape a in the world (3,) [m].
+        kind_b: kind of shape b.
+        size_b: size of shape b (3,) [m].
+        R_b: rotation from the frame of shape b to the world (3, 3).
+        p_b: position of shape b in the world (3,) [m].
+        margin: largest gap of a contact [m].
+        out: MANIFOLD record, written.
     """
     tx, ty, tz = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
     extent_a, extent_b = extent_sum(size_a), extent_sum(size_b)
@@ -191,9 +205,10 @@ def convex_on_convex(
 
 @inlined_kernel
 def _across(far, edge, c, reach, extents):
-    """Return the farthest axis so far, or that across two edges if it separates by over the floor.
+    """Return the farthest axis so far, or the axis across two edges if that is farther.
 
-    Both are (separation, floor, edge). `c` is the edges' cosine; parallel ones span no axis.
+    Both axes are (separation, floor, edge). The separation across the edges must exceed the floor.
+    `c` is the cosine of the edges. Parallel edges span no axis.
     """
     sine_squared = 1.0 - c * c
     if sine_squared < _PARALLEL:
@@ -206,8 +221,9 @@ def _across(far, edge, c, reach, extents):
 def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
     """Return (nx, ny, nz, separation) of the axis along which two boxes overlap least.
 
-    t is the centre of a relative to that of b [m]; n points from b to a. The separation is
-    negative in overlap. The search ends early, with a separation above `margin`, if one is found.
+    t is the centre of a relative to the centre of b [m], and n points from b to a. The separation
+    is negative in overlap. The search ends early if an axis with a separation above `margin` is
+    found.
     """
     a0, a1, a2 = size_a[0], size_a[1], size_a[2]
     b0, b1, b2 = size_b[0], size_b[1], size_b[2]
@@ -275,10 +291,10 @@ def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
 
 @inner_kernel
 def certified(count, gap, separation, tolerance):
-    """Return whether one of the `count` contacts attains the separation to within `tolerance`.
+    """Return whether one of the `count` contacts attains the separation to within `tolerance` [m].
 
-    The separation along any axis bounds the true gap from below, and the gap between two surface
-    points bounds it from above: where they meet, axis and contacts are the true ones.
+    The separation along any axis bounds the true gap from below. The gap between two surface points
+    bounds the true gap from above. If both bounds meet, axis and contacts are the true ones.
     """
     for k in range(count):
         if abs(gap[k] - separation) <= tolerance:
@@ -295,7 +311,7 @@ def bound_gaps(count, separation, out):
 
 @inner_kernel
 def keep_distinct(count, size, out):
-    """Drop contacts that nearly coincide with an earlier one; return how many stay.
+    """Drop contacts that nearly coincide with an earlier one, and return how many stay.
 
     A vertex that touches a vertex or an edge lies on several features at once.
     """

@@ -4,7 +4,7 @@
 """Contacts on the cap of a cylinder: a generatrix, another cap, and the cap itself on a box face.
 
 A cap that bears contacts is the plane of hrpsim.collision.primitives.contact_row across the
-cylinder's z axis; its coordinates X, Y run along the cylinder's own x and y axes.
+cylinder's z axis. The plane's coordinates X, Y run along the cylinder's own x and y axes.
 """
 
 import math
@@ -52,8 +52,10 @@ def line_on_cap(
 ):  # fmt: skip
     """Add the ends of the part of a generatrix that lies over the facing cap of a cylinder.
 
-    The line (middle m, half vector h) is relative to the cylinder's centre p; n points from the
-    cylinder to the other shape; `sign` is +1 where the cylinder is b, -1 where it is a.
+    mx, my, mz: middle of the line, relative to the cylinder's centre p [m].
+    hx, hy, hz: half vector of the line [m].
+    sign: +1 if the cylinder is b, -1 if the cylinder is a.
+    nx, ny, nz: unit vector from the cylinder to the other shape.
     """
     radius = size[0]
     wide = radius * (1.0 + RIM_TOLERANCE)
@@ -145,9 +147,9 @@ def _in_units_of(Xu, Yu, Xv, Yv, X, Y):
 def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
     """Return the cosine and sine of the point on a projected rim that lies on another cap's rim.
 
-    The projected rim is the ellipse X + c Xu + s Xv (and the same for Y), the other a circle about
-    the origin; the guess is relative to X, Y. Newton's method: a few steps do, as caps that meet
-    are nearly parallel; the caller checks.
+    The projected rim is the ellipse X + c Xu + s Xv (and the same for Y). The other rim is a circle
+    about the origin. The guess is relative to X, Y. A few steps of Newton's method suffice, because
+    caps that meet are nearly parallel. The caller checks the result.
     """
     c, s = _in_units_of(Xu, Yu, Xv, Yv, guess_X, guess_Y)
     angle = math.atan2(s, c)

@@ -3,9 +3,9 @@
 
 """Contacts of the generatrices of capsules and cylinders: with a box face, with one another.
 
-The generatrix of a round shape is the line on its surface, parallel to its axis, that faces the
-other shape. It is given by its middle m and its half vector h (from the middle to the end at
-positive z), six numbers relative to the centre of b.
+The generatrix of a round shape is the line on its surface that is parallel to its axis and faces
+the other shape. The line is given by its middle m and its half vector h (from the middle to the end
+at positive z), six numbers relative to the centre of b.
 """
 
 import math
@@ -42,7 +42,10 @@ _NEARLY_PARALLEL = 0.1
 def generatrix(kind, size, R, cx, cy, cz, ox, oy, oz):
     """Return (some, mx, my, mz, hx, hy, hz): the generatrix that faces the unit direction o.
 
-    c is the shape's centre. A cylinder whose cap faces o squarely has none.
+    A cylinder whose cap faces o squarely has no generatrix: `some` is False.
+
+    cx, cy, cz: centre of the shape relative to the centre of b [m].
+    ox, oy, oz: unit direction.
     """
     hx, hy, hz = size[1] * R[0, 2], size[1] * R[1, 2], size[1] * R[2, 2]
     reach = size[0]
@@ -55,7 +58,7 @@ def generatrix(kind, size, R, cx, cy, cz, ox, oy, oz):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def gap_moved(gap, rate, along, X, Y, moved_X, moved_Y, dX, dY):
-    """Return a line's gap once its point at t = `along` is moved from X, Y onto the rim."""
+    """Return the gap [m] of a line after its point at t = `along` moves from X, Y to the rim."""
     squared = dX * dX + dY * dY
     if squared > 0.0 and (X != moved_X or Y != moved_Y):
         change = ((moved_X - X) * dX + (moved_Y - Y) * dY) / squared
@@ -102,8 +105,8 @@ def line_on_line(
 ):  # fmt: skip
     """Add the ends of the common length of two nearly parallel generatrices.
 
-    The lines have middles a, b and half vectors f, g. Where they miss each other sideways the gap
-    is that of round surfaces, whose radii add up to `curvature_radius` [m].
+    The lines have middles a, b and half vectors f, g [m]. If the lines miss each other sideways,
+    the gap is the gap of round surfaces whose radii add up to `curvature_radius` [m].
     """
     half_a = math.sqrt(fx * fx + fy * fy + fz * fz)
     half_b = math.sqrt(gx * gx + gy * gy + gz * gz)

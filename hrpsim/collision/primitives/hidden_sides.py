@@ -4,12 +4,14 @@
 """Contacts that a face makes impossible: shapes sliding over a seam must not catch on it.
 
 The nearest points of a box and of the next tile of a floor lie on the tile's hidden side, and the
-normal between them points sideways; but the box cannot come against that side while it lies on the
-plane of the tile's top. So a contact counts only if the shapes overlap, by more than a tolerance,
-along the normals of all other faces there when they would meet: the test of separating axes for
-moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes, 1999), with shapes
-that are flush taken as apart. A body on penalty springs sinks in what bears it. It is flush with a
-face if it is no deeper in that face than in the others.
+normal between them points sideways. But the box cannot come against that side while the box lies on
+the plane of the tile's top. A contact therefore counts only if the shapes overlap, by more than a
+tolerance, along the normals of all other faces at the place and time of meeting. This is the test
+of separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
+Boxes, 1999), with flush shapes taken as apart.
+
+A body on penalty springs sinks into the shapes that bear the body. The body is flush with a face if
+it is no deeper in this face than in the others.
 """
 
 import numpy as np
@@ -41,7 +43,7 @@ def span_a_patch(p, q, r, n):
 
 @inlined_kernel
 def _is_on_face(shape, R, n):
-    """Return whether a contact normal is that of a face of a shape."""
+    """Return whether a contact normal is the normal of a face of a shape."""
     cosine = abs(n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2])
     if shape.kind == BOX:
         for axis in range(2):
@@ -54,9 +56,10 @@ def _is_on_face(shape, R, n):
 def may_hide_sides(a, b, count, work):
     """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
 
-    It cannot where the `count` contacts span a patch: they lie on both shapes, which so overlap.
-    On springs a patch may be as narrow as the body is deep. A round shape overlaps all around its
-    contact with a face. Its contacts of different normals span no patch.
+    No face can do so if the `count` contacts span a patch. A patch lies on both shapes, which
+    overlap there. On springs a patch may be as narrow as the body is deep. A round shape overlaps
+    all around its contact with a face. The contacts of a round shape with different normals span no
+    patch.
     """
     if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
@@ -81,12 +84,17 @@ def passes_over(
 ):  # fmt: skip
     """Return whether a face keeps two shapes from meeting along n.
 
-    f is the face's normal, along which they are apart by `separation` [m], or overlap; like n it
-    points from b to a, v is the velocity of a relative to b at the contact [m/s]. `on_face`: n is
-    the normal of another face. Shapes that are flush with the face, or that would close its gap
-    within the step, have no contact across f; where nothing comes near, it stays. Where n is nearly
-    f, as of a ball, only a motion along the face that would close the gap within the step removes
-    the contact: there a shape at rest lies on an edge.
+    Shapes have no contact across the face's normal f if they are flush with the face, or would
+    close the face's gap within the step. If nothing comes near, the contact stays. If n is nearly
+    f, as at a ball, only a motion along the face that would close the gap within the step removes
+    the contact. A shape at rest then lies on an edge. n and f point from b to a.
+
+    gap: gap along n [m].
+    nx, ny, nz: unit vector n.
+    on_face: whether n is the normal of another face.
+    separation: distance along f [m], negative for an overlap.
+    fx, fy, fz: unit vector f.
+    vx, vy, vz: velocity of a relative to b at the contact [m/s].
     """
     cosine = nx * fx + ny * fy + nz * fz
     if cosine > (SIDEWAYS if on_face else ON_FACE):
@@ -104,10 +112,12 @@ def passes_over(
 
 @inlined_kernel
 def depth_in_springs(sink: float, along: float, time_step: float):
-    """Return how deep a body may be in a face that bears it by springs until the step ends [m].
+    """Return how deep a body may be in a face with springs until the step ends [m].
 
-    It was `sink` deep in other such faces at the start of the last step, and moves by `along` [m/s]
-    out of this one.
+    Args:
+        sink: depth in other such faces at the start of the last step [m].
+        along: motion of the body out of this face [m/s].
+        time_step: [s].
     """
     return sink + 2.0 * time_step * max(-along, 0.0)
 
@@ -123,8 +133,8 @@ def _face(shape, R, axis):
 def _velocity_of_core(work, k, shape, R, sign):
     """Return the velocity of a relative to b at the point of a core nearest to contact k [m/s].
 
-    The core is that of `shape`: a if `sign` is 1, b if -1. The core of a round shape is its axis,
-    or its centre: rotation about them does not move the surface.
+    The core belongs to `shape`: a if `sign` is 1, b if -1. The core of a round shape is its axis,
+    or its centre. Rotation about axis or centre does not move the surface.
     """
     p = work.point[k]
     x, y, z = p[0], p[1], p[2]
@@ -170,9 +180,20 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
 
 @inner_kernel
 def drop_hidden(a, b, count, work, time_step):
-    """Drop the contacts of two shapes without a mesh that a face makes impossible; count the rest.
+    """Drop the contacts of two shapes without a mesh that a face makes impossible.
 
-    work.spin and work.drift are the motion of a relative to b, work.sink its depth in springs.
+    work.spin and work.drift are the motion of a relative to b. work.sink is the depth of a in
+    springs.
+
+    Args:
+        a: SHAPE record of a.
+        b: SHAPE record of b.
+        count: number of contacts.
+        work: MANIFOLD record with both shapes.
+        time_step: [s].
+
+    Returns:
+        The number of contacts that are left.
     """
     tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
     kept = np.int64(0)

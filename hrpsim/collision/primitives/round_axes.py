@@ -4,8 +4,8 @@
 """First guesses of the separation axis of pairs with a capsule or a cylinder.
 
 The guesses are face normals, cap normals, and the directions across two axes or edges. A box and a
-segment (the core of a capsule) need no others while they overlap; where none of them is the true
-axis, hrpsim.collision.primitives.convex_axis starts from the best.
+segment (the core of a capsule) need no other guesses while they overlap. If no guess is the true
+axis, hrpsim.collision.primitives.convex_axis starts from the best guess.
 """
 
 import math
@@ -40,7 +40,9 @@ def _better_axis(
 def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
     """Return (nx, ny, nz, separation): the best guess for the cores of a round shape a and any b.
 
-    t is the centre of a relative to that of b [m]; n points from b to a.
+    n points from b to a.
+
+    tx, ty, tz: centre of a relative to the centre of b [m].
     """
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
     nx, ny, nz, best = 0.0, 0.0, 1.0, -math.inf

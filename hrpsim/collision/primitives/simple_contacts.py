@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of a shape (a) with a half-space that fills z <= 0 of its frame, or a sphere (b)."""
+"""Contacts of a shape (a) with a half-space that fills z <= 0 of its frame, or a sphere (b).
+
+Arguments and outputs are the same as of hrpsim.collision.manifold.collide.
+"""
 
 import math
 
@@ -37,7 +40,7 @@ def _touch(k, x, y, z, gap, margin, code, R_b, out):
 
 @inlined_kernel
 def sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
-    """Write the contact of a sphere with a half-space; return 0 or 1."""
+    """Write the contact of a sphere with a half-space, and return 0 or 1."""
     radius = size_a[0]
     gap = _height(R_b, p_b, p_a[0], p_a[1], p_a[2]) - radius
     return _touch(
@@ -51,7 +54,7 @@ def sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 @inner_kernel
 def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
-    """Write the box vertices within margin of a half-space; return how many."""
+    """Write the box vertices within margin of a half-space, and return the number of contacts."""
     nx, ny, nz = R_b[0, 2], R_b[1, 2], R_b[2, 2]
     hx, hy, hz = size_a[0], size_a[1], size_a[2]
     rise_x = hx * (nx * R_a[0, 0] + ny * R_a[1, 0] + nz * R_a[2, 0])
@@ -80,7 +83,7 @@ def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 @inner_kernel
 def capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
-    """Write the ends of a capsule that are within margin of a half-space; return how many."""
+    """Write the ends of a capsule within margin of a half-space; return the number of contacts."""
     radius = size_a[0]
     count = NO_POINTS
     for end in range(2):
@@ -98,11 +101,11 @@ def capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 @inner_kernel
 def cylinder_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
-    """Write the rim points of a cylinder that are within margin of a half-space; return how many.
+    """Write the rim points of a cylinder within margin of a half-space, and return their number.
 
-    Each cap gives its deepest point, which follows the tilt, so that a cylinder rolls on its side
-    or on its rim; a cap that faces the plane also gives four points fixed to the cylinder, which
-    stay while it stands.
+    Each cap gives its deepest point. This point follows the tilt, so the cylinder rolls on its side
+    or on its rim. A cap that faces the plane also gives four points fixed to the cylinder, which
+    stay while the cylinder stands.
     """
     radius, half = size_a[0], size_a[1]
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
@@ -171,7 +174,7 @@ def _to_frame(R, p, x, y, z):
 
 @inner_kernel
 def _direction(x, y, z, length, else_x, else_z):
-    """Return the unit vector along x, y, z; that of no length is (else_x, 0, else_z)."""
+    """Return the unit vector along x, y, z, or (else_x, 0, else_z) if the length is zero."""
     if length > _COINCIDENT:
         return x / length, y / length, z / length
     return else_x, 0.0, else_z
@@ -179,7 +182,7 @@ def _direction(x, y, z, length, else_x, else_z):
 
 @inner_kernel
 def sphere_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
-    """Write the contact of two spheres; return 0 or 1. Coincident centres part along world z."""
+    """Write the contact of two spheres and return 0 or 1. Coincident centres part along world z."""
     x, y, z = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
     distance = math.sqrt(x * x + y * y + z * z)
     nx, ny, nz = _direction(x, y, z, distance, 0.0, 1.0)
@@ -188,7 +191,7 @@ def sphere_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
 
 @inner_kernel
 def box_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
-    """Write the contact of a box with a sphere; return 0 or 1."""
+    """Write the contact of a box with a sphere, and return 0 or 1."""
     x, y, z = _to_frame(R_a, p_a, p_b[0], p_b[1], p_b[2])
     out_x, out_y, out_z = abs(x) - size_a[0], abs(y) - size_a[1], abs(z) - size_a[2]
     nx, ny, nz = max(out_x, 0.0), max(out_y, 0.0), max(out_z, 0.0)
@@ -208,7 +211,7 @@ def box_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
 
 @inner_kernel
 def capsule_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
-    """Write the contact of a capsule with a sphere; return 0 or 1."""
+    """Write the contact of a capsule with a sphere, and return 0 or 1."""
     x, y, z = _to_frame(R_a, p_a, p_b[0], p_b[1], p_b[2])
     z -= min(max(z, -size_a[1]), size_a[1])
     distance = math.sqrt(x * x + y * y + z * z)
@@ -221,7 +224,7 @@ def capsule_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
 
 @inner_kernel
 def cylinder_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
-    """Write the contact of a cylinder with a sphere; return 0 or 1."""
+    """Write the contact of a cylinder with a sphere, and return 0 or 1."""
     x, y, z = _to_frame(R_a, p_a, p_b[0], p_b[1], p_b[2])
     radial = math.sqrt(x * x + y * y)
     if radial > _COINCIDENT:

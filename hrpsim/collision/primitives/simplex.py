@@ -57,10 +57,10 @@ def _triangle_weights(W, i, j, k):
 
 @inner_kernel
 def nearest_weights(W, count):
-    """Return the weights (4) and the squared norm of the point of vertices W[:count] nearest to 0.
+    """Return the weights (4) and squared norm of the point of a simplex nearest to the origin.
 
-    The last vertex is the newest. A tetrahedron must not hold the origin; its nearest point then
-    lies on a face with the newest vertex.
+    The vertices are W[:count], and the last vertex is the newest. A tetrahedron must not hold the
+    origin. The nearest point of a tetrahedron then lies on a face with the newest vertex.
     """
     if count == 1:
         return 1.0, 0.0, 0.0, 0.0, W[0, 0] ** 2 + W[0, 1] ** 2 + W[0, 2] ** 2

@@ -3,9 +3,9 @@
 
 """Support points of the core shapes: box, segment (the core of a capsule) and cylinder.
 
-Directions across a cylinder's axis are computed along its own x and y axes. The difference between
-a direction and its part along the axis has a rounding error along the axis, which a division by a
-tiny sine turns into micrometres where a cap lies flat.
+Directions across a cylinder's axis are computed along the cylinder's x and y axes. The difference
+between a direction and its part along the axis would have a rounding error along the axis. If a cap
+lies flat, a division by a tiny sine turns this error into micrometres.
 """
 
 import math
@@ -32,7 +32,7 @@ def _side(cosine):
 def radial_direction(R, ox, oy, oz):
     """Return (x, y, z, sine): the unit vector across the z axis of R nearest to the direction o.
 
-    The sine is that between o and the axis; the vector is 0 where o is along the axis.
+    `sine` is the sine of the angle between o and the axis. The vector is 0 if o is along the axis.
     """
     cx = ox * R[0, 0] + oy * R[1, 0] + oz * R[2, 0]
     cy = ox * R[0, 1] + oy * R[1, 1] + oz * R[2, 1]

@@ -3,5 +3,5 @@
 
 """Newton's method for islands: coordinates, laws, matrix and factor, and three ways to a solution.
 
-`solve` is where to begin; docs/explanation/newton.md has the algebra.
+Begin with `solve`. The algebra is in docs/explanation/newton.md.
 """

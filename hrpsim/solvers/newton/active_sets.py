@@ -1,13 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton steps with fixed active-set states of contacts: the end of a search, in one to three.
+"""Newton steps with fixed active-set states of contacts: the last one to three steps of a search.
 
-Each contact is open, sticks or slips according to its multiplier and velocity for a small penalty.
-A sticking contact gets velocity 0, but for a large penalty on the change of its impulse, so that
-redundant contacts do no harm; a slipping one has the friction impulse mu l_n d, with d turning as
-its velocity turns (a primal-dual active set, Hüeber & Wohlmuth 2005; Alart & Curnier 1991).
-Steps are not shortened: far from a solution they may diverge, and are abandoned.
+Each contact is open, sticks or slips, according to its multiplier and its velocity for a small
+penalty. A sticking contact gets velocity 0, up to a large penalty on the change of its impulse.
+This penalty makes redundant contacts harmless. A slipping contact has the friction impulse mu l_n
+d. The direction d turns with the contact's velocity (a primal-dual active set, Hüeber & Wohlmuth
+2005; Alart & Curnier 1991). Steps are not shortened. Far from a solution the steps may diverge, and
+are then abandoned.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ _ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it
 
 @inner_kernel
 def try_active_sets(tolerance, limit, iteration_limit, sweeps, best, system):
-    """Continue from the multipliers; return (factorisations, least error [m/s]).
+    """Continue from the multipliers, and return (factorisations, least error [m/s]).
 
-    It ends after `iteration_limit` steps without progress. With `sweeps` one sweep over all
-    constraint blocks comes first, and so many after each step that does not help: they find states
-    that agree with each other, where steps alone would return to the same ones.
+    The search ends after `iteration_limit` steps without progress. If `sweeps` is not 0, one sweep
+    over all constraint blocks comes first, and `sweeps` more after each step that does not help.
+    The sweeps find states that agree with each other. Steps alone would return to the same states.
     """
     capacity = system.capacity[0]
     count, misses, fresh = 0, 0, False
@@ -87,7 +88,7 @@ def try_active_sets(tolerance, limit, iteration_limit, sweeps, best, system):
 
 @inner_kernel
 def step_with_states_held(system):
-    """Take the step of the states held by `hold_state`, for which the factor was made."""
+    """Take a Newton step with the states set by `hold_state`, for which the factor was made."""
     capacity, step = system.capacity[0], system.step
     clear_motion(system, step)
     for k in range(capacity.constraints):
@@ -105,8 +106,12 @@ def step_with_states_held(system):
 def hold_state(constraint, penalty):
     """Write the change of impulse that the laws require, into `impulse`, and its slope.
 
-    `penalty`, a multiple of the least mass, is on sticking contacts. Returns whether the slope
-    differs from that of the factor.
+    Args:
+        constraint: record of the constraint block.
+        penalty: penalty on sticking contacts, a multiple of the least mass.
+
+    Returns:
+        Whether the slope differs from the slope in the factor.
     """
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     for r in range(constraint.size):
@@ -175,7 +180,7 @@ def _slip(constraint, slope, large, dx, dy, size):
 
 @inlined_kernel
 def _change(constraint):
-    """Change the multipliers as required, less the step's part; keep them within the laws."""
+    """Change the multipliers as required, less the step's part, and keep them within the laws."""
     multiplier, change, v, d = (
         constraint.multiplier,
         constraint.impulse,

@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton steps with states held loosely, sweeps over the constraints then violated, and clusters.
+"""Newton steps with loosely held states, sweeps over violated constraints, and clusters.
 
-The active-set states of a few contacts are unknown, as of those that have just met, or share a load
-with their neighbours. Under a large penalty their wrong states would disturb all others; under a
-moderate one they do little harm. Sweeps over them alone find other states, or the solution of each
-cluster does where the island is near its solution. The penalty grows with success.
+The active-set states of a few contacts are unknown, for example of contacts that have just met or
+share a load with their neighbours. Wrong states would disturb all other contacts under a large
+penalty, and do little harm under a moderate penalty. Sweeps over the violated contacts alone find
+other states. Near a solution of the island, the solution of each cluster does the same. The penalty
+grows with success.
 """
 
 from __future__ import annotations
@@ -47,10 +48,12 @@ _FAR = 2.0
 
 @inner_kernel
 def alternate(tolerance, penalty, limit, best, system, part):
-    """Continue from the best multipliers; return (factorisations, least error [m/s]).
+    """Continue from the best multipliers, and return (factorisations, least error [m/s]).
 
-    The work on clusters counts as so many factorisations of the island. `part` is room for one. It
-    ends where clusters have most of the island.
+    The work on clusters is counted as factorisations of the island. The search ends when clusters
+    contain most of the island.
+
+    part: room for the problem of one cluster.
     """
     go_to_best(system)
     list_constraints(system)

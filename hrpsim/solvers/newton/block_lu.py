@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Block-sparse L U without pivoting, for matrices whose structure is symmetric and values are not.
+"""Block-sparse L U without pivoting, for a symmetric structure with unsymmetric values.
 
-`upper` holds, for each block column k and each later one i that it is coupled to, the block (k, i)
-(size of k, size of i); `lower` holds block (i, k) at the same place, transposed, so that both have
-the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`. Blocks of free
-bodies, 6 by 6, are computed row by row in registers; behind the last block, and behind a right
-side, there is room for what such a row reads too far (`spatial.simd`).
+Block column k has a block for each later column i that is coupled to k. `upper` holds the block (k,
+i) (size of k, size of i). `lower` holds the block (i, k) at the same place, transposed, so both
+blocks have the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`.
+Blocks of free bodies, 6 by 6, are computed row by row in registers. Such a row reads beyond its
+end, so there is spare room behind the last block and behind a right side (`spatial.simd`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hrpsim.spatial.simd import (
 
 @inner_kernel
 def factorise_lu(structure, upper, lower):
-    """Replace the blocks of a matrix by those of its factors; return whether pivots are valid."""
+    """Replace the blocks of a matrix by its factors' blocks and return whether pivots are valid."""
     for k in range(structure.counts[0].node_count):
         if not _eliminate_column(structure, k, upper, lower):
             return False
@@ -42,7 +42,7 @@ def factorise_lu(structure, upper, lower):
 
 @inlined_kernel
 def _eliminate_column(structure, k, upper, lower):
-    """Factorise the diagonal block of column k, and solve its other blocks for those of L and U."""
+    """Factorise the diagonal block of column k, and solve its other blocks for L and U."""
     column = structure.columns[k]
     size, own = column.size, column.block
     done = _factorise_padded(own, size, upper) if is_padded(size) else _factorise(own, size, upper)
@@ -61,7 +61,7 @@ def _eliminate_column(structure, k, upper, lower):
 
 @inlined_kernel
 def _factorise(own, size, upper):
-    """Replace a diagonal block by its factors; return whether pivots are valid."""
+    """Replace a diagonal block by its factors, and return whether pivots are valid."""
     for p in range(size):
         for q in range(p, size):
             total = upper[own + p * size + q]
@@ -82,9 +82,10 @@ def _factorise(own, size, upper):
 
 @inlined_kernel
 def _factorise_padded(own, size, upper):
-    """Do what `_factorise` does where rows are whole registers: subtract each from all later ones.
+    """Factorise a diagonal block whose rows are whole registers, as `_factorise` does.
 
-    Below the diagonal of 1 that follows a rank nothing changes.
+    Each row is subtracted from all later rows. Below the diagonal of 1 that follows a rank nothing
+    changes.
     """
     if own < 0 or own > LARGEST:
         return False
@@ -240,7 +241,7 @@ def _take_six(left, at_left, right, at_right, target, block):
 
 @inner_kernel
 def solve_lu(structure, upper, lower, x):
-    """Replace the right side `x`, by coordinate, by the solution."""
+    """Replace the right side `x` (coordinates + lanes,) by the solution."""
     count = structure.counts[0].node_count
     for k in range(count):
         column = structure.columns[k]
@@ -288,7 +289,7 @@ def _take_product(lower, block, size, first, later, x):
 
 @inlined_kernel
 def _take_product_six(lower, block, first, later, x):
-    """Subtract L_ik, six by six, times the solution from `first` on from that of later."""
+    """Subtract L_ik, six by six, times the solution at `first` from the right side at `later`."""
     if min(block, first, later) < 0 or max(block, first, later) > LARGEST:
         return
     row = load(x, later)

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The few violated contacts of an island, solved cluster by cluster, all others held.
+"""The few violated contacts of an island, solved cluster by cluster with all others held.
 
-Near a solution of many hundred contacts the active-set states of a few are wrong, each with its
-neighbours. A cluster is the trees of violated constraint blocks that touch each other. All
-constraint blocks at these trees are solved as a problem of their own, which takes microseconds; a
-step of the whole island with its states held then brings the others along (a nonlinear Schwarz
-method; Cai & Keyes 2002). Where violated blocks join most of the island or a hundred trees, as in a
-jammed pile, this gains nothing.
+Near a solution of many hundred contacts the active-set states of a few contacts are wrong, each
+with its neighbours. A cluster is the trees of violated constraint blocks that touch each other. All
+constraint blocks at these trees are solved as a separate problem, which takes microseconds. A step
+of the whole island with these states held then adjusts the other contacts (a nonlinear Schwarz
+method; Cai & Keyes 2002). Clusters gain nothing if violated blocks join most of the island or a
+hundred trees, as in a jammed pile.
 """
 
 from __future__ import annotations
@@ -43,10 +43,19 @@ JAMMED = -1  # work of a solution that was not tried
 
 @inner_kernel
 def solve_clusters(least, tolerance, system, part):
-    """Solve the clusters of all constraint blocks with errors above `least` [m/s], worst first.
+    """Solve the clusters of all constraint blocks with errors above `least`, worst first.
 
-    `part` is room for the problem of one; `list_constraints` was called before. Returns about how
-    many multiplications it took; JAMMED if the worst one already has too many trees.
+    Call `list_constraints` before.
+
+    Args:
+        least: [m/s].
+        tolerance: accepted error [m/s].
+        system: problem of the island.
+        part: room for the problem of one cluster.
+
+    Returns:
+        The approximate number of multiplications, or JAMMED if the worst cluster already has too
+        many trees.
     """
     trees, work = system.trees, JAMMED
     for node in range(system.capacity[0].nodes):
@@ -106,7 +115,7 @@ def _mark_cluster(worst, least, system):
 
 @inlined_kernel
 def _join(node, count, system):
-    """Add a tree to the cluster, which has `count` trees; return how many it has then."""
+    """Add a tree to the cluster of `count` trees, and return the new number of trees."""
     if node < 0 or system.trees[node].is_core:
         return count
     system.trees[node].is_core = system.trees[node].solved = 1
@@ -116,10 +125,13 @@ def _join(node, count, system):
 
 @inner_kernel
 def _write_part(core, system, part):
-    """Write the problem of the blocks at the first `core` members; other impulses are fixed.
+    """Write the problem of the blocks at the first `core` members, with all other impulses fixed.
 
-    Trees around the cluster move too, and become members; a constraint block's `row` is its number
-    in the island. Returns how many members there are, 0 where there was no room.
+    Trees around the cluster move too, and become members. The `row` of a constraint block is the
+    block's number in the island.
+
+    Returns:
+        The number of members; 0 if there was no room.
     """
     trees, members, bits = system.trees, system.members, system.found[0]
     clear_set(bits, system.capacity[0].constraints)
@@ -171,7 +183,7 @@ def _write_part(core, system, part):
 
 @inlined_kernel
 def _copy_arm(arms, at, size, out, index):
-    """Copy a constraint block's rows; return the index after them."""
+    """Copy a constraint block's rows, and return the index after them."""
     for k in range(size):
         out[index + k] = arms[at + k]
     return index + size
@@ -179,7 +191,7 @@ def _copy_arm(arms, at, size, out, index):
 
 @inner_kernel
 def _solve_part(tolerance, part):
-    """Solve the problem of a cluster as far as possible; return how many factorisations it took."""
+    """Solve a cluster's problem as far as possible, and return the number of factorisations."""
     find_motion(part)
     for k in range(part.capacity[0].constraints):
         constraint = part.constraints[k]
@@ -204,9 +216,9 @@ def _solve_part(tolerance, part):
 
 @inlined_kernel
 def _take_from_part(count, system, part):
-    """Take the impulses of a cluster, and end it.
+    """Take the impulses of a cluster, and end the cluster.
 
-    Writes the errors of the constraint blocks at its members.
+    The errors of the constraint blocks at its members are written.
     """
     for k in range(part.capacity[0].constraints):
         found = part.constraints[k]

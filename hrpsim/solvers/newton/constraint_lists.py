@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which constraint blocks are at a tree, and sets of constraint blocks as rows of bits.
+"""The constraint blocks at each tree, and sets of constraint blocks as rows of bits.
 
-Clusters and sweeps over violated constraint blocks read few blocks of an island, and find them here
-instead of going through all. A set has 64 constraint blocks a word, and is read in order.
+Clusters and sweeps over violated constraint blocks read few blocks of an island. These lists save a
+pass over all blocks. A set has 64 constraint blocks a word, and is read in order.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ def list_constraints(system):
 
 @inlined_kernel
 def _append(tree, k, at_trees):
-    """Put a constraint block behind those of a tree that are listed already."""
+    """Append a constraint block to the list of a tree's blocks."""
     at_trees[tree.constraints_end] = k
     tree.constraints_end += 1
 
 
 @inlined_kernel
 def words_of(count):
-    """Return how many words a set of so many constraint blocks takes."""
+    """Return the number of words for a set of `count` constraint blocks."""
     return (count + WORD - 1) // WORD
 
 
 @inlined_kernel
 def bit_of(index):
-    """Return a word with one bit, that of an index within it."""
+    """Return a word with one bit set, the bit of an index within its word."""
     return np.uint64(1) << np.uint64(index)
 
 
 @inlined_kernel
 def clear_set(bits, count):
-    """Take all of so many constraint blocks out of a set."""
+    """Empty a set of `count` constraint blocks."""
     for word in range(words_of(count)):
         bits[word] = np.uint64(0)
 
@@ -73,7 +73,7 @@ def add_constraints_at(tree, at_trees, bits):
 
 @inlined_kernel
 def next_constraint(bits, k, count):
-    """Return the first constraint block of a set from `k` on, `count` if there is none."""
+    """Return the first constraint block of a set from `k` on, or `count` if there is none."""
     for word in range(k // WORD, words_of(count)):
         left = bits[word]
         if word == k // WORD:

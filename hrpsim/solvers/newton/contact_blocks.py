@@ -3,9 +3,9 @@
 
 """Contribution of free bodies' contacts to the matrix: G^T D G, six by six, in registers.
 
-Contacts of the same two bodies follow each other. For each that is not open, its rows and their
-products with D are stored side by side; then each row of a block is read, changed by all of them
-and written once.
+Contacts of the same two bodies follow each other. The rows of each contact that is not open are
+stored next to their products with D. Then each row of a block is read, changed by all contacts and
+written once.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ def is_free_body(constraint):
 
 @inner_kernel
 def add_free_body_contacts(first, system):
-    """Add constraint block `first` and those after it with the same trees.
+    """Add constraint block `first` and the following blocks with the same trees to the matrix.
 
-    Return the constraint block after them.
+    Returns:
+        The next constraint block with other trees.
     """
     constraints, arms, notes = system.constraints, system.arms, system.notes
     a, b = constraints[first].node_a, constraints[first].node_b

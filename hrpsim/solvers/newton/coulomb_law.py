@@ -3,9 +3,10 @@
 
 """Impulses of rows at a velocity in the augmented Lagrangian, projected, and their slope.
 
-A row that should have velocity 0 gets impulse m - rho v, brought within its bounds, with m its
-multiplier and rho its penalty; friction is brought within the disk that this normal impulse allows
-(Alart & Curnier 1991). Where impulse and multiplier are equal, they obey Coulomb's law.
+Let m be the multiplier of a row, rho its penalty and v its velocity. A row that should have
+velocity 0 gets the impulse m - rho v, projected to the row's bounds. Friction is projected to the
+disk that this normal impulse allows (Alart & Curnier 1991). Impulses obey Coulomb's law where
+impulse and multiplier are equal.
 """
 
 from __future__ import annotations
@@ -60,7 +61,14 @@ CONSTRAINT = np.dtype(
 
 @inner_kernel
 def answer(constraint, penalty, share, wants_stiffness):
-    """Write the impulse at the velocity plus `share` of the step, and its slope if wanted."""
+    """Write the impulse at the velocity plus `share` of the step, and the slope if wanted.
+
+    Args:
+        constraint: record of the constraint block.
+        penalty: multiplied by the scale of the constraint block, the penalty rho.
+        share: fraction of the step.
+        wants_stiffness: whether to write the slope.
+    """
     rho = penalty * constraint.scale
     if rho <= 0.0:
         _stay(constraint, wants_stiffness)
@@ -105,7 +113,7 @@ def _stay(constraint, wants_stiffness):
 
 @inlined_kernel
 def set_stiffness(constraint, state, nn, xn, yn, xx, xy, yy):
-    """Write the state and a slope in which normal impulses do not depend on slip."""
+    """Write the state, and a slope in which normal impulses do not depend on slip."""
     constraint.state = state
     stiffness = constraint.stiffness
     stiffness[0], stiffness[3], stiffness[6] = nn, xn, yn
@@ -115,10 +123,11 @@ def set_stiffness(constraint, state, nn, xn, yn, xx, xy, yy):
 
 @inner_kernel
 def law_error(constraint):
-    """Return how far the multipliers are from the law at the velocity that they cause [m/s].
+    """Return the distance of the multipliers from the law at the velocity that they cause [m/s].
 
-    The change of each row's velocity if it alone were solved again, and the part of it that
-    rounding of the impulses hides; infinity if they are not finite.
+    The distance is the change of each row's velocity if the row alone were solved again, and the
+    part of this change that rounding of the impulses hides. The result is infinity if the
+    multipliers are not finite.
     """
     if constraint.scale <= 0.0:
         return 0.0

@@ -4,10 +4,10 @@
 """An interior-point method for the contacts of an island: near a solution in some ten steps.
 
 With De Saxce's velocity z = (v_n / mu + |v_t|, v_t) and the impulse x = (mu l_n, l_t), Coulomb's
-law says that both are in the second-order cone and x o z = 0 (De Saxce & Feng 1998). Steps follow
-the path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with the slope of |v_t| in the
-matrix. The result is too inexact for a step of the world where contacts are about to change;
-`active_sets` or `multiplier_method` continue from it.
+law says that x and z are in the second-order cone and x o z = 0 (De Saxce & Feng 1998). Steps
+follow the path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with the slope of |v_t| in
+the matrix. The result is too inexact for a step of the world if contacts are about to change.
+`active_sets` or `multiplier_method` continue from this result.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ _ROW_PENALTY = 1e4
 
 @inner_kernel
 def follow_central_path(tolerance, limit, best, system):
-    """Continue from the best multipliers; return (factorisations, least error [m/s]).
+    """Continue from the best multipliers, and return (factorisations, least error [m/s]).
 
-    It does not accept contacts with compliance or a force limit: 0 factorisations.
+    Contacts with compliance or a force limit are not supported. The function then returns 0
+    factorisations.
     """
     capacity = system.capacity[0]
     for k in range(capacity.constraints):

@@ -3,8 +3,9 @@
 
 """Sweeps over the few violated constraint blocks of an island, in the coordinates of its trees.
 
-After a step that held the active-set states of contacts, most obey their laws nearly. Solving the
-others in turn, as projected Gauss-Seidel does, finds states that agree among neighbours.
+After a step with held active-set states, most contacts nearly obey their laws. The other contacts
+are solved in turn, as in projected Gauss-Seidel. These sweeps find states that agree among
+neighbours.
 """
 
 from __future__ import annotations
@@ -28,11 +29,16 @@ from hrpsim.solvers.newton.multipliers import push_by_multipliers
 
 @inner_kernel
 def sweep_what_is_off(sweeps, least, system):
-    """Solve constraint blocks with errors above `least` [m/s], forth and back, several times.
+    """Solve the violated constraint blocks, forth and back, several times.
 
-    The constraint blocks' velocities are those at w, before and after. Blocks that were not
-    violated, and have not been pushed since, are not checked again. `list_constraints` was called
+    The constraint blocks' velocities are the velocities at w, before and after. Blocks that were
+    not violated, and have not been pushed since, are not checked again. Call `list_constraints`
     before.
+
+    Args:
+        sweeps: number of sweeps.
+        least: error above which a block is violated [m/s].
+        system: problem of the island.
     """
     count, trees, now, then = (
         system.capacity[0].constraints,
@@ -80,9 +86,9 @@ def sweep_all(sweeps, system):
 
 @inlined_kernel
 def _look(constraint, least, system):
-    """Solve a constraint block if it is violated; return whether it was.
+    """Solve a constraint block if it is violated, and return whether the block was violated.
 
-    The blocks at its trees are then checked next.
+    The blocks at the same trees are checked next.
     """
     trees, first, second = system.trees, constraint.node_a, constraint.node_b
     if trees[first].moved != 0 or (second >= 0 and trees[second].moved != 0):

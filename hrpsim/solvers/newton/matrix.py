@@ -3,9 +3,9 @@
 
 """The matrix I + G^T D G of Newton's method, and products with G.
 
-The equation is w = G^T l(v_free + G w), with D = -dl/dv: a block for each tree, and one for every
-two trees that push each other (`system`). Where nothing slips D is symmetric and not
-negative, and the matrix positive definite.
+The equation is w = G^T l(v_free + G w), with D = -dl/dv. The matrix has one block for each tree,
+and one for every two trees that push each other (`system`). If nothing slips, D is symmetric and
+positive semi-definite, and the matrix is positive definite.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ def _add_constraint(constraint, system):
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
-    """Add G_outer^T D G_inner to a block (height, width), or its transpose; `d` is D by columns.
+    """Add G_outer^T D G_inner to a block (height, width), or to its transpose.
 
-    With D by rows it is G_inner^T D G_outer that is added, column by column.
+    `d` has D by columns. With D by rows, G_inner^T D G_outer is added, column by column.
     """
     if constraint.size == 3 and is_padded(width):
         _add_padded(d, arms, outer, height, inner, width, matrix, block)
@@ -95,7 +95,7 @@ def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
 
 @inlined_kernel
 def _add_padded(d, arms, outer, height, inner, width, matrix, block):
-    """Do what `_add_block` does for a contact where rows are whole registers."""
+    """Add G_outer^T D G_inner to a block, as `_add_block`, for rows of whole registers."""
     if min(outer, inner, block) < 0 or max(outer, inner, block) > LARGEST:
         return
     for c in range(0, width, LANES):
@@ -176,7 +176,7 @@ def _motion_of_free_body(constraint, arms, w, out):
 
 @inlined_kernel
 def _push_free_body(arms, arm, impulse, share, w, first):
-    """Add `share` times what an impulse (3,) does to a free body to its part of `w`."""
+    """Add `share` times the effect of an impulse (3,) on a free body to the body's part of `w`."""
     if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return
     row = plus_times(load(w, first), load(arms, arm), share * impulse[0])
@@ -186,7 +186,7 @@ def _push_free_body(arms, arm, impulse, share, w, first):
 
 @inlined_kernel
 def _push_padded(constraint, arms, impulse, share, w):
-    """Do what `_push_free_body` does for one tree whose rows are whole registers."""
+    """Add the effect of an impulse on one tree to `w`, as `_push_free_body`, for padded rows."""
     arm, first, width = constraint.arm_a, constraint.first_a, constraint.rank_a
     n, x, y = share * impulse[0], share * impulse[1], share * impulse[2]
     if (n == 0.0 and x == 0.0 and y == 0.0) or min(arm, first) < 0 or max(arm, first) > LARGEST:
@@ -199,7 +199,7 @@ def _push_padded(constraint, arms, impulse, share, w):
 
 @inner_kernel
 def motion_along(constraint, system, w, out):
-    """Write G w for one constraint block into `out` (3,)."""
+    """Write G w of one constraint block into `out` (3,)."""
     arms = system.arms
     if is_free_body(constraint):
         _motion_of_free_body(constraint, arms, w, out)
@@ -215,7 +215,7 @@ def motion_along(constraint, system, w, out):
 
 @inlined_kernel
 def clear_motion(system, w):
-    """Begin a motion `w` (coordinates,) to which impulses are added."""
+    """Clear a motion `w` (coordinates,) before impulses are added."""
     for c in range(system.capacity[0].coordinates):
         w[c] = 0.0
 

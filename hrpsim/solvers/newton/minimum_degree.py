@@ -3,8 +3,8 @@
 
 """Minimum-degree order of elimination of a graph of trees that push each other.
 
-Each node has a row of bits, its neighbours. Eliminating a node joins its neighbours to a clique
-(Rose 1972); its bits are then the structure of its column of the factor.
+The neighbours of each node are a row of bits. Eliminating a node joins its neighbours to a clique
+(Rose 1972). The row of bits is then the structure of the node's column of the factor.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def clear_graph(graph, node_count):
 
 @inlined_kernel
 def word_count(node_count):
-    """Return how many words the neighbours of a node take."""
+    """Return the number of words for the neighbours of a node."""
     return (node_count + _WORD - 1) // _WORD
 
 
@@ -67,9 +67,10 @@ def _bit(v):
 
 @inner_kernel
 def order_by_degree(graph, node_count):
-    """Order the nodes, writing their positions: always one with fewest neighbours left, the lowest.
+    """Order the nodes by minimum degree, and write their positions.
 
-    The cost is that of the structure, bit by bit, and a pass over all nodes for each.
+    The next node is always the lowest one with fewest remaining neighbours. The cost is the cost of
+    the structure, bit by bit, and one pass over all nodes for each node.
     """
     words = word_count(node_count)
     for v in range(node_count):

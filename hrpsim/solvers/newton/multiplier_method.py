@@ -3,11 +3,12 @@
 
 """The method of multipliers for an island of contacts and rows: an augmented Lagrangian.
 
-With the multipliers m held, Newton's method finds the velocity that the laws' impulses cause,
-w = G^T l(v) (`system`); the laws' impulses there are the next multipliers (Rockafellar 1976, Alart
-& Curnier 1991). A step continues until the work along it vanishes, and the factor is reused while
-it serves. The penalty grows while the multipliers converge too slowly, and falls where a search
-does not end; so the solution needs no compliance, and redundant or contradictory rows do no harm.
+With the multipliers m held, Newton's method finds the velocity that the laws' impulses cause, w =
+G^T l(v) (`system`). The laws' impulses at this velocity are the next multipliers (Rockafellar 1976,
+Alart & Curnier 1991). A step continues until the work along the step vanishes. The factor is reused
+while the steps make progress. The penalty grows if the multipliers converge too slowly, and falls
+if a search does not end. The solution therefore needs no compliance, and redundant or contradictory
+rows do no harm.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _STALE = 0.3
 
 @inner_kernel
 def grow_multipliers(tolerance, penalty, limit, best, system):
-    """Continue from the best multipliers; return (factorisations, least error [m/s])."""
+    """Continue from the best multipliers, and return (factorisations, least error [m/s])."""
     go_to_best(system)
     error, factorisations, fresh, tries = best, 0, False, 0
     small = _SMALL * tolerance
@@ -88,7 +89,7 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
 
 @inner_kernel
 def _search(penalty, goal, rough, fresh, limit, system):
-    """Find the velocity for the present multipliers; return (factorisations, steps).
+    """Find the velocity for the present multipliers, and return (factorisations, steps).
 
     More than _STEPS steps: not found. A velocity is found that the gradient would change by less
     than `goal` [m/s], or by less than `rough` where a step hardly reduces it. `fresh`: the factor
@@ -122,7 +123,7 @@ def _search(penalty, goal, rough, fresh, limit, system):
 def _look(penalty, system):
     """Write the laws' impulses and the gradient w - G^T l; return (size, whether states changed).
 
-    The size is that of the velocities that it would cause [m/s].
+    The size is the size of the velocities that the gradient would cause [m/s].
     """
     capacity, gradient = system.capacity[0], system.gradient
     for c in range(capacity.coordinates):
@@ -156,7 +157,7 @@ def _find_step(system):
 
 @inner_kernel
 def _line_search(penalty, system):
-    """Return the share of the step after which no work is left along it, nearly; 0 for none."""
+    """Return the share of the step after which no work is left along it, nearly, or 0 for none."""
     start = _work(penalty, 0.0, system)
     if not start < 0.0:
         return 0.0
@@ -180,7 +181,7 @@ def _line_search(penalty, system):
 
 @inner_kernel
 def _work(penalty, share, system):
-    """Return the product of the step and the gradient after a share of it."""
+    """Return the product of the step and the gradient after a fraction `share` of the step."""
     capacity, total = system.capacity[0], 0.0
     for c in range(capacity.coordinates):
         total += system.step[c] * (system.point[c] + share * system.step[c])

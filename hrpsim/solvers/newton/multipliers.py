@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The multipliers of an island's problem: their error, the best of them, the motion they cause."""
+"""The multipliers of an island's problem: their error, the best ones, the motion they cause."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CAUTION = 0.1
 
 @inner_kernel
 def largest_error(system):
-    """Return how far the multipliers are from the laws [m/s]; infinity if not finite."""
+    """Return the largest violation of the laws by the multipliers [m/s]; infinity if not finite."""
     error = 0.0
     for k in range(system.capacity[0].constraints):
         error = max(error, law_error(system.constraints[k]))
@@ -34,9 +34,10 @@ def largest_error(system):
 
 @inner_kernel
 def small_enough(tolerance, system):
-    """Return the error at which a search may end after its work so far [m/s].
+    """Return the error at which a search may end after the present number of factorisations [m/s].
 
-    It is the tolerance up to the iteration limit of factorisations.
+    The result is the tolerance up to the iteration limit of factorisations. Beyond the limit the
+    error may be larger.
     """
     capacity = system.capacity[0]
     if capacity.factorisations <= capacity.iteration_limit:
@@ -54,7 +55,7 @@ def is_better(error, best, tolerance):
 
 @inlined_kernel
 def note_if_better(error, best, tolerance, system):
-    """Save the multipliers if they are better; return the least error."""
+    """Store the multipliers if their error is smaller, and return the least error [m/s]."""
     if not is_better(error, best, tolerance):
         return best
     note_multipliers(system)
@@ -72,7 +73,7 @@ def note_multipliers(system):
 
 @inner_kernel
 def go_to_best(system):
-    """Go to the best multipliers so far, and the motion that they cause."""
+    """Restore the best multipliers so far, and the motion that they cause."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):
@@ -82,7 +83,7 @@ def go_to_best(system):
 
 @inner_kernel
 def start_from_impulses(rows, velocity, system):
-    """Write w and the free velocities for the multipliers, whose motion `velocity` has."""
+    """Write w and the free velocities for the multipliers, whose motion is part of `velocity`."""
     find_motion(system)
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -121,7 +122,7 @@ def find_velocities(system):
 
 @inner_kernel
 def write_best_impulses(rows, response, velocity, system):
-    """Give the rows the best impulses, and the constraint bodies their motion."""
+    """Write the best impulses to the rows, and the velocities that result."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

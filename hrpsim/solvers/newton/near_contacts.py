@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which contacts of an island take part in its problem; the others wait.
+"""The contacts of an island that take part in the problem; the other contacts wait.
 
-Contacts are found before bodies touch. In a heap half of them part, or stay far from each other in
-the step: they would cost as much as those that push, and join unrelated bodies. The
-solution shows whether one of them should have taken part.
+Contacts are found before bodies touch. In a heap half of the contacts part, or stay far from
+closing in the step. These contacts would cost as much as contacts that push, and would join
+unrelated bodies. The solution shows whether a waiting contact should have taken part.
 """
 
 from __future__ import annotations
@@ -55,7 +55,12 @@ def choose_rows(rows, island_rows, island, share, velocity, tolerance, system):
 def largest_miss(rows, island_rows, island, velocity, of_pushing):
     """Return the largest error of a contact's normal velocity [m/s].
 
-    That of contacts that push counts only if `of_pushing`.
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+        of_pushing: whether contacts that push count as well.
     """
     largest = 0.0
     for k in range(island.first, island.contact_end):

@@ -3,8 +3,8 @@
 
 """The constraint problem of an island in the coordinates of its trees.
 
-With w the coordinates, v = v_free + G w are the velocities of the rows. The rows' impulses at these
-velocities, and the matrix of Newton's method, are in `coulomb_law` and `matrix`.
+With the coordinates w, the velocities of the rows are v = v_free + G w. `coulomb_law` has the rows'
+impulses at these velocities, and `matrix` the matrix of Newton's method.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Columns(NamedTuple):
 
 
 class NewtonSystem(NamedTuple):
-    """Room for the problem of one island; vectors that registers read have one to spare."""
+    """The arrays for the problem of one island; vectors that registers read have spare entries."""
 
     graph: NodeGraph
     capacity: np.ndarray = work(
@@ -88,7 +88,12 @@ class NewtonSystem(NamedTuple):
 
 
 def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
-    """Return room for trees of so many bodies; `room` are fields of CAPACITY, otherwise 0."""
+    """Return arrays for trees of so many bodies.
+
+    Args:
+        body_capacity: number of bodies.
+        room: fields of CAPACITY; fields not given are 0.
+    """
     sizes = {name: room.get(name, 0) for name in CAPACITY.names}
     sizes |= {"bodies": body_capacity, "lanes": LANES, "notes": NOTES}
     sizes["words"] = -(-sizes["constraints"] // WORD)
@@ -96,7 +101,7 @@ def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
 
 
 def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
-    """Return a system with twice the capacity that this one requires."""
+    """Return a system with twice the capacity that `system` requires."""
     room = _room(system)
     for name, size in room.items():
         if system.capacity[name][0] > size:
@@ -105,7 +110,7 @@ def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
 
 
 def as_roomy_newton_system(system: NewtonSystem, bodies: int | None = None) -> NewtonSystem:
-    """Return a system with the capacity of this one, for a part of its problem or more bodies."""
+    """Return a system with the same capacity, for a part of the problem or for more bodies."""
     return new_newton_system(bodies or len(system.node_of), **_room(system))
 
 
@@ -124,9 +129,9 @@ def _room(system: NewtonSystem) -> dict[str, int]:
 
 @inner_kernel
 def write_problem(forest, constrained, constrained_count, rows, contacts, system):
-    """Write the problem of the chosen rows, of which the first `contacts` are of contacts.
+    """Write the problem of the chosen rows, and return whether there was room (see `capacity`).
 
-    Returns whether there was room for it (see `capacity`).
+    The first `contacts` of the chosen rows belong to contacts.
     """
     _number_trees(forest, constrained, rows, system)
     if not _has_room_for_constraints(
@@ -287,9 +292,10 @@ def _write_arms(forest, constrained, rows, system):
 
 @inner_kernel
 def write_structure(system):
-    """Order the trees; write the structure of the factor and where its blocks are.
+    """Order the trees, write the structure of the factor and the places of its blocks.
 
-    Returns whether there was room.
+    Returns:
+        Whether there was room.
     """
     capacity, graph = system.capacity[0], system.graph
     clear_graph(graph, capacity.nodes)

@@ -4,8 +4,8 @@
 """Pairs of an impulse x and a velocity z, both in the cone x0 >= |(x1, x2)|, and their scaling.
 
 Nesterov and Todd's scaling W is the symmetric matrix with W z = W^-1 x (Nesterov & Todd 1997;
-Vandenberghe 2010, "The CVXOPT linear and quadratic cone program solvers"). W is kept as the point w
-of the hyperboloid w0^2 - w1^2 - w2^2 = 1, and a factor; W^2 = factor^2 (2 w w^T - J).
+Vandenberghe 2010, "The CVXOPT linear and quadratic cone program solvers"). W is stored as a factor
+and the point w of the hyperboloid w0^2 - w1^2 - w2^2 = 1. W^2 = factor^2 (2 w w^T - J).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _determinant(x):
 
 @inner_kernel
 def scale_pair(pair):
-    """Write the scaling of x and z, which lie inside the cone, and W z."""
+    """Write the scaling of x and z, which must lie inside the cone, and W z."""
     x, z, w = pair.x, pair.z, pair.w
     size_x, size_z = math.sqrt(_determinant(x)), math.sqrt(_determinant(z))
     product = (x[0] * z[0] + x[1] * z[1] + x[2] * z[2]) / (size_x * size_z)
@@ -103,7 +103,7 @@ def aim(pair, product, correct):
 
 @inner_kernel
 def longest_step(x, dx):
-    """Return the share of dx after which x leaves the cone, FAR at most."""
+    """Return the fraction of dx at which x leaves the cone, at most FAR."""
     a = dx[0] * dx[0] - dx[1] * dx[1] - dx[2] * dx[2]
     b = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
     c = _determinant(x)

@@ -1,14 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton's method for an island of contacts and rows, in four ways, each where it is best.
+"""Newton's method for an island of contacts and rows, in four ways for different situations.
 
-Steps with fixed active-set states converge near a solution (`active_sets`). In dense islands,
-states under a moderate penalty, with sweeps and clusters, lead there from afar (`alternation`), and
-where they do not, a path through the inside of the cones does (`interior_point`). Multipliers under
-a growing penalty converge to any existing solution, and to the nearest compromise where none exists
-(`multiplier_method`). All take steps in the same coordinates, with the same matrix, and none needs
-a compliance.
+All ways take steps in the same coordinates, with the same matrix. None needs a compliance.
+
+- `active_sets`: steps with fixed active-set states converge near a solution.
+- `alternation`: in dense islands, states under a moderate penalty, with sweeps and clusters, lead
+  near a solution from afar.
+- `interior_point`: a path through the inside of the cones follows if `alternation` fails.
+- `multiplier_method`: multipliers under a growing penalty converge to any existing solution. If no
+  solution exists, they converge to the nearest compromise.
 """
 
 from __future__ import annotations
@@ -61,12 +63,23 @@ _FAILED = 1e-6
 def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, system, part):
     """Solve the problem in `system`; write the impulses with the least error that was found.
 
-    Where rows contradict each other, their velocities are then the nearest to their targets. At
-    most `limit` factorisations; after many, a larger error suffices (`small_enough`). `from_afar`
-    allows at once methods that lose how redundant contacts shared their load; else they are used
-    only where nothing else leads to a solution. `part` is room
-    for a cluster of the problem. `velocity` ends as the constraint bodies' velocity with the
-    impulses. Returns (factorisations, error of the impulses that it began with, error left [m/s]).
+    If rows contradict each other, their velocities are then the nearest to their targets. After
+    many factorisations a larger error suffices (`small_enough`).
+
+    Args:
+        rows: ROW records (row capacity,).
+        response: responses of all rows.
+        tolerance: accepted error [m/s].
+        limit: largest number of factorisations.
+        from_afar: whether to use at once the methods that lose how redundant contacts shared their
+            load. If False, these methods are used only if no other method leads to a solution.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]; ends as the
+            velocities with the impulses.
+        system: problem of the island.
+        part: room for the problem of a cluster.
+
+    Returns:
+        (factorisations, error of the impulses at the start, error left [m/s]).
     """
     start_from_impulses(rows, velocity, system)
     first = best = largest_error(system)
@@ -93,11 +106,13 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
 
 @inlined_kernel
 def _start_again(tolerance, limit, first, kept, rows, system):
-    """Continue from the rows' impulses, whose error is `first`, along the path.
+    """Continue along the path from the rows' impulses, whose error is `first`.
 
-    Too near a solution there is no room for it. The best impulses so far have the error `kept`;
-    they are restored where nothing better is found. Returns (factorisations,
-    least error [m/s]).
+    Too near a solution there is no room for the path. The best impulses so far have the error
+    `kept`. These impulses are restored if nothing better is found.
+
+    Returns:
+        (factorisations, least error [m/s]).
     """
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -132,9 +147,12 @@ def _start_again(tolerance, limit, first, kept, rows, system):
 
 @inlined_kernel
 def _follow_path_from_nothing(tolerance, limit, led, system):
-    """Follow the path from zero impulses; use it if it ends nearer than the best, with error `led`.
+    """Follow the path from zero impulses, and use the result if it is better than the best.
 
-    Returns (factorisations, least error [m/s]).
+    `led` is the error of the best impulses [m/s].
+
+    Returns:
+        (factorisations, least error [m/s]).
     """
     _let_nothing_be_best(system)
     count, best = follow_central_path(tolerance, limit, largest_error(system), system)
@@ -146,10 +164,13 @@ def _follow_path_from_nothing(tolerance, limit, led, system):
 
 @inlined_kernel
 def _grow_from_nothing(tolerance, limit, grown, system):
-    """Grow multipliers from zero; use them if they end nearer than the best, with error `grown`.
+    """Grow multipliers from zero, and use the result if it is better than the best.
 
-    Near the impulses that led there the laws may be nearly obeyed, and have no solution.
-    Returns (factorisations, least error [m/s]).
+    Near the impulses that led there the laws may be nearly obeyed, and have no solution. `grown` is
+    the error of the best impulses [m/s].
+
+    Returns:
+        (factorisations, least error [m/s]).
     """
     _let_nothing_be_best(system)
     count, best = grow_multipliers(tolerance, _PENALTY, limit, largest_error(system), system)
@@ -161,7 +182,7 @@ def _grow_from_nothing(tolerance, limit, grown, system):
 
 @inlined_kernel
 def _holds_both_ways(system):
-    """Return whether a single row pushes and pulls, as those of connections do."""
+    """Return whether a single row pushes and pulls, as rows of connections do."""
     found = False
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

@@ -4,8 +4,8 @@
 """Coordinates of trees' motion in which their inertia is the identity.
 
 The response Lambda^-1 of a tree's velocity entries is factorised as B B^T, by Cholesky's method
-with the largest pivot first, as far as its rank goes: velocities that impulses can cause are B w,
-and their energy is |w|^2 / 2. A row's J B is its arm.
+with the largest pivot first, up to the rank. Velocities that impulses can cause are B w, and their
+energy is |w|^2 / 2. The product J B of a row is the row's arm.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ _ROUNDING = 1e-12
 
 @inlined_kernel
 def padded(columns):
-    """Return the stride of a tree's basis: whole registers, if there are more than a free body's.
+    """Return the stride of a tree's basis: whole registers, if it is longer than a free body's.
 
-    A tree has as many coordinates as its rank, filled up to whole registers as well. Those beyond
-    the rank do not move: the matrix has 1 on their diagonal.
+    A tree has as many coordinates as its rank, also filled up to whole registers. Coordinates
+    beyond the rank do not move: the matrix has 1 on their diagonal.
     """
     return columns if columns <= 6 else (columns + LANES - 1) & -LANES
 
 
 @inlined_kernel
 def is_padded(rank):
-    """Return whether a tree with so many coordinates has them in whole registers."""
+    """Return whether the coordinates of a tree with this rank fill whole registers."""
     return rank > 0 and rank % LANES == 0
 
 
@@ -63,7 +63,13 @@ def is_padded(rank):
 def factorise_response(inverse_inertia, block, width, tree, basis, work):
     """Write B^T of a tree into `basis`, then B, each with rows of `padded` entries.
 
-    The response is (tree.columns, width) from `block` on; `work` (columns,) is work.
+    Args:
+        inverse_inertia: responses; the tree's response is (tree.columns, width).
+        block: start of the tree's response.
+        width: row length of the tree's response.
+        tree: record of the tree.
+        basis: written.
+        work: (columns,).
     """
     columns, stride = tree.columns, padded(tree.columns)
     for c in range(columns):
@@ -112,7 +118,16 @@ def _take_rows(basis, rows, shares, count, width, target):
 
 @inlined_kernel
 def add_arm(J, at, tree, basis, arms, arm):
-    """Add J B to an arm; J (6,) acts on the six columns from `at` on."""
+    """Add J B to an arm.
+
+    Args:
+        J: row (6,), acting on the six columns from `at` on.
+        at: first of these columns.
+        tree: record of the tree.
+        basis: B of every tree.
+        arms: arms of all rows.
+        arm: index of the arm.
+    """
     stride = padded(tree.columns)
     row = tree.basis + stride * (stride + at - tree.start)
     if min(row, arm) < 0 or max(row, arm) > LARGEST:

@@ -5,12 +5,14 @@
 
 balance = change of kinetic, potential and elastic energy - work of inputs - lifting corrections.
 
-Forces of constraints do no work together, friction and dampers take energy. So the balance is not
-positive in exact mechanics. Its positive part is energy that the step created. The energy that an
-integrator gives back later swings about zero, so a body is reported by the rise of the sum of the
-balances within a second. Position corrections lift what was placed inside something else. That
-energy is counted apart. Corrections that lower bodies take back what the last step gave. What has
-inputs is not reported: their work has an error of second order.
+In exact mechanics the balance is not positive: forces of constraints do no work together, friction
+and dampers take energy. A positive part of the balance is energy that the step created. Energy that
+an integrator gives back later swings about zero. A body is therefore reported by the rise of the
+sum of the balances within a second.
+
+Position corrections lift bodies that were placed inside another body. This energy is counted
+separately. Corrections that lower bodies take back energy that the last step gave. Bodies with
+inputs are not reported, because the work of inputs has an error of second order.
 """
 
 from hrpsim.constraints.displacement import asks_for_displacement

@@ -3,9 +3,9 @@
 
 """Energy that the springs of contacts exchange with their trees in a step.
 
-A step finds its contacts once. The gaps at both its ends follow from the rates there. Springs of
-penalty contacts keep an energy that differs from 1/2 k d^2 by a share of order k dt^2 / m, which
-is large. What these springs do is therefore taken as exchanged, and not audited.
+A step finds its contacts once. The gaps at both ends of the step follow from the rates at these
+ends. The energy of penalty contacts' springs differs from 1/2 k d^2 by a fraction of order k dt^2 /
+m, which is large. The energy by these springs is therefore taken as exchanged, and not audited.
 """
 
 from hrpsim.constraints.solver_table import PENALTY
@@ -18,7 +18,7 @@ from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 
 @inner_kernel
 def add_contact_springs(s):
-    """Add what the springs of contacts store to the energies of trees before and after the step."""
+    """Add the energy of contacts' springs to the energies of trees before and after the step."""
     trees, shapes, dt = s.audit.trees, s.collision.shapes, s.settings[0].time_step
     for c in range(s.counts[0].contact_count):
         contact = s.collision.contacts[c]

@@ -3,9 +3,10 @@
 
 """Work of inputs in a step: actuators, motors, driven tendons and connections, users' pushes.
 
-Work is the mean force of the step times the mean velocity of its ends times the time step. That is
-exact for a `semi_implicit` step along a joint, and of second order otherwise. An actuator's work is
-what it delivers to its joint: an elastic gear and the rotor before it belong to the actuator.
+Work is the mean force of the step times the mean velocity of the step's ends times the time step.
+The work is exact for a `semi_implicit` step along a joint, and of second order otherwise. An
+actuator's work is the work that the actuator delivers to its joint: an elastic gear and the rotor
+before the gear belong to the actuator.
 """
 
 from hrpsim.constraints.connection_rows import DRIVEN, find_direction
@@ -18,7 +19,7 @@ from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 @inner_kernel
 def add_input_work(s):
-    """Write the work of inputs on each tree, and the sum of the sizes of their works [J]."""
+    """Write the work of inputs on each tree, and the sum of the works' absolute values [J]."""
     trees = s.audit.trees
     for i in range(trees.shape[0]):
         trees[i].work = trees[i].throughput = 0.0

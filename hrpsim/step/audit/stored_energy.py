@@ -3,8 +3,8 @@
 
 """Energy that trees store at one state: kinetic energy, gravity, springs of joints, connections.
 
-Springs that yield at a force limit store 1/2 e^2 / c up to there, and the limit times the way
-beyond.
+A spring that yields at a force limit stores 1/2 e^2 / c up to the limit. Beyond, the spring also
+stores the limit times the further displacement.
 """
 
 import math
@@ -19,7 +19,14 @@ from hrpsim.spatial.vector import placed_point, point_velocity, transposed_times
 
 @inner_kernel
 def measure_energies(s, q, velocity, kinematics_out):
-    """Write mass, kinetic, potential and elastic energy of each tree; contacts' springs not."""
+    """Write mass, kinetic, potential and elastic energy [J] of each tree, without contact springs.
+
+    Args:
+        s: the scene.
+        q: configuration (nq,).
+        velocity: velocity (nv,), kernels' layout.
+        kinematics_out: KINEMATICS records of the bodies (n,), written.
+    """
     trees = s.audit.trees
     update_poses(s.forest, q, kinematics_out)
     update_velocities(s.forest, velocity, kinematics_out)
@@ -109,7 +116,13 @@ def _add_connection(s, connection, kinematics, trees):
 
 @inlined_kernel
 def spring_energy(error: float, compliance: float, force_limit: float) -> float:
-    """Return the energy of a spring [J] at an error [m or rad], 0 if it is rigid."""
+    """Return the energy of a spring [J], or 0 for a rigid one.
+
+    Args:
+        error: [m or rad].
+        compliance: [m/N or rad/Nm].
+        force_limit: [N or Nm].
+    """
     if compliance == 0.0:
         return 0.0
     size = abs(error)

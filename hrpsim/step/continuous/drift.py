@@ -1,17 +1,18 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The drift to the middle of a semi-implicit step, where it would lead through something.
+"""The drift to the middle of a semi-implicit step, if it would lead through something.
 
-Velocities that were not yet solved with contacts (newly set, or of shapes that were far apart) may
-lead through something before the middle of the step, where contacts are found. The trees concerned
-then take their forces at the start of the step, and move all of it with the velocity at its end:
+Some velocities have not yet been solved with contacts: newly set velocities, or velocities of
+shapes that were far apart. These velocities may lead through something before the middle of the
+step, where contacts are found. The trees concerned then take their forces at the start of the step,
+and make the whole step with the velocity at its end:
 
     v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
 
-That step is of first order for them. The last term is for trees in free fall. Trees that lean on
-the world are held by their contacts at q + dt v'. Bodies at different times must not meet: all
-trees that may come near each other return to the start of the step together.
+This step is of first order for these trees. The last term is for trees in free fall. Trees that
+lean on the world are held by their contacts at q + dt v'. Bodies at different times must not meet.
+All trees that may come near each other therefore return to the start of the step together.
 """
 
 from hrpsim.collision.relative_motion import mark_swift
@@ -40,9 +41,9 @@ _SEEN = 2e-4
 
 @inner_kernel
 def hold_back(s):
-    """Return trees whose drift leads through something to q_swept, the start of the step.
+    """Return trees whose drift leads through something to the start of the step: q_swept.
 
-    collision.motions are those of the drift.
+    collision.motions must be the motions of the drift.
     """
     search = s.search[0]
     held, bodies = s.continuous.bodies, s.forest.bodies
@@ -95,7 +96,7 @@ def _is_held(bodies, continuous, shape):
 
 @inlined_kernel
 def _hold(continuous, root):
-    """Make a tree take its forces at the start of the step; return whether it did not yet."""
+    """Make a tree take its forces at the start of the step, and return whether this is new."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
     continuous.bodies[root].start_force = _IN_AIR
@@ -106,7 +107,7 @@ def _hold(continuous, root):
 def _pressed(counts, collision, number_a, number_b):
     """Return whether two shapes pressed on each other in the last step.
 
-    Its contacts have seen their velocities, to first order in how they turn.
+    A contact that pressed has seen the shapes' velocities, to first order in their rotation.
     """
     for k in range(counts.previous_count):
         contact = collision.previous[k]
@@ -137,7 +138,7 @@ def _spread_to_near(search, bodies, collision, continuous):
 
 @inner_kernel
 def _spread_to_connected(bodies, continuous, connections):
-    """Mark trees connected to trees with start-of-step force; return whether any was new."""
+    """Mark trees connected to trees with start-of-step force, and return whether any was new."""
     found = False
     for k in range(connections.shape[0]):
         a, b = connections[k].body_a, connections[k].body_b
@@ -167,7 +168,7 @@ def takes_start_force(continuous, body):
 
 @lazy_kernel()
 def move_on(s):
-    """Carry s.q from where forces acted to the end, where trees had start-of-step force."""
+    """Carry trees with start-of-step forces from where forces acted to the step's end (s.q)."""
     _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
     for i in range(s.forest.bodies.shape[0]):
@@ -205,7 +206,7 @@ def _find_leaning(counts, bodies, constrained, rows, continuous):
 
 @inlined_kernel
 def _lean(bodies, continuous, root):
-    """Mark a tree with start-of-step force as leaning on the world; return whether it is new."""
+    """Mark a tree with start-of-step force as leaning on the world and return whether it is new."""
     held = continuous.bodies
     if held[root].start_force != _IN_AIR:
         return False

@@ -3,12 +3,12 @@
 
 """Contacts for shapes so fast that they would pass through others.
 
-Contacts look ahead by no more than a part of a fast shape's thickness. Once the motion of the step
-is known, the rest of its path is searched for the first impact
-(hrpsim.collision.time_of_impact). The step then begins again with speculative contacts
-(.speculative_contacts): velocities change, which conserves momentum and the centre of mass, and no
-time is lost. Where these do not suffice, trees stop against each other (.standstill). For trees
-that would pass through others before contacts are found, these are found at once (.drift).
+Contacts look ahead by no more than a part of a fast shape's thickness. When the motion of the step
+is known, the rest of its path is searched for the first impact (hrpsim.collision.time_of_impact).
+The step then begins again with speculative contacts (.speculative_contacts). Velocities change,
+which conserves momentum and the centre of mass, and no time is lost. If these contacts do not
+suffice, trees stop against each other (.standstill). If trees would pass through others before
+contacts are found, contacts are found at once (.drift).
 """
 
 import math
@@ -35,7 +35,7 @@ _PASSES = 24
 
 @inlined_kernel
 def check_drift(s):
-    """Check the drift to the middle of the step; trees that would pass through others stay."""
+    """Check the drift to the middle of the step; hold trees that would pass through others."""
     copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
@@ -44,7 +44,8 @@ def check_drift(s):
 def check_motion(s):
     """Check the motion from continuous.q_swept on; prevent shapes from passing through others.
 
-    Returns WIDER_SEARCH if the step is to begin again with more contacts.
+    Returns:
+        WIDER_SEARCH if the step is to begin again with more contacts.
     """
     return (
         let_nothing_pass(s, 1)
@@ -135,7 +136,7 @@ def _any_body_fast(settings, bodies, velocity, collision):
 def _fastest(velocity, v, arm):
     """Return a bound on the speed of a free body's points within `arm` [m] of its origin [m/s].
 
-    Its entries of `velocity` begin at `v`.
+    The body's entries of `velocity` begin at `v`.
     """
     turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
     going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2

@@ -3,11 +3,11 @@
 
 """Speculative contacts: for shapes that would pass into each other in a step.
 
-Where the motion that was solved for leads one shape into another, the step begins again with
-contacts for them: points, normal and arms are those at the time of impact, and the gap is the
-approach until then. Their rows are solved with all
-others, so velocities change by equal and opposite impulses, and bodies come to touch at the end of
-the step. The list grows until no shape passes, up to a limit of passes (.fast_motion).
+If the solved motion leads one shape into another, the step begins again with contacts for these
+shapes. Points, normal and arms are taken at the time of impact. The gap is the approach until that
+time. The rows of these contacts are solved with all others. Velocities therefore change by equal
+and opposite impulses, and bodies come to touch at the end of the step. The list of contacts grows
+until no shape passes, up to a limit of passes (.fast_motion).
 """
 
 import math
@@ -37,10 +37,10 @@ _ALIKE = 1e-3  # largest difference of the normals of equal contacts
 
 @lazy_kernel()
 def find_flying(s):
-    """Mark shapes as ballistic whose impacts with each other have exact times in this step.
+    """Mark shapes as ballistic if their impacts have exact times in this step.
 
-    All contacts of those in reach are found, and solved for when they close. Where that is not
-    possible, a shape is marked not ballistic for the rest of the step.
+    All contacts of ballistic shapes in reach are found, and solved for when they close. A shape for
+    which this is impossible is marked not ballistic for the rest of the step.
     """
     shapes = s.collision.shapes
     for k in range(shapes.shape[0]):
@@ -69,9 +69,9 @@ def _mark_far(s):
 
 @lazy_kernel()
 def add_speculative_contacts(s):
-    """Merge the speculative contacts with those that were found, sorted by pair.
+    """Merge the speculative contacts with the found contacts, sorted by pair.
 
-    Distant contacts that were found count only where impacts have exact times.
+    Distant found contacts count only if impacts have exact times.
     """
     counts = s.counts[0]
     contacts = s.collision.contacts
@@ -100,7 +100,7 @@ def add_speculative_contacts(s):
 
 @inlined_kernel
 def _comes_before(speculative, contact):
-    """Return whether the pair of a speculative contact comes before that of a contact."""
+    """Return whether the pair of a speculative contact comes before the pair of a contact."""
     if speculative.shape_a != contact.shape_a:
         return speculative.shape_a < contact.shape_a
     return speculative.shape_b < contact.shape_b
@@ -128,12 +128,18 @@ def _write_contact(kinematics, shapes, speculative, feature, contact):
 
 @inner_kernel
 def list_speculative_contacts(s, queries_left):
-    """List where shapes would pass into each other, the first of each tree.
+    """List the places where shapes would pass into each other, the first of each tree.
 
-    s.kinematics and collision.motions are those of the motion. Returns how many
-    queries are left then, and DONE if nothing would pass, WIDER_SEARCH if the step is to begin
-    again, MORE_CONTACTS if there is no room for them, and RESOLVED if more contacts cannot prevent
-    any of it.
+    s.kinematics and collision.motions must belong to the motion.
+
+    Args:
+        s: the scene.
+        queries_left: number of CCD queries that are left.
+
+    Returns:
+        The number of queries left, and a status. DONE: nothing would pass. WIDER_SEARCH: the step
+        is to begin again. MORE_CONTACTS: there is no room for the contacts. RESOLVED: more contacts
+        cannot prevent any passage.
     """
     collision, held = s.collision, s.continuous.bodies
     if _bar_pairs(collision, s.continuous):
@@ -185,10 +191,10 @@ def list_speculative_contacts(s, queries_left):
 
 @inner_kernel
 def _bar_pairs(collision, continuous):
-    """Bar pairs that passed their speculative contacts; return whether there are any.
+    """Bar pairs that passed their speculative contacts, and return whether there are any.
 
-    A shape that is hit off its centre turns, many times in one long step: it then passes the
-    contacts where it touched. Such pairs stop against each other instead.
+    A shape that is hit off its centre turns. If the shape turns many times in a long step, it
+    passes the contacts where it touched. Such pairs stop against each other instead.
     """
     speculative_contacts = collision.speculative_contacts
     found = False
@@ -346,7 +352,7 @@ def _rate_of(kinematics, directions, body, arm, normal):
 
 @inner_kernel
 def _keep_earliest(bodies, collision, continuous, first):
-    """Keep of those listed from `first` on only the earliest of each tree."""
+    """Keep only the earliest contact of each tree, among the contacts listed from `first` on."""
     speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
     kept = first
     for k in range(first, continuous.state[0].speculative_count):

@@ -3,12 +3,11 @@
 
 """Trees that would pass into each other stop against each other, and move on together.
 
-Where speculative contacts do not suffice, trees are carried along their paths from meeting to
-meeting. Those that meet keep their velocities, but stand still relative to each other until the end
-of the step: they move with the velocity of their common centre of mass, or not at all if they met
-the world. This conserves momentum, the centre of mass and angular momentum; only time of their
-relative motion is lost. Each meeting makes one cluster of two, so there are no more
-than there are trees.
+If speculative contacts do not suffice, trees are carried along their paths from meeting to meeting.
+Trees that meet keep their velocities, but stand still relative to each other until the end of the
+step. They move with the velocity of their common centre of mass, or not at all if they met the
+world. This conserves momentum, the centre of mass and angular momentum. Only time of their relative
+motion is lost. Each meeting joins two clusters, so there are no more meetings than trees.
 """
 
 from hrpsim.collision.time_of_impact import STRIDE, TOUCH
@@ -27,7 +26,11 @@ _WORLD = -1
 def carry(s, queries_left):
     """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
 
-    Pairs beyond `queries_left` stop where they are.
+    Pairs stop at their present place when no queries are left.
+
+    Args:
+        s: the scene.
+        queries_left: number of CCD queries that are left.
     """
     continuous, bodies, collision = s.continuous, s.forest.bodies, s.collision
     settings, stats, search, held = s.settings[0], s.step_stats[0], s.search[0], continuous.bodies
@@ -61,7 +64,7 @@ def carry(s, queries_left):
 
 @inner_kernel
 def _place(bodies, continuous, time, q_out):
-    """Write where all trees are at a time."""
+    """Write the configuration of all trees at a time."""
     start, velocity = continuous.q_swept, continuous.carried
     copy_vector(start, q_out)
     for i in range(bodies.shape[0]):
@@ -108,7 +111,7 @@ def _cluster_of_body(continuous, body):
 
 @inner_kernel
 def _join(bodies, continuous, a, b):
-    """Make one cluster of two, which stops; what a joint fixes to the world is of the world."""
+    """Join two clusters into one, which stops; parts fixed to the world belong to the world."""
     held = continuous.bodies
     placed = min(a, b)
     for i in range(held.shape[0]):
@@ -147,7 +150,7 @@ def _has_stopped(continuous, body):
 def _go_together(forest, q, subtrees, continuous, work, cluster, now):
     """Move the trees of a cluster from q_carried on with the velocity of their centre.
 
-    It is that of their displacement from there to s.q.
+    This velocity is the velocity of the trees' displacement from q_carried to s.q.
     """
     held, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
     mass, left = 0.0, 1.0 - now
@@ -169,7 +172,7 @@ def _go_together(forest, q, subtrees, continuous, work, cluster, now):
 
 @inner_kernel
 def _add_way(forest, subtrees, continuous, directions, root, q, sign, way):
-    """Add mass times the centre of mass of a free tree to (3,) [kg m]; return the mass."""
+    """Add mass times the centre of mass of a free tree to (3,) [kg m], and return the mass."""
     here, moment = subtrees[root], directions[1]
     tree_momentum(forest, q, continuous.carried, root, subtrees, moment)
     j, h = forest.bodies[root].q_index, here.moment

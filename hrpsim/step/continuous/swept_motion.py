@@ -24,13 +24,19 @@ FAR = 1e9
 
 @inlined_kernel
 def is_fast(shape):
-    """Return whether a shape moves by a good part of its thickness in the step."""
+    """Return whether a shape moves by a large part of its thickness in the step."""
     return shape.body >= 0 and shape.travel > FAST * shape.thickness
 
 
 @inner_kernel
 def find_sweeps(s, start, end):
-    """Write the motion of every shape in the world, from one configuration (nq,) to another."""
+    """Write the motion of every shape in the world between two configurations.
+
+    Args:
+        s: the scene.
+        start: configuration at the start (nq,).
+        end: configuration at the end (nq,).
+    """
     forest, kinematics, nowhere = s.forest, s.kinematics, s.work.directions[0]
     motions, shapes = s.collision.motions, s.collision.shapes
     for r in range(3):
@@ -65,9 +71,9 @@ def _stay(motion):
 
 @inlined_kernel
 def may_meet(bodies, collision, c):
-    """Return whether candidate pair c of different trees needs a CCD query: it is fast and near.
+    """Return whether candidate pair c of different trees needs a CCD query: fast and near shapes.
 
-    A plane has no other side to come out at: contacts suffice.
+    Planes need no query: a plane has no other side, so contacts suffice.
     """
     a, b = collision.shapes[collision.pairs[c, 0]], collision.shapes[collision.pairs[c, 1]]
     if min(a.kind, b.kind) == PLANE or not (is_fast(a) or is_fast(b)):
@@ -99,7 +105,7 @@ def root_of(bodies, shape):
 def too_far_apart(collision, c):
     """Return whether the shapes of candidate pair c are too far apart to meet in this step.
 
-    collision.motions are those of half of it.
+    collision.motions must be the motions of half the step.
     """
     number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
     a, b = collision.shapes[number_a], collision.shapes[number_b]
@@ -119,11 +125,15 @@ def _are_apart(a, b, way):
 
 @inner_kernel
 def meeting_of(settings, stats, collision, c, free_share, held_share, queries_left):
-    """Return when the shapes of candidate pair c meet, as a fraction, and the queries left.
+    """Find the time at which the shapes of candidate pair c meet.
 
-    It is 1 if they do not. They may penetrate by a share of the thinner one's thickness:
-    `free_share` if they are apart at the start, `held_share` if they touch; and by the slop anyway.
-    Third, whether the search was cut off.
+    Shapes may penetrate by a fraction of the thinner shape's thickness, and always by the slop.
+    `free_share` is this fraction for shapes that are apart at the start. `held_share` is the
+    fraction for shapes that touch at the start.
+
+    Returns:
+        (time as a fraction of the motion, 1 for no meeting; number of queries left; whether the
+        search was cut off).
     """
     a, b = collision.shapes[collision.pairs[c, 0]], collision.shapes[collision.pairs[c, 1]]
     thickness, slop = min(a.thickness, b.thickness), settings.slop
@@ -147,7 +157,7 @@ def is_penalty(solver_choice, a, b):
 def is_ballistic(forest, body, shape):
     """Return whether a shape is a ball about the origin of a free body, or belongs to the world.
 
-    A sleeping body counts as it would awake.
+    A sleeping body counts like an awake one.
     """
     if body < 0:
         return not shape.asleep or shape.kind == SPHERE

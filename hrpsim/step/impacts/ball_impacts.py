@@ -4,7 +4,8 @@
 """Impacts of balls in free flight, event by event; only the balls concerned are updated.
 
 Each ball has a list of its contacts and the time when the first of them closes. An impact concerns
-the balls that touch each other where and when it happens. Only their contacts are found again.
+the balls that touch each other at its place and time. Only the contacts of these balls are found
+again.
 """
 
 import math
@@ -40,8 +41,15 @@ _END = -1  # of a list of balls or contacts
 def resolve_ball_impacts(s, island_number, left, most_rounds):
     """Resolve the impacts of an island of free balls, the earliest first.
 
-    Returns how many of the updates that are `left` it did not take, and the time of the last event;
-    infinity if nothing strikes any more.
+    Args:
+        s: the scene.
+        island_number: number of the island.
+        left: number of updates of contacts that are left.
+        most_rounds: largest number of rounds.
+
+    Returns:
+        (updates that are left, time of the last event [s]); the time is infinity if nothing strikes
+        any more.
     """
     settings = s.settings[0]
     island = s.islands.ranges[island_number]
@@ -73,7 +81,7 @@ def resolve_ball_impacts(s, island_number, left, most_rounds):
 
 @inner_kernel
 def _list_contacts(settings, contacts, rows, balls, island):
-    """Write the list of each ball's contacts, and of the balls; return the first of these."""
+    """Write the list of each ball's contacts, and of the balls, and return the first of these."""
     for k in range(island.first, island.contact_end):
         contact = contacts[rows.island_rows[k] // 3]
         for body in (contact.body_a, contact.body_b):
@@ -164,7 +172,7 @@ def _find_struck(s, first, now):
 
 @inlined_kernel
 def _add_struck(balls, struck, body):
-    """Put a ball in front of the list of those struck, unless it is in it; return the first."""
+    """Put a ball in front of the list of struck balls if it is not listed yet; return the first."""
     ball = balls[body]
     if ball.struck:
         return struck
@@ -174,9 +182,10 @@ def _add_struck(balls, struck, body):
 
 @inner_kernel
 def _strikes(s, number, now):
-    """Return whether a gap whose event is due strikes; find it again for `now` first.
+    """Return whether a gap whose event is due strikes.
 
-    A gap that closes slowly rests from now on: it takes part in the round with a rate of 0.
+    The gap is found again for `now` [s] first. A gap that closes slowly rests from now on, and
+    takes part in the round with a rate of 0.
     """
     impact, threshold = s.rows.impacts[number], s.settings[0].restitution_threshold
     if impact.placed != now and is_closed(impact, now):
@@ -241,9 +250,9 @@ def _choose_round(s, island, struck, now):
 
 @inner_kernel
 def _leave_out_who_waits(settings, constrained, rows, islands, now):
-    """Keep of the listed rows those that take part in this round; write their targets.
+    """Keep the listed rows that take part in this round, and write their targets.
 
-    A gap that closes slowly comes to rest by itself: together with impacts it would lose energy.
+    A gap that closes slowly comes to rest by itself. Together with impacts it would lose energy.
     """
     chosen, threshold = islands.chosen[0], settings.restitution_threshold
     fastest, count = _fastest(rows, islands, now), 0
@@ -274,7 +283,7 @@ def _fastest(rows, islands, now):
 
 @inner_kernel
 def _find_contacts_again(settings, contacts, constrained, rows, balls, struck, now):
-    """Write how the gaps of the struck balls move now; return how many gaps those are."""
+    """Write the present motion of the struck balls' gaps, and return the number of these gaps."""
     queries, body = 0, struck
     while body != _END:
         number = balls[body].first_contact

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands with impacts: whether anything may strike, their motion until then, and beyond.
+"""Islands with impacts: whether anything may strike, the motion until and after an impact.
 
 Contacts are found where shapes may meet with the velocities at the start of the step. A ball at
-rest that is struck may reach another within the same step; contacts are then found once more.
+rest that is struck may reach another ball within the same step. Contacts are then found once more.
 """
 
 import math
@@ -97,7 +97,18 @@ def may_have_impacts(settings, forest, q, collision, materials, constrained, row
 
 @inner_kernel
 def needs_support(settings, forest, q, collision, materials, constrained, rows, island):
-    """Return whether anything but free flight moves an island until it strikes."""
+    """Return whether anything but free flight moves an island until an impact.
+
+    Args:
+        settings: settings of the step.
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        collision: shapes and contacts of the world.
+        materials: records of pairs of materials.
+        constrained: constraint bodies of the step.
+        rows: Rows of the step.
+        island: record of the island, with a range of `island_rows`.
+    """
     if island.contact_end != island.end:
         return True
     for k in range(island.first, island.contact_end):
@@ -121,10 +132,10 @@ def _supports(settings, forest, q, collision, materials, constrained, row):
 
 @inner_kernel
 def find_support(s, island_number):
-    """Add the constraints that hold an island from the start of the step to its acceleration.
+    """Add the constraints that hold an island at the start of the step to its acceleration.
 
-    A ball that lies on the floor must not fall until another one strikes it. Where impacts are
-    timed, slowly closing gaps continue to close: they come to rest in a round, at once.
+    A ball that lies on the floor must not fall until another ball strikes it. If impacts are timed,
+    slowly closing gaps continue to close, and come to rest at once in a round.
     """
     settings = s.settings[0]
     island, rows, constrained = s.islands.ranges[island_number], s.rows.rows, s.constrained
@@ -210,7 +221,10 @@ def begin_island(s, island):
 
 @inner_kernel
 def widen_search(s):
-    """Return whether a shape is driven to where another might be; write how far in the shapes."""
+    """Return whether a shape is driven to a place where another may be; write how far.
+
+    The distances are written into the shapes.
+    """
     collision, shapes = s.collision, s.collision.shapes
     if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):
         return False
@@ -292,7 +306,7 @@ def _motion_after_impacts(s, body, point):
 
 @inner_kernel
 def _find_gained(s):
-    """Write how much impacts add to the motion of each shape; return whether they do."""
+    """Write the motion that impacts add to each shape, and return whether there is any."""
     collision, constrained, dt = s.collision, s.constrained, s.settings[0].time_step
     any_gained = False
     for k in range(collision.moving.shape[0]):
@@ -330,7 +344,7 @@ def _have_contact(counts, contacts, a, b):
 
 @inner_kernel
 def forget_driven(collision, impacts):
-    """Clear how far impacts drive the shapes, at the end of a step."""
+    """Clear the distances by which impacts drive shapes, at the end of a step."""
     impacts.state[0].wider_searches = 0
     for k in range(collision.moving.shape[0]):
         collision.shapes[collision.moving[k]].driven = 0.0

@@ -3,10 +3,10 @@
 
 """Contacts at the time of an impact, for bodies in free flight through the step.
 
-Two balls that pass each other at an angle touch elsewhere than where they were nearest at the start
-of the step. Found again for the time of the impact, point and normal are common to both bodies, so
-that angular momentum is conserved and a ball without friction gains no spin. Bodies are moved along
-their flight, not turned: they are balls (see `is_timed`).
+Two balls that pass each other at an angle do not touch where they were nearest at the start of the
+step. Contacts are therefore found again for the time of the impact. Point and normal are then
+common to both bodies: angular momentum is conserved, and a ball without friction gains no spin.
+Bodies are moved along their flight and not turned, because they are balls (see `is_timed`).
 """
 
 import math
@@ -36,9 +36,10 @@ def meets_sphere(a, b):
 def is_timed(forest, collision, rows, island):
     """Return whether the impacts of an island can happen at their times within the step.
 
-    They can where only contacts act on balls that are alone: these fly on parabolas between
-    impacts, and their rotation moves no gap. Bodies with joints or corners would have to move and
-    turn back by the delay of their impacts, which changes energy and momentum.
+    This is possible if only contacts act, on balls that are alone in their trees. These balls fly
+    on parabolas between impacts, and their rotation moves no gap. Bodies with joints or corners
+    would have to move and turn back by the delay of their impacts, which changes energy and
+    momentum.
     """
     shapes = collision.shapes
     if island.contact_end != island.end:
@@ -57,9 +58,9 @@ def is_timed(forest, collision, rows, island):
 
 @inlined_kernel
 def drifted(settings, contacts, continuous, island, number):
-    """Return the drift time of the poses with which the contact of row `number` was found [s].
+    """Return the drift time of the poses at which the contact of row `number` was found [s].
 
-    Impacts that are timed begin where the step does. Others happen where contacts are found.
+    Timed impacts begin at the start of the step. Other impacts happen at the poses of the contacts.
     """
     if not island.timed or settings.integrator != SEMI_IMPLICIT:
         return 0.0
@@ -75,8 +76,8 @@ def drifted(settings, contacts, continuous, island, number):
 def place_at_start(s, island):
     """Find the contacts of an island of fast balls again for the start of the step.
 
-    In the middle of it they may have passed each other. The gap of a contact is then that of
-    motion along a line.
+    In the middle of the step the balls may have passed each other. The gap of a contact is then the
+    gap for motion along a line.
     """
     for k in range(island.first, island.contact_end):
         number = s.rows.island_rows[k]
@@ -95,9 +96,9 @@ def place_at_start(s, island):
 
 @inner_kernel
 def place_contact(s, number, now):
-    """Find the contact of normal row `number` again for `now`, and write its rows for it.
+    """Find the contact of normal row `number` again for `now` [s], and write its rows.
 
-    Where the shapes no longer meet there, it stays unchanged.
+    The contact stays unchanged if the shapes do not meet there any more.
     """
     contact, impact = s.collision.contacts[number // 3], s.rows.impacts[number]
     a, b = s.collision.shapes[contact.shape_a], s.collision.shapes[contact.shape_b]

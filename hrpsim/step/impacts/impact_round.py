@@ -5,14 +5,15 @@
 
 Bodies stay where they are. Free balls have rounds of their own (.ball_impacts).
 
-Newton's law: the target of a row that strikes is -e times its rate; a row that is closed and at
-rest must not be pressed in; all rows of a round are solved together. Rigid constraints keep their
-velocity. Compliant constraints, and those bounded by a force, have no impulse in no time.
+Newton's law applies. The target of a row that strikes is -e times its rate. A row that is closed
+and at rest must not be pressed in. All rows of a round are solved together. Rigid constraints keep
+their velocity. Compliant constraints, and constraints bounded by a force, have no impulse in no
+time.
 
-With friction Newton's law may give energy (Kane and Levinson 1985; Stronge 1990): friction changes
-the rate of a gap as well, so that -e times the rate before may exceed what an elastic impact gives.
+With friction Newton's law may give energy (Kane and Levinson 1985; Stronge 1990). Friction changes
+the rate of a gap as well, so -e times the rate before may exceed the rate after an elastic impact.
 The energy that a round gives is the work of its impulses, sum l (u + u') / 2 over rows with the
-rates u before and u' after; a round that gives any is done again with less restitution.
+rates u before and u' after. A round that gives energy is done again with less restitution.
 """
 
 from hrpsim.constraints.impact_rows import (
@@ -98,9 +99,10 @@ def ask_for_less(settings, constrained, rows, islands, now, part):
 
 @inner_kernel
 def solve_round(s, island_number, now):
-    """Solve the rows that strike at `now` and those that take part.
+    """Solve the rows that strike at `now` [s], and the other rows that take part.
 
-    Returns how many updates of contacts or rows that took, 0 if nothing strikes.
+    Returns:
+        The number of updates of contacts or rows; 0 if nothing strikes.
     """
     island, settings = s.islands.ranges[island_number], s.settings[0]
     fastest = _fastest_approach(s.rows, island, now)
@@ -119,7 +121,7 @@ def solve_round(s, island_number, now):
 
 @inner_kernel
 def _solve_island(s, island_number, tolerance):
-    """Solve the listed rows of an island; return how many updates that took."""
+    """Solve the listed rows of an island, and return how many updates that took."""
     if island_number == s.counts[0].direct_island:
         leave_out_rest(s.rows, s.islands.ranges[island_number])
         return solve_direct_island(s, tolerance)
@@ -198,7 +200,7 @@ def begin_choice(islands):
 
 @inlined_kernel
 def choose(rows, islands, number):
-    """List a contact's rows, or a row: contacts first, as they are listed in their island."""
+    """List a contact's rows, or one row: contacts first, in the order of their island."""
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
     chosen.end += 1
@@ -219,7 +221,11 @@ def leave_out_rest(rows, island):
 
 @inner_kernel
 def solve_chosen(counts, constrained, rows, islands, tolerance):
-    """Solve the listed rows by sweeps, from and to constrained.velocity; return the updates."""
+    """Solve the listed rows by sweeps, from and to constrained.velocity.
+
+    Returns:
+        The number of updates of contacts or rows.
+    """
     chosen = islands.chosen[0]
     limit = max(_SWEEPS, _UPDATES // max(chosen.end, 1))
     sweeps, _, _ = solve(
@@ -260,7 +266,7 @@ def apply_round(s, now):
 
 @inner_kernel
 def find_gaps(settings, constrained, rows, island):
-    """Write how the gaps of an island move with the present velocities."""
+    """Write the motion of an island's gaps by the present velocities."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if is_one_sided(rows.rows[number]) and rows.impacts[number].state != ABSENT:
@@ -269,7 +275,7 @@ def find_gaps(settings, constrained, rows, island):
 
 @inlined_kernel
 def find_gap(settings, constrained, rows, number):
-    """Write how the gap of a row moves with the present velocities."""
+    """Write the motion of the gap of row `number` by the present velocities."""
     row, impact = rows.rows[number], rows.impacts[number]
     impact.rate = row_velocity(row, constrained.velocity)
     impact.gap = impact.offset + row_velocity(row, constrained.gap_offset)

@@ -3,13 +3,14 @@
 
 """Impacts with restitution: a step's events in time, each solved before the next is sought.
 
-Gaps close one after the other while bodies move as they would without constraints. The gap that
-closes first strikes first; then every gap moves with the new velocities, and restitution applies to
-the next gap with the rate that it then has. Only velocities jump. Where balls fly freely
-(`is_timed`), impacts happen at their times: the step then starts where bodies would have
-been with their final velocities. Elsewhere they happen at its start, in the same order. Resting
-gaps are left to the step's own rows, and so are those that close slower than the threshold; between
-balls with timed impacts these come to rest at their time.
+Gaps close one after the other while bodies move as without constraints. The gap that closes first
+strikes first. Then every gap moves with the new velocities, and restitution applies to the next gap
+with its rate at that time. Only velocities jump.
+
+If balls fly freely (`is_timed`), impacts happen at their times. The step then starts where bodies
+would have been with their final velocities. Otherwise impacts happen at the start of the step, in
+the same order. Resting gaps, and gaps that close slower than the threshold, are left to the step's
+own rows. Between balls with timed impacts, such gaps come to rest at their time.
 """
 
 import math
@@ -62,8 +63,8 @@ _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 def resolve_impacts(s):
     """Change s.velocity, and s.q with it, where gaps close with restitution.
 
-    Returns DONE if nothing changed; RESOLVED if the rows must be written again; WIDER_SEARCH if
-    contacts must be found again, nothing else having changed.
+    Returns DONE if nothing changed. Returns RESOLVED if the rows must be written again. Returns
+    WIDER_SEARCH if contacts must be found again, and nothing else has changed then.
 
     Reads: articulated, collision, connections, constrained, continuous, counts, direct, forest,
     impacts, islands, joint_impact_impulses, kinematics, materials, q, rows, search, settings,
@@ -139,8 +140,8 @@ def _find_meeting(s):
 def _lead(settings, timed):
     """Return w of the integrator's free flight, q' = q + dt v + w dt^2 a.
 
-    For a semi-implicit step that is w from its start; w is 1 from its middle, where impacts that
-    are not `timed` happen, to the middle of the next step.
+    For a flight from the start of a semi-implicit step, w is 1/2. From the middle of the step to
+    the middle of the next step, w is 1. Impacts that are not `timed` happen in the middle.
     """
     if settings.integrator == SEMI_IMPLICIT:
         return 0.5 if timed else 1.0
@@ -149,7 +150,7 @@ def _lead(settings, timed):
 
 @inner_kernel
 def _take_mean_velocity(settings, counts, contacts, constrained, rows, ranges, continuous):
-    """Turn the velocity at the start into that of the parabola on which the integrator moves."""
+    """Replace the velocity at the start by the velocity of the integrator's parabola."""
     _mark_timed(counts, contacts, rows, ranges, continuous)
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]
@@ -198,10 +199,11 @@ def _resolve_island(s, island_number, left):
 
 @inner_kernel
 def _resolve_at_start(s, island_number, left, most_rounds):
-    """Resolve the impacts of an island in the order of their times, bodies staying where they are.
+    """Resolve the impacts of an island in the order of their times; bodies do not move.
 
-    Returns how many of the updates that are `left` it did not take, and the time of the last round;
-    infinity if nothing strikes any more.
+    Returns:
+        (updates of `left` that were not used, time of the last round [s]); the time is infinity if
+        nothing strikes any more.
     """
     island, now = s.islands.ranges[island_number], 0.0
     for _ in range(most_rounds):
@@ -263,8 +265,8 @@ def _next_time(settings, rows, island, now):
 def _end_island(settings, contacts, constrained, rows, continuous, island):
     """Write the gaps that impacts leave into the step's contact rows.
 
-    A row compares its gap with a step at the velocity at its end. A gap that the bodies' own motion
-    leaves open must not be held; a resting gap is held from now on, where it came to rest.
+    A row compares its gap with a step at the velocity at the step's end. A gap that the bodies' own
+    motion leaves open must not be held. A resting gap is held from now on, at its present value.
     """
     dt = settings.time_step
     rest = (1.5 - _lead(settings, island.timed)) * dt
@@ -308,7 +310,7 @@ def _end_island(settings, contacts, constrained, rows, continuous, island):
 
 @inlined_kernel
 def _say_timed(continuous, contact):
-    """Mark the bodies of a contact as having had their impacts at their times."""
+    """Mark that the impacts of a contact's bodies happened at their times."""
     if contact.body_a >= 0:
         continuous.bodies[contact.body_a].timed = 2
     if contact.body_b >= 0:

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inelastic impacts of an rk4 step: bodies that meet within it collide at its start.
+"""Inelastic impacts of an rk4 step: bodies that meet within the step collide at its start.
 
-The impulse of a landing is not a force that lasts for a step: spread over one, half of the
-approach would still move the bodies into each other. So the velocities jump
-first, under the same constraints, and the step's forces are found for the motion after the jump.
-Springs, those of compliant contacts and limits too, have no impulse in no time.
+The impulse of a landing is not a force that lasts for a step. If the impulse were spread over the
+step, half of the approach would still move the bodies into each other. The velocities therefore
+jump first, under the same constraints. The step's forces are then found for the motion after the
+jump. Springs give no impulse in no time, including springs of compliant contacts and limits.
 """
 
 from hrpsim.constraints.contact_rows import friction_impulses
@@ -25,7 +25,7 @@ from hrpsim.step.scene.status import DONE, LARGEST_SPEED, RESOLVED
 
 @lazy_kernel(used=is_rk4)
 def resolve_inelastic_impacts(s):
-    """Change s.velocity where anything meets in this step; RESOLVED if it did, else DONE.
+    """Change s.velocity if anything meets in this step, and return RESOLVED then, otherwise DONE.
 
     Reads: articulated, collision, connections, constrained, counts, direct, forest, impacts,
     islands, joint_impact_impulses, joint_parameters, kinematics, newton, newton_part, q, rows,

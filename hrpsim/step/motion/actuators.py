@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Actuators with a model in a step: an active set, as saturation is.
+"""Actuators with a model in a step: an active set, in the same way as saturation.
 
 Each actuator is a torque on its joint that does not increase with the joint's velocity at the end
-of the step (hrpsim.actuators.gear), linear within a state of its limits, flanks and friction. The
-step takes it linear about the velocity predicted from the last steps; where the motion found
-belongs to another state, it is found again with that one.
+of the step (hrpsim.actuators.gear). Within a state of limits, flanks and friction the torque is
+linear. The step takes the torque linear about the velocity predicted from the last steps. If the
+motion found belongs to another state, the motion is found again with that state.
 """
 
 import math
@@ -117,7 +117,7 @@ def _correct_position(s, unit, state, now, dof):
 def _set_demand(unit, now, dof, position, time_step):
     """Write the gains' demand as a function of the velocities at the end of the step.
 
-    Springs and dampers act implicitly as those of `hrpsim.dynamics.joint_forces`.
+    Springs and dampers act implicitly, as in `hrpsim.dynamics.joint_forces`.
     """
     kp, kd, dt = now.command.kp, now.command.kd, time_step
     inertia, damping = dof.own_inertia, dof.damping + kd
@@ -189,7 +189,7 @@ def _begin_again(s, number, dof, rate):
 
 @inner_kernel
 def _set_friction(s, unit, now, momentum):
-    """Give a joint the row of its gear's band; it starts from what holds a momentum at rest."""
+    """Give a joint the row of its gear's band, starting from the impulse that holds it at rest."""
     friction = s.work.friction[unit.dof]
     s.forest.dofs[unit.dof].friction = unit.joint_friction + now.band
     friction.mark = BY_ROW
@@ -198,7 +198,7 @@ def _set_friction(s, unit, now, momentum):
 
 @lazy_kernel()
 def revise_drives(s):
-    """Take each actuator linear about the motion found; return 1 if any has another state, else 0.
+    """Take each actuator linear about the motion found; return 1 if a state changed, otherwise 0.
 
     The acceleration of the motion is work.dv + work.change.
     """
@@ -255,7 +255,7 @@ def _revise_losses(s, number, joint_end):
 
 @inlined_kernel
 def _moved_inertia(s, k):
-    """Return the inertia that a joint moves besides its actuator's; 0 where the joint is locked."""
+    """Return the inertia that a joint moves besides its actuator's, or 0 if the joint is locked."""
     inverse = s.articulated[s.forest.dofs[k].body].D_inverse
     return 1.0 / inverse - s.work.actuator_inertia[k] if inverse > 0.0 else 0.0
 
@@ -290,7 +290,7 @@ def store_drives(s):
 
 @inlined_kernel
 def _store_losses(s, unit, state, now):
-    """Store the load of a rigid gear with losses, and what its row had of the gear's torque."""
+    """Store the load of a rigid gear with losses, and the row's part of the gear's torque."""
     k = unit.dof
     friction = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT] / s.settings[0].time_step
     state.load = state.torque + friction

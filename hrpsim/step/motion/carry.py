@@ -10,9 +10,15 @@ from hrpsim.spatial.rotation import rotate_quaternion
 
 @inlined_kernel
 def carry_body(body, velocity, duration, q):
-    """Carry one body's part of q along a constant velocity (kernels' layout) for `duration` [s].
+    """Carry the part of q of one body along a constant velocity for `duration` [s].
 
-    The quaternion of a body that does not turn keeps its bits.
+    The quaternion of a body that does not turn stays identical to the last bit.
+
+    Args:
+        body: record of the body.
+        velocity: velocity (nv,), kernels' layout.
+        duration: [s].
+        q: configuration (nq,), changed in place.
     """
     k, j = body.v_index, body.q_index
     if body.joint_type == FREE:

@@ -1,27 +1,29 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How bodies that are alone in their tree turn in an rk4 step.
+"""Rotation of bodies that are alone in their tree, in an rk4 step.
 
-Without moments they turn as `turn_freely_for` finds, F(t) with the angular velocity f(t) in the
-body's axes. The stages integrate only by how much moments m change that: with R = exp(T) F, the
-angular velocity u = f + d in the body's axes and the angular momentum L in the world's,
+Without moments a body turns by F(t), with the angular velocity f(t) in the body's axes, as
+`turn_freely_for` finds. The stages integrate only the change of this rotation by moments m. With R
+= exp(T) F, the angular velocity u = f + d in the body's axes and the angular momentum L in the
+world's axes,
 
     dT/dt = r - T x r / 2 + T x (T x r) / 12,  r = R d,   dd/dt = du/dt - df/dt,   dL/dt = m
 
-(Munthe-Kaas). d, not L, gives the angular velocity: where J is small about one axis, J^-1 R' L
-would turn every error of R into a spin about it, which a step soon multiplies. L, which a constant
-moment changes exactly for any rotation, gives the correction of R by as little as the error of the
-step, so that R J u is L. For bodies with their origin at the centre of mass, as `Body`
-makes them.
+(Munthe-Kaas). The angular velocity is computed from d, not from L. If J is small about one axis,
+J^-1 R' L would turn every error of R into a spin about this axis, and a step soon multiplies such a
+spin. A constant moment changes L exactly for any rotation. L therefore gives a correction of R, as
+small as the error of the step, with which R J u is L. All this is for bodies with their origin at
+the centre of mass, as `Body` makes them.
 
-The moment of a contact force follows its point, which moves over the body while that turns.
+The moment of a contact force follows the contact point, which moves over the body while the body
+turns.
 
-A body may turn by more than half a radian in a step while contacts press on it, whose force is
-found once for the whole step. A moment held while the body nutates by more than a radian ends up
-across the motion that it was to stop. Such a body is *predicted*: it receives the moments
-of the step at its start, and turns freely then, as its contacts were solved. Its centre moves as
-the stages find, like that of all others.
+A body may turn by more than half a radian in a step while contacts press on the body. Their force
+is found once for the whole step. A moment that is held while the body nutates by more than a radian
+ends up across the motion that it should stop. Such a body is *predicted*: the body receives the
+moments of the step at the step's start, and turns freely afterwards, as its contacts were solved.
+The body's centre moves as the stages find, like the centres of all others.
 """
 
 import math
@@ -45,7 +47,7 @@ _LARGEST_ALIGNMENT = 0.1
 def start_turning(s, staged):
     """Save the angular momenta of free bodies; their rotations must be current.
 
-    Those that turn far and are pressed turn as the constraints predicted.
+    Pressed bodies that turn far turn as the constraints predicted.
     """
     bodies, work = s.forest.bodies, s.work
     for i in range(bodies.shape[0]):
@@ -183,9 +185,9 @@ def _turn_as_predicted(s, i):
 
 @lazy_kernel(used=lambda scene: is_rk4(scene) and has_free_rotation(scene))
 def turn_held_moments(s):
-    """Find by how much the moments of held contact forces on free bodies change over the step.
+    """Find the change over the step of the moments that held contact forces exert on free bodies.
 
-    Their points move over the bodies as in the last step.
+    The points of the forces move over the bodies as in the last step.
     """
     rate = 1.0 / s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):

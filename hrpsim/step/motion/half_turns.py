@@ -8,9 +8,9 @@ step at once, and turns freely to the end (Strang's splitting):
 
     (R, w) -> free for h/2 -> (R_m, w_m),   w_m' = w_m + h J^-1 n,   (R_m, w_m') -> free for h/2.
 
-Free rotation keeps the angular momentum in the world and the energy, so moments alone change the
-angular momentum: R J w' = R J w + h n at any step. Both halves mirror each other, so the order is
-two. No gyroscopic torque has to be predicted for moments that are not known yet.
+Free rotation keeps the energy and the angular momentum in the world. Moments alone therefore change
+the angular momentum: R J w' = R J w + h n at any step. The two halves mirror each other, so the
+order is two. No gyroscopic torque must be predicted for moments that are not known yet.
 
 The rest of the step moves bodies with constant velocities. Therefore the first half puts the body
 where the constant velocity w_m leads to R_m, and the second half starts from there.
@@ -45,7 +45,7 @@ _SMOOTH = 0.25
 
 @inlined_kernel
 def turns_freely(forest, i: int):
-    """Return whether a body is free, alone in its tree, and has its origin at its centre."""
+    """Return whether body `i` is free, alone in its tree, and has its origin at its centre."""
     body = forest.bodies[i]
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
@@ -59,11 +59,11 @@ def is_round(inertia):
 
 @lazy_kernel(used=turns_by_halves)
 def drift_with_free_bodies(s):
-    """Turn free bodies freely over half a semi-implicit step; drift to its middle.
+    """Turn free bodies freely over half a semi-implicit step, to its middle.
 
-    Their velocity there is that without moments: chains of free bodies that whip at large steps
-    come apart if moments are predicted. On a body pinned to the world by one connection, as a top
-    on its tip, half of the moments of the last step acts.
+    The velocity at the middle excludes moments: chains of free bodies that whip at large steps come
+    apart if moments are predicted. The exception is a body pinned to the world by one connection,
+    such as a top on its tip. Half of the last step's moments acts on this body.
     """
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
@@ -85,7 +85,7 @@ def drift_with_free_bodies(s):
 
 @inlined_kernel
 def _count_connections(bodies, connections, spins):
-    """Count the connections of each body; one to a body that moves counts twice."""
+    """Count the connections of each body. A connection to a body that moves counts twice."""
     for i in range(bodies.shape[0]):
         spins[i].connections = 0
     for c in range(connections.shape[0]):
@@ -175,8 +175,8 @@ def _twice_energy(I, x: float, y: float, z: float):
 def write_free_accelerations(s):
     """Write the acceleration of free rotation as the velocity product of each free body.
 
-    The equations of motion then find the accelerations by moments alone. In an rk4 step only for
-    bodies that turn too far for its stages (hrpsim.step.motion.free_rotation).
+    The equations of motion then find the accelerations by moments alone. An rk4 step does this only
+    for bodies that turn too far for its stages (hrpsim.step.motion.free_rotation).
     """
     rk4 = s.settings[0].integrator == RK4
     limit = _FAR_TURN / s.settings[0].time_step
@@ -196,7 +196,7 @@ def write_free_accelerations(s):
 def expect_free_turns(s):
     """Replace each velocity product by its mean to the end of the step, where rows hold.
 
-    The moments of the last step are expected again; in an rk4 step, none.
+    The moments of the last step are expected again. An rk4 step expects no moments.
     """
     rk4, dt, past = s.settings[0].integrator == RK4, s.settings[0].time_step, s.past_accelerations
     for i in range(s.forest.bodies.shape[0]):
@@ -217,12 +217,20 @@ def write_free_acceleration(inertia, here):
 
 @inner_kernel
 def expect_free_turn(body, q, past, kick: float, duration: float, turning, here):
-    """Replace here.c by the mean angular acceleration without moments over a duration [s].
+    """Replace here.c by the mean angular acceleration without moments over a duration.
 
-    Before, the acceleration of the last step acts for the time `kick` [s], if it changed little:
-    here.v is the velocity in the middle of the step, in which half of its moments has acted.
-    past (nv, 2 or more) has the accelerations of the last steps. A body that turns slowly keeps
-    here.c. turning is work (TURNING of hrpsim.dynamics.spin).
+    Before, the acceleration of the last step acts for the time `kick`, if the acceleration changed
+    little. A body that turns slowly keeps here.c.
+
+    Args:
+        body: record of the body.
+        q: configuration (nq,).
+        past: accelerations of the last steps (nv, 2 or more).
+        kick: [s].
+        duration: [s].
+        turning: work (TURNING of hrpsim.dynamics.spin).
+        here: KINEMATICS record of the body; here.v is the velocity in the middle of the step, in
+            which half of the step's moments has acted.
     """
     k, inertia = body.v_index, body.inertia
     x, y, z = here.v[0], here.v[1], here.v[2]

@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The middle of a semi-implicit step, where its forces act.
+"""The middle of a semi-implicit step, where the forces of the step act.
 
-The step drifts to its middle with the velocity at its start, meets all forces there, and drifts on
-with the velocity at its end:
+The step drifts to its middle with the velocity at the start. All forces act there. The step then
+drifts on with the velocity at the end:
 
     q_m = q + dt/2 v,   v' = v + dt a(q_m, v_m),   q' = q_m + dt/2 v'.
 
-With v_m = (v + v') / 2 in the velocity products this is symmetric in time: of second order, and
-its energy swings without a drift of that order. v_m = v + dt/2 a needs the acceleration that is yet
-to be found; it is extrapolated from the steps before.
+With v_m = (v + v') / 2 in the velocity products the step is symmetric in time. The step is then of
+second order, and its energy swings without a drift of that order. v_m = v + dt/2 a needs an
+acceleration that is not yet known. The acceleration is extrapolated from the steps before.
 """
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -32,8 +32,9 @@ def drift_to_middle(s):
 def predict_velocity(velocity, past, duration, velocity_out):
     """Write the velocity (nv,) after `duration` [s], by the accelerations of three steps (nv, 3).
 
-    They are extrapolated by a parabola where they are smooth. Elsewhere the smaller of the last two
-    counts, or zero where these are opposite: an impact in one of them does not continue.
+    Smooth accelerations are extrapolated by a parabola. Otherwise the smaller of the last two
+    accelerations counts, or zero if these two are opposite: an impact in one step does not
+    continue.
     """
     for k in range(velocity.shape[0]):
         a, b, c = past[k, 0], past[k, 1], past[k, 2]
@@ -48,7 +49,7 @@ def predict_velocity(velocity, past, duration, velocity_out):
 
 @inlined_kernel
 def remember_acceleration(work, past_out):
-    """Store the acceleration of this step first, before those of the last two (nv, 3)."""
+    """Store this step's acceleration in front of the accelerations of the last two (nv, 3)."""
     for k in range(past_out.shape[0]):
         past_out[k, 2], past_out[k, 1] = past_out[k, 1], past_out[k, 0]
         past_out[k, 0] = work.dv[k] + work.change[k]

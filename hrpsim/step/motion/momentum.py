@@ -1,18 +1,18 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The linear momentum of a floating tree changes by the impulse of the outer forces, exactly.
+"""Correction of a floating tree's linear momentum to the impulse of the outer forces.
 
-It is no linear function of positions and joint rates, so no integrator in these coordinates
-conserves it: a step leaks its truncation error, and a position correction, which moves joints
-without changing their rates, at first order. At the end of a step the missing momentum is added at
-the root,
+The momentum is no linear function of positions and joint rates, so no integrator in these
+coordinates conserves momentum. A step leaks its truncation error. A position correction moves
+joints without changing their rates, and leaks at first order. At the end of a step the missing
+momentum is added at the root,
 
     m dv = P(q, v) + dt (m g + sum F) - P(q', v'),
 
 with the poses and velocities of all bodies at the end. The correction is as small as the error of
-the step, so the order of the integrator stays. Single bodies and trees at rest need none: the leak
-is quadratic in the rates.
+the step, so the order of the integrator stays. Single bodies and trees at rest need no correction,
+because the leak is quadratic in the rates.
 """
 
 import numpy as np
@@ -30,9 +30,14 @@ _AT_REST = 1e-9  # [rad/s or m/s]
 
 @lazy_kernel(np.int64, used=has_floating_tree)
 def keep_momentum(s, at_end):
-    """Find the trees' expected momentum at the start, or set it at the end.
+    """Find the trees' expected momentum at the start, or set the momentum at the end.
 
-    Returns at the start whether any tree leaks: else there is nothing to set at the end.
+    Args:
+        s: the scene.
+        at_end: whether this is the end of the step.
+
+    Returns:
+        At the start, whether any tree leaks momentum. If not, there is nothing to set at the end.
     """
     if at_end:
         _correct_roots(s.settings[0], s.forest, s.q, s.velocity, s.momentum, s.work.directions)
@@ -47,7 +52,7 @@ def keep_momentum(s, at_end):
 
 @inner_kernel
 def _find_moving(settings, bodies, velocity, momentum, work):
-    """Write which floating trees are not at rest; return whether any is."""
+    """Write which floating trees are not at rest, and return whether any is."""
     dt = settings.time_step
     leaks = 0
     for at in range(velocity.shape[0]):

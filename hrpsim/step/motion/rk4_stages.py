@@ -3,18 +3,18 @@
 
 """Actuators and rigid connections at the stages of an rk4 step.
 
-The force that holds a velocity limit is found once a step, as every constraint's. Held constant
-over the step it would leave the limit by the change of all other forces, to second order. So it is
-found again at every stage, as the effort for which the joint has the acceleration that takes it to
-the limit at the end of the step (hybrid dynamics: Featherstone 2008, chapter 9). An actuator that
-brakes with its effort limit delivers that at every stage.
+The force that holds a velocity limit is found once a step, like the force of every constraint. If
+this force were constant over the step, the joint would leave the limit by the change of all other
+forces, to second order. The force is therefore found again at every stage, as the effort for which
+the joint's acceleration leads to the limit at the end of the step (hybrid dynamics: Featherstone
+2008, chapter 9). An actuator that brakes with its effort limit delivers this limit at every stage.
 
-The force of a connection that is held over a step keeps the direction it had at the start: a
-linkage that turns would gain energy, to first order. So rigid connections on the direct solver are
-solved again at every stage, for accelerations: J a = -dJ/dt v - 2 k dg/dt - k^2 g. The errors g are
-those at the start of the step: those that a stage adds belong to the method, and correcting them
-would cost its order. Contacts, limits, springs and all other bounded constraints keep the force of
-the step.
+If the force of a connection were held over a step, the force would keep its direction at the start.
+A linkage that turns would gain energy, to first order. Rigid connections on the direct solver are
+therefore solved again at every stage, for accelerations: J a = -dJ/dt v - 2 k dg/dt - k^2 g. The
+errors g are the errors at the start of the step. Errors that a stage adds belong to the method, and
+correcting these errors would cost the method's order. Contacts, limits, springs and all other
+bounded constraints keep the force of the step.
 """
 
 import numpy as np
@@ -61,10 +61,12 @@ def hold_velocity_limits(s):
 
 @inner_kernel
 def release_velocity_limits(settings, counts, forest, control, rows, work, weight_before):
-    """Release joints whose velocity limit a stage cannot hold; return whether there are any.
+    """Release joints whose velocity limit a stage cannot hold, and return whether there are any.
 
-    They brake with their effort limit, or follow their law. The rows' impulses are then those, and
-    the stage is to be found again. `weight_before`: of the stages before, which stay as they are.
+    Released joints brake with their effort limit, or follow their law. The impulses of their rows
+    are set accordingly, and the stage must be found again.
+
+    weight_before: weight of the earlier stages, which stay unchanged.
     """
     time_step = settings.time_step
     changed = False
@@ -87,9 +89,12 @@ def release_velocity_limits(settings, counts, forest, control, rows, work, weigh
 
 @inner_kernel
 def add_stage_efforts(s, weight, held):
-    """Add `weight` times the actuators' efforts at a stage to work.applied.
+    """Add `weight` times the actuators' efforts at a stage to work.applied (nv,) [Nm or N].
 
-    `held`: whether `hold_velocity_limits` had its part in work.dv.
+    Args:
+        s: the scene.
+        weight: weight of the stage.
+        held: whether work.dv includes the effect of `hold_velocity_limits`.
     """
     work = s.work
     add_delivered_effort(s.forest, s.control, s.q, s.velocity, 0.0, weight, work)
@@ -109,7 +114,7 @@ def add_stage_efforts(s, weight, held):
 
 @inlined_kernel
 def _prescribing_inertia(row):
-    """Return the inertia that prescribes a joint's acceleration; 0 where it brakes fully."""
+    """Return the inertia that prescribes a joint's acceleration, or 0 if it brakes fully."""
     return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
 
 
@@ -122,7 +127,7 @@ def _acceleration_to_limit(settings, forest, control, work, k):
 
 @inlined_kernel
 def _change_of_law(forest, q, velocity, control, rk4, work, k):
-    """Return the difference from an actuator's law of a stage to that of the start of the step."""
+    """Return the effort by an actuator's law at the step's start, less the effort at a stage."""
     dof, actuator = forest.dofs[k], control[k]
     position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
     start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)
@@ -131,7 +136,7 @@ def _change_of_law(forest, q, velocity, control, rk4, work, k):
 
 @inner_kernel
 def begin_stages(settings, counts, stats, rows, direct):
-    """Return whether any row is solved at the stages; clear its impulses of earlier stages."""
+    """Return whether any row is solved at the stages; clear impulses of earlier stages."""
     found = False
     if stats.direct_rows == 0:
         return found
@@ -194,7 +199,7 @@ def _solve(settings, counts, constrained, rows, direct):
 
 @inner_kernel
 def end_stages(settings, counts, rows, direct):
-    """Give the rows that were solved at the stages the impulse of all of them."""
+    """Give the rows that were solved at the stages the sum of the stages' impulses."""
     for number in range(counts.row_count):
         if direct.active[number]:
             row = rows.rows[number]

@@ -3,28 +3,30 @@
 
 """Correction of the drift of pressing contacts in an rk4 step.
 
-The contact force of an rk4 step is found once, for velocities at its end to first order; between,
-a contact leaves its gap, and slips where it sticks, by a second-order error, always the same way
-while a robot swings. Both are corrected by a displacement in the next step, like penetration.
+The contact force of an rk4 step is found once, for velocities at the step's end to first order.
+Within the step, a contact leaves its gap by a second-order error, and slips if it should stick. The
+error has the same sign throughout while a robot swings. A displacement in the next step corrects
+gap and slip, like penetration.
 
 The slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
-method itself, so it has the method's order. Where a contact sticks, its normal part is held too: a
-correction along the surface alone would tilt bodies off it.
+method itself. The slip therefore has the method's order. If a contact sticks, its normal part is
+held too, because a correction along the surface alone would tilt bodies off the surface.
 
-Spheres and capsules hold their gap whether they stick or slide: else one that rolls over a curve
-would leave it for some steps where it begins to slide. The next step's contact search shows by
-how much the gap missed the one predicted with the velocity at the end of the step (`held_gap`). On
-other shapes a contact point moves over faces that tilt, and its gap with it.
+Spheres and capsules hold their gap whether they stick or slide. Otherwise a sphere that rolls over
+a curve would leave its gap for some steps when sliding begins. The next step's contact search shows
+the difference between the gap and the gap predicted with the velocity at the end of the step
+(`held_gap`). On other shapes a contact point moves over faces that tilt, and the gap moves with the
+point.
 
-A contact point moves over the bodies: under a ball that rolls it stays below the centre, at the
-corner of a box that tips it turns with the box. The next step's contact search finds where it
-is at the end of a step; the slip is completed then. With the arms r0 and r1 from a body's
-centre of mass to the contact point at both ends, and the body's turn T in the step, the point is
-taken to follow, with the body's rotation:
+A contact point moves over the bodies. Under a rolling ball the point stays below the centre. At the
+corner of a tipping box the point turns with the box. The next step's contact search finds the point
+at the end of a step, and the slip is completed then. r0 and r1 are the arms from a body's centre of
+mass to the contact point at both ends, and T is the body's turn in the step. The point is taken to
+follow, with the body's rotation:
 
     r(1/2) = r0 + (1 - tan(|T| / 4) [T / |T|]x) (r1 - r0) / 2
 
-which is exact for a ball, a cylinder and a corner, and of second order for all else.
+This rule is exact for a ball, a cylinder and a corner, and of second order for all else.
 """
 
 import math
@@ -43,7 +45,7 @@ _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner tu
 def start_slip(s):
     """Complete the slip of the last step with the new contact points; find which gaps hold.
 
-    constrained.velocity must be that of the end of the step, as the rows found it.
+    constrained.velocity must be the velocity at the end of that step, as the rows found it.
     """
     contacts = s.collision.contacts
     for c in range(s.counts[0].contact_count):
@@ -108,7 +110,7 @@ def add_spin(settings, bodies, kinematics, rk4, stage):
 
 @inner_kernel
 def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4):
-    """Correct the drift of pressing contacts in the last step; measure that of this step."""
+    """Correct the last step's drift of pressing contacts, and measure this step's drift."""
     contacts, dt = collision.contacts, settings.time_step
     speed = settings.correction_speed
     update_poses(forest, q, kinematics)
@@ -188,7 +190,7 @@ def _ask_back(contact, row, time_step):
 
 @inner_kernel
 def remember_gaps(settings, counts, contacts, constrained, rows):
-    """Add to the gaps that contacts hold what the displacement of this step adds."""
+    """Add the effect of this step's displacement to the gaps that contacts hold."""
     for c in range(counts.contact_count):
         rate = row_velocity(rows.rows[3 * c], constrained.velocity)
         contacts[c].drift.held_gap += settings.time_step * rate
@@ -202,9 +204,9 @@ def _is_predicted(turns, body):
 
 @inner_kernel
 def _add_slip(bodies, kinematics, rk4, body, arm, sign, way, shift_out):
-    """Add `sign` times the displacement of a point with a fixed arm; write the arm's effect.
+    """Add `sign` times the displacement of a point with a fixed arm, and write the arm's effect.
 
-    The displacement is that of the body's centre plus the rotation times the arm.
+    The displacement is the displacement of the body's centre plus the rotation times the arm.
     """
     if body < 0:
         return

@@ -1,15 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a world moves: its acceleration without constraint forces, and along a velocity.
+"""Motion of a world: the acceleration without constraint forces, and motion along a velocity.
 
 Light bodies between heavily loaded connections are kept stable at large steps. A force f at the arm
-r turns a body by r x f; when the body turns by d, that changes by -K d with the geometric stiffness
-K = (f . r) 1 - sym(r f^T). Frozen over a step, a link under the tension T vibrates at
-sqrt(12 T / (m l)), which an explicit step survives only while dt is a fraction of its period. Taken
-at the end of the step instead, as joint springs are, the positive part of K adds dt^2 K to the
-body's rotational inertia. Only what exceeds the inertia of the body itself is added, so that
-nothing changes where the step is short enough (compare Tournier et al. 2015).
+r turns a body by r x f. When the body turns by d, this moment changes by -K d with the geometric
+stiffness K = (f . r) 1 - sym(r f^T). If the moment is frozen over a step, a link under the tension
+T vibrates at sqrt(12 T / (m l)). An explicit step survives this vibration only while dt is a
+fraction of the period.
+
+The moment is therefore taken at the end of the step, like joint springs. The positive part of K
+then adds dt^2 K to the body's rotational inertia. Only the part that exceeds the inertia of the
+body itself is added, so nothing changes if the step is short enough (compare Tournier et al. 2015).
 """
 
 import math
@@ -89,8 +91,9 @@ def _load_ends(forest, kinematics, work, connection, placed, horizon):
 def _add_stiffness(fx, fy, fz, x, y, z, tension_out):
     """Add the positive part of (f . r) 1 - sym(r f^T), as xx, yy, zz, xy, xz, yz.
 
-    Its eigenvectors are n along f x r, with f . r, and with unit vectors of f and r e = f - r, with
-    (|f| |r| + f . r) / 2, and f + r, whose eigenvalue is negative or zero.
+    The eigenvectors are n along f x r, e = f - r, and f + r, with unit vectors of f and r in the
+    last two. The eigenvalue of n is f . r. The eigenvalue of f - r is (|f| |r| + f . r) / 2. The
+    eigenvalue of f + r is negative or zero.
     """
     f, r = math.sqrt(fx * fx + fy * fy + fz * fz), math.sqrt(x * x + y * y + z * z)
     if f == 0.0 or r == 0.0:
@@ -123,9 +126,14 @@ def _add_square(weight, x, y, z, tension_out):
 
 @inlined_kernel
 def find_acceleration(s, horizon):
-    """Write work.dv for the current poses and velocities; SINGULAR if a joint sees no inertia.
+    """Write work.dv for the current state, and return SINGULAR if a joint sees no inertia.
 
-    `horizon` > 0 takes springs, dampers and gains implicitly over that time [s].
+    Poses and velocities must be current.
+
+    Args:
+        s: the scene.
+        horizon: time over which springs, dampers and gains are taken implicitly [s]; 0 for
+            explicitly.
     """
     work = s.work
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)

@@ -34,9 +34,9 @@ _HOPELESS = 1e-3
 
 @inlined_kernel
 def constrain(s, extent):
-    """Find the impulses of contacts and joint constraints, and the motion they add.
+    """Find the impulses of contacts and joint constraints, and the motion they cause.
 
-    `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after these.
+    `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
 
     Reads: articulated, collision, constrained, counts, direct, forest, islands, kinematics, newton,
     newton_part, rows, settings, step_stats, velocity, work.
@@ -55,10 +55,12 @@ def constrain(s, extent):
 def solve_rows(s):
     """Solve all islands with the solvers chosen for their rows, from and to s.constrained.velocity.
 
-    The one with the direct solver's rows is last, so that islands that the direct solver takes over
-    have their part of its work limit. Returns DONE, or the status that names what is missing.
-    Every world with constraints needs it; apart from the step it is compiled at the same time
-    (announcement).
+    The island with the direct solver's rows is last. Islands that the direct solver takes over
+    therefore use a part of its work limit. Every world with constraints needs this kernel. The
+    kernel is compiled apart from the step, at the same time (announcement).
+
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     counts = s.counts[0]
     for turn in range(1, counts.island_count + 1):
@@ -72,11 +74,17 @@ def solve_rows(s):
 
 @inlined_kernel
 def solve_motion(s, extent):
-    """Solve for the impulses; write the joint and body accelerations they add.
+    """Solve for the impulses; write the joint and body accelerations they cause.
 
-    The rows use the Jacobian at the start of the step with the velocity at its end, for that moves
-    the bodies; velocity-product accelerations of the links take no part. Returns DONE, or the
-    status that names what is missing.
+    The rows combine the Jacobian at the start of the step with the velocity at the end, because
+    this velocity moves the bodies. Velocity-product accelerations of the links take no part.
+
+    Args:
+        s: the scene.
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     settings, counts, stats = s.settings[0], s.counts[0], s.step_stats[0]
     work, constrained = s.work, s.constrained
@@ -123,8 +131,8 @@ def is_solved_at_stages(settings, row):
 def forget_direct_impulses(rows, row_count):
     """Clear the impulses of unbounded direct rows, after a step that could not satisfy them.
 
-    The impulses of contradictory rows grow with every solution from the last impulses; other rows
-    need no warm start. Contacts are bounded by their cones.
+    The impulses of contradictory rows grow with every solution that starts from the last impulses.
+    Other rows need no warm start. The cones of contacts bound the contacts' impulses.
     """
     for number in range(row_count):
         row = rows[number]
@@ -199,10 +207,13 @@ def remember_impulses(counts, forest, frictions, joint_impulses, collision, conn
 
 @inner_kernel
 def keep_worst(s, before):
-    """Record the source of the worst row of this step, and if it is the worst so far.
+    """Record the source of the worst row of this step, and of the call if it is the worst so far.
 
-    s.worst (2,): WORST_ROW of this step, and of the call. `before` is how many steps of this call
-    did not converge before it.
+    s.worst (2,): WORST_ROW of this step, and of the call.
+
+    Args:
+        s: the scene.
+        before: number of earlier steps of this call that did not converge.
     """
     stats, worst = s.step_stats[0], s.worst
     last = worst[0]

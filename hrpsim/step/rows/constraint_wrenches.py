@@ -4,7 +4,7 @@
 """Loads of constraint forces on bodies and joints, and impulses in impacts for users to read.
 
 Rows are solved for impacts first and for the step's forces afterwards, which overwrites the
-impulses; the next step starts from the latter. Contacts store both themselves.
+impulses. The next step starts from the impulses of the forces. Contacts store both kinds.
 """
 
 from hrpsim.constraints.connection_rows import axis_of_row
@@ -66,7 +66,7 @@ def hold_wrenches(settings, kinematics, articulated, rk4):
 
 @inner_kernel
 def add_impact_impulse(joint_impact_impulses, connections, rows, number):
-    """Add a row's impulse, that of an impact, to the impact impulses of this step."""
+    """Add the impact impulse of row `number` to the impact impulses of this step."""
     row = rows.rows[number]
     if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:
         joint_impact_impulses[row.source, row.kind - LOWER_LIMIT] += row.impulse

@@ -62,10 +62,12 @@ def solve_direct_island(s, tolerance):
 
 @lazy_kernel(np.int64)
 def try_direct_solver(s, k):
-    """Solve all rows of an island by the direct solver, from the last step's impulses.
+    """Solve all rows of island `k` by the direct solver, from the last step's impulses.
 
-    The impulses stay unchanged where it comes no nearer to a solution. Returns DONE, or the status
-    that names what is missing.
+    The impulses stay unchanged if the solver comes no nearer to a solution.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     counts = s.counts[0]
     island, tolerance = s.islands.ranges[k], s.settings[0].tolerance
@@ -105,9 +107,12 @@ def try_direct_solver(s, k):
 
 @inlined_kernel
 def _solve_again(s, island):
-    """Solve the direct solver's island, all of whose rows it solved in the last step as well.
+    """Solve the direct solver's island again, if it solved all rows of the island in the last step.
 
-    If it does not converge the rows are the chosen solver's again. DONE, or what is missing.
+    If the solution does not converge, the rows return to the chosen solver.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     contacts = s.collision.contacts
     if steps_by_newton(contacts, s.rows, island) != BY_DIRECT:

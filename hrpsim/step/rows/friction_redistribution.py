@@ -3,8 +3,8 @@
 
 """Friction redistribution: normal forces that hold contacts which begin to slip.
 
-In a dense island some contact begins to slip in every step. None is sought there: the sweeps would
-not converge within their limit.
+Dense islands are excluded. Some contact begins to slip in every step of a dense island, and the
+sweeps would not converge within their limit.
 """
 
 from hrpsim.constraints.friction_laws import friction_holds
@@ -34,8 +34,8 @@ _SLIP = 10.0
 def redistribute_friction(s):
     """Search for a division of normal forces that holds contacts which begin to slip.
 
-    It is sought in the first step in which a contact slips slower than the threshold, and again
-    after 2, 4, 8 ... steps of that.
+    The search runs in the first step in which a contact slips slower than the threshold, and again
+    after 2, 4, 8 ... such steps.
     """
     due = False
     for k in range(s.counts[0].island_count):

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which solver an island tries first, and which one takes over where the first one fails.
+"""The order of solvers for an island: the first one, and the successors if it fails.
 
-The order is data, in `_POLICY`; `_try` calls the solvers. Islands that converge in a few
-sweeps, as most that stand or walk, never use it. `solver_table` has what solvers accept.
+The order is data, in `_POLICY`. `_try` calls the solvers. Islands that converge in a few sweeps, as
+most standing or walking robots, never use this order. `solver_table` lists the rows that solvers
+accept.
 """
 
 from __future__ import annotations
@@ -113,9 +114,10 @@ _DIVERGES = 1e10
 
 @inlined_kernel
 def solve_island(s, k):
-    """Solve an island; count it if another solver than the chosen one solved it.
+    """Solve island `k`; count the island if a solver other than the chosen one solved it.
 
-    Returns DONE, or the status that names what is missing.
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
     island = s.islands.ranges[k]
     limit, extent = allowed_sweeps(island, s.settings[0]), s.counts[0].extent
@@ -148,7 +150,7 @@ def solve_island(s, k):
 
 @inlined_kernel
 def _next(s, k, island, attempt, status, limit):
-    """Return the attempt that follows one that ended with `status`, without convergence."""
+    """Return the attempt after an attempt that ended with `status`, without convergence."""
     when = _when(s, island) if status == DONE else _WHERE_TOO_LARGE
     attempt = _POLICY[attempt][1 + when]
     return _first(s, k, island, limit) if attempt == _BEGIN else attempt
@@ -162,7 +164,7 @@ def _when(s, island):
 
 @inlined_kernel
 def _second(s, k, island, limit):
-    """Return the attempt after the only one that was allowed; Newton's method continues."""
+    """Return the attempt after the only allowed one. Newton's method continues."""
     attempt = island.attempt
     when = _when(s, island)
     if (attempt == _NEWTON_AGAIN or attempt == _NEWTON_CHOSEN) and when == AFTER_ALL_SWEEPS:
@@ -208,7 +210,7 @@ def _has_choice(rows, island, solver):
 
 @inlined_kernel
 def _try(s, k, island, attempt, limit):
-    """Make one attempt; return DONE, TOO_LARGE, or the status that names what is missing."""
+    """Make one attempt; return DONE, TOO_LARGE, or the status that names the missing capacity."""
     counts, settings = s.counts[0], s.settings[0]
     if attempt == _FIRST_SWEEPS:
         return _sweep_as_long_as_newton(s, island, limit)
@@ -248,7 +250,7 @@ def _try(s, k, island, attempt, limit):
 
 @inlined_kernel
 def _try_newton(s, k, island, attempt):
-    """Make an attempt by Newton's method; return DONE, TOO_LARGE, or what is missing."""
+    """Make an attempt by Newton's method, and return DONE, TOO_LARGE, or the missing capacity."""
     continues = attempt == _NEWTON_EARLY or attempt == _NEWTON_BRIEFLY
     if continues and not island.residual < _DIVERGES * s.settings[0].tolerance:
         return TOO_LARGE
@@ -271,9 +273,10 @@ def _try_newton(s, k, island, attempt):
 
 @inlined_kernel
 def _sweep_as_long_as_newton(s, island, limit):
-    """Sweep for as long as Newton's method takes; TOO_LARGE where as many sweeps more would do.
+    """Sweep for as long as Newton's method takes.
 
-    In each half of them changes then fall by the same factor as in the second one of these.
+    TOO_LARGE is returned if as many sweeps again would suffice. In each half of those sweeps,
+    changes would then fall by the same factor as in the second half of these.
     """
     settings, most = s.settings[0], min(limit, FEW_SWEEPS)
     most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Dry friction of joints without rows, where it acts as in the last step.
+"""Dry friction of joints without rows, if friction acts as in the last step.
 
-A joint that slides has a friction of known size and direction: an effort. A joint that sticks is
-locked: it sees an infinite inertia; at a limit, this may bear a part. After one attempt at the
-contacts each prediction is checked: a sliding joint must still move in its direction, a locked one
-must need no more than its friction. Where a check fails the joint has a row, and the step is solved
-again from the impulses found; else the attempt is completed and all is checked again. So the result
-obeys Coulomb's law as with rows alone.
+A sliding joint has a friction of known size and direction, which is an effort. A sticking joint is
+locked and sees an infinite inertia. At a limit, the limit may bear a part of the load. After one
+attempt at the contacts each prediction is checked. A sliding joint must still move in its
+direction. A locked joint must need no more than its friction. If a check fails, the joint gets a
+row, and the step is solved again from the impulses found. Otherwise the attempt is completed and
+all predictions are checked again. The result obeys Coulomb's law as with rows alone.
 """
 
 import math
@@ -40,8 +40,10 @@ _NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
 def predict_frictions(s):
     """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
 
-    A joint that sticks, with a speed within the tolerance, is at rest from here on. Returns the
-    number of predicted joints.
+    A joint that sticks, with a speed within the tolerance, is at rest from then on.
+
+    Returns:
+        The number of predicted joints.
     """
     settings, frictions, predicted = s.settings[0], s.work.friction, 0
     for index in range(s.forest.joints.shape[0]):
@@ -70,9 +72,9 @@ def predict_frictions(s):
 
 @inlined_kernel
 def _predicted(s, k, settings):
-    """Return how the friction of a joint acts if it does as in the last step.
+    """Return the action of a joint's friction if it is the same as in the last step.
 
-    What its actuator delivers may have changed: it pushes the joint alone here.
+    The effort of the joint's actuator may have changed. This effort pushes the joint alone here.
     """
     dof, own = s.forest.dofs[k], s.joint_parameters[k, FRICTION_PARAMETERS]
     if own.compliance > 0.0 or own.solver != AUTO or s.joint_holds[k].locked:
@@ -104,9 +106,9 @@ def _predicted(s, k, settings):
 
 @inlined_kernel
 def _may_stick_at_limits(s, k, settings):
-    """Return whether a joint at rest needs no rows of limits; note at which limit it is.
+    """Return whether a joint at rest needs no rows of limits, and note the limit at which it is.
 
-    One that is beyond a limit does, and one whose limit yields.
+    A joint beyond a limit needs rows, and so does a joint whose limit yields.
     """
     dof, friction = s.forest.dofs[k], s.work.friction[k]
     limit = s.joint_parameters[k, LIMIT_PARAMETERS]
@@ -157,10 +159,10 @@ def _unlock(forest, root, frictions):
 
 @lazy_kernel()
 def revise_frictions(s):
-    """Correct the predictions that fail; return 1 if there are any, else 0.
+    """Correct the predictions that fail, and return 1 if any failed, otherwise 0.
 
-    A locked joint that does not hold is predicted to slide, a sliding one that would stop or turn
-    back gets a row. So a joint is corrected twice at most.
+    A locked joint that does not hold is predicted to slide. A sliding joint that would stop or turn
+    back gets a row. Each joint is therefore corrected twice at most.
     """
     settings, work, changed = s.settings[0], s.work, 0
     dt = settings.time_step
@@ -203,7 +205,7 @@ def _holding_effort(s, k):
 
 @lazy_kernel()
 def start_from_found(s):
-    """Start contacts and friction from the impulses just found, where a step is solved again.
+    """Start contacts and friction from the impulses just found, to solve a step again.
 
     Reads: collision, counts, rows, work.
     Writes: collision, work.

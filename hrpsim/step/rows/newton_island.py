@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands for Newton's method: those with rows that request it, or on which sweeps stall."""
+"""Islands for Newton's method: islands with rows that request it, or on which sweeps stall."""
 
 import math
 
@@ -63,7 +63,7 @@ _SHARE, _TURNS = 0.25, 4
 def goes_to_newton(settings, forest, constrained, rows, island):
     """Return when an island goes to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
 
-    Sweeps over a lone robot are cheap, and come to their end as a rule.
+    Sweeps over a lone robot are cheap, and usually converge.
     """
     island_rows, when = rows.island_rows, AFTER_ALL_SWEEPS
     if settings.relative_tolerance > 0.0:
@@ -93,8 +93,9 @@ def _pushes_free_body(forest, constrained, row):
 def steps_by_newton(contacts, rows, island):
     """Return for how many steps Newton's method comes first in an island.
 
-    Sweeps would stall again, or end a tolerance off its solution. AT_REST: as long as sweeps do
-    not suffice. Of others, see begins_by_newton. BY_DIRECT: the direct solver comes first.
+    In these steps sweeps would stall again, or end a tolerance off the solution. Two values are
+    special. AT_REST: Newton's method comes first as long as sweeps do not suffice. BY_DIRECT: the
+    direct solver comes first. `begins_by_newton` interprets other values.
     """
     most = 0
     for k in range(island.first, island.contact_end):
@@ -107,13 +108,13 @@ def steps_by_newton(contacts, rows, island):
 
 @inlined_kernel
 def begins_by_newton(steps):
-    """Return whether Newton's method comes first; with none of `steps` left sweeps are tried."""
+    """Return whether Newton's method comes first; if no `steps` are left, sweeps are tried."""
     return steps > 0 and steps % _UNIT > 0
 
 
 @inlined_kernel
 def end_trial(contacts, rows, island):
-    """Note that sweeps sufficed; as a rule nothing is to be noted."""
+    """Record that sweeps sufficed; usually there is nothing to record."""
     if island.contact_end > island.first:
         row = rows.rows[rows.island_rows[island.first]]
         if contacts[row.source].by_newton > 0:
@@ -130,9 +131,9 @@ def set_steps_by_newton(contacts, rows, island, steps):
 
 @inlined_kernel
 def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, error):
-    """Return for how many steps Newton's method is to come first in an island that it solved.
+    """Return for how many steps Newton's method will come first in an island that it solved.
 
-    It took `count` factorisations, from impulses with an error of `error`.
+    The method took `count` factorisations, from impulses with the error `error` [m/s].
     """
     tolerance = settings.tolerance
     if is_dense_island:
@@ -150,10 +151,11 @@ def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, err
 
 @inner_kernel
 def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
-    """Sweep over an island AT_REST; return whether that suffices, else restore the impulses.
+    """Sweep over an island AT_REST, and return whether that suffices.
 
-    It suffices where it changes very little, and a second sweep so much less that the remaining
-    error is not many times as large.
+    If sweeps do not suffice, the impulses are restored. Sweeps suffice if the first sweep changes
+    very little, and the second sweep changes so much less that the remaining error is not many
+    times as large.
     """
     tolerance = settings.tolerance
     island.sweeps = 0
@@ -172,9 +174,15 @@ def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
 
 @lazy_kernel(np.int64, np.int64)
 def solve_by_newton_method(s, k, effort):
-    """Solve an island by Newton's method, from its present impulses, with BRIEF ... INSISTS.
+    """Solve island `k` by Newton's method, from its present impulses.
 
-    MORE_NEWTON where room is short; TOO_LARGE where it would take too long.
+    Args:
+        s: the scene.
+        k: number of the island.
+        effort: BRIEF ... INSISTS.
+
+    Returns:
+        DONE, MORE_NEWTON if room is short, or TOO_LARGE if the solution would take too long.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity

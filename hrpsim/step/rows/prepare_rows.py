@@ -52,9 +52,10 @@ from hrpsim.step.scene.status import (
 
 @lazy_kernel()
 def prepare_rows(s):
-    """Write every row, or return which array must grow first.
+    """Write every row, or return the status that names the array to grow.
 
-    Every world needs it; apart from the step it is compiled at the same time (announcement).
+    Every world needs this kernel. The kernel is compiled apart from the step, at the same time
+    (announcement).
 
     Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
     forest, islands, joint_holds, joint_impulses, joint_parameters, kinematics, lazy_kernels,
@@ -107,7 +108,7 @@ def _count_rows(s):
 
 @inlined_kernel
 def _write_rows(s):
-    """Write every row into the arrays; TOO_STIFF where a penalty contact explodes."""
+    """Write every row into the arrays; return TOO_STIFF if a penalty contact would explode."""
     counts = s.counts[0]
     settings = s.settings[0]
     constrained_responses(
@@ -140,8 +141,8 @@ def _write_rows(s):
 def _lead(settings):
     """Return the time from the positions of a step to its middle, as compliant rows count it [s].
 
-    rk4 moves by the mean of both velocities. A step of euler moves by the velocity at its start:
-    its velocities are half a step late, and the middle is where it ends.
+    rk4 moves by the mean of both velocities. A step of euler moves by the velocity at the step's
+    start. The velocities are then half a step late, and the middle is the end of the step.
     """
     if settings.integrator == SEMI_IMPLICIT:
         return 0.0
@@ -184,7 +185,7 @@ def bend_contacts(s):
 
 @lazy_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
 def write_penalties(s):
-    """Give the rows of penalty contacts their impulses; TOO_STIFF where one explodes."""
+    """Write the impulses of penalty contacts' rows, and return TOO_STIFF if one would explode."""
     failure = s.failure[0]
     failure.stiffness, stiffest = write_penalty_rows(s)
     if failure.stiffness < STABLE_BELOW:
@@ -195,7 +196,7 @@ def write_penalties(s):
 
 @lazy_kernel(np.int64, used=has_connections)
 def write_connections(s, used):
-    """Write the rows of connections; return the response space used."""
+    """Write the rows of connections, and return the response space used."""
     settings = s.settings[0]
     first = 3 * s.counts[0].contact_count
     return write_connection_rows(s, _bend_time(settings), _lead(settings), first, used)
@@ -203,7 +204,7 @@ def write_connections(s, used):
 
 @lazy_kernel(np.int64, np.int64)
 def write_joints(s, first, used):
-    """Write the rows of joints from row `first` on; return the response space used."""
+    """Write the rows of joints from row `first` on, and return the response space used."""
     settings = s.settings[0]
     horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
     first, used = write_joint_rows(s, _lead(settings), first, used)
@@ -212,16 +213,16 @@ def write_joints(s, first, used):
 
 @lazy_kernel(np.int64, used=has_tendons)
 def write_tendons(s, used):
-    """Write the rows of driven tendons, the last of all; return the response space used."""
+    """Write the rows of driven tendons, the last of all, and return the response space used."""
     return write_driven_tendons(s, s.counts[0].row_count - s.counts[0].tendon_rows, used)
 
 
 @inlined_kernel
 def assemble_direct(s):
-    """Write the direct solver's system, if any row is for it.
+    """Write the direct solver's system, if any row is for the direct solver.
 
-    Where its rows with all others of their island were solved together in the last step, they are
-    again.
+    If the direct rows and all other rows of their island were solved together in the last step,
+    they are solved together again.
     """
     stats, k = s.step_stats[0], s.counts[0].direct_island
     if k >= 0:
@@ -249,7 +250,7 @@ def make_direct(rows, island):
 
 @lazy_kernel(brings=("solve_direct_island",))
 def write_direct_system(s):
-    """Write the direct solver's system, or return that it must grow."""
+    """Write the direct solver's system, or return the status that the system must grow."""
     if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT

@@ -11,7 +11,8 @@ from hrpsim.solvers.projected_gauss_seidel import solve
 def sweep(settings, counts, constrained, rows, island, limit):
     """Sweep over an island until it converges, at most `limit` times including earlier sweeps.
 
-    Numba takes literal numbers in a call as types, and would compile `solve` for each.
+    This function avoids a second compilation of `solve`: Numba takes literal numbers in a call as
+    types.
     """
     island.sweeps, island.residual, island.converged = solve(
         rows.rows,

@@ -30,7 +30,7 @@ def restore_impulses(constrained, rows, island):
 
 @inner_kernel
 def exchange_impulses(constrained, rows, island):
-    """Exchange the saved impulses with the present ones."""
+    """Exchange the saved impulses of an island's rows with the present impulses."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

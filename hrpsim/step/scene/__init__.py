@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrays of a scene, its islands, limits and how a step can end."""
+"""The arrays of a scene, its islands, limits, and the statuses with which a step can end."""

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands: rows that share no moving tree with any other row are solved by themselves.
+"""Islands: rows that share no moving tree with any other row are solved separately.
 
-Trees are joined by contacts and connections between two moving bodies; fixed bodies join nothing.
-The rows of an island are swept until that island converges, in the order they have among all rows,
-so that its impulses do not depend on what else is in the world. Islands with a row for the direct
-or the split solver are one, for that solver solves all its rows together; so are all islands under
-the stopping rule of the papers, which concerns all impulses.
+Trees are joined by contacts and connections between two moving bodies. Fixed bodies join nothing.
+The rows of an island are swept until this island converges, in the order they have among all rows.
+The impulses therefore do not depend on the rest of the world. Islands with a row for the direct or
+the split solver are one island, because that solver solves all its rows together. Under the
+stopping rule of the papers all islands are one, because the rule concerns all impulses.
 """
 
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class Islands(NamedTuple):
 
 @inlined_kernel
 def representative_of(trees, i):
-    """Return the representative of body `i`'s island; paths are halved on the way."""
+    """Return the representative of body `i`'s island. Paths are halved on the way."""
     while trees[i].representative != i:
         trees[i].representative = trees[trees[i].representative].representative
         i = trees[i].representative
@@ -54,7 +54,7 @@ def representative_of(trees, i):
 
 @inner_kernel
 def join(trees, i, j):
-    """Join the islands of two roots; the smaller representative stays."""
+    """Join the islands of two representatives. The smaller one stays."""
     i, j = representative_of(trees, i), representative_of(trees, j)
     trees[max(i, j)].representative = min(i, j)
 
@@ -73,7 +73,7 @@ def is_for_direct(row):
 
 @inlined_kernel
 def find_islands(settings, counts, bodies, collision, constrained, rows, islands):
-    """Write which contacts and rows each island has: islands.ranges, rows.island_rows."""
+    """Write the contacts and rows of each island: islands.ranges, rows.island_rows."""
     island_rows = rows.island_rows
     contact_count, rest = (counts.contact_count, counts.row_count - 3 * counts.contact_count)
     first = root_of(bodies, constrained, rows.rows[0].constrained_a)
@@ -106,7 +106,7 @@ def find_islands(settings, counts, bodies, collision, constrained, rows, islands
 
 @inner_kernel
 def _part(counts, bodies, collision, constrained, rows, islands, contact_count, entry_count):
-    """Find the islands where there may be more than one."""
+    """Find the islands if there may be more than one."""
     direct = _join_trees(bodies, constrained, rows, islands.trees, contact_count, entry_count)
     _gather(counts, collision, rows, islands, contact_count, entry_count)
     if direct >= 0:
@@ -180,7 +180,7 @@ def allowed_sweeps(island, settings):
 
 @inner_kernel
 def sweeps_in_time(island):
-    """Return how many sweeps over an island take about a millisecond."""
+    """Return the number of sweeps over an island that take about a millisecond."""
     row_count = 2 * (island.contact_end - island.first) + island.end - island.first
     return _UPDATES // row_count
 

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records that all stages of a step use: settings, counts, results, why it failed, wrenches.
+"""Records that all stages of a step use: settings, counts, results, failures, wrenches.
 
-And the contents of a scene, which decide the lazily compiled kernels loaded at the start.
+Also the contents of a scene, which decide the lazily compiled kernels loaded at the start.
 """
 
 from typing import Any, NamedTuple
@@ -164,7 +164,7 @@ def has_free_bodies(scene: Any) -> bool:
 
 
 def has_free_rotation(scene: Any) -> bool:
-    """Return whether a body is alone in its tree, with its origin at its centre of mass."""
+    """Return whether any body is alone in its tree, with its origin at its centre of mass."""
     return bool(scene.forest.dofs["turns_freely"].any())
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a compiled step ends, and the limits of a state beyond which it has diverged."""
+"""The statuses of a compiled step, and the limits beyond which a state has diverged."""
 
 from hrpsim.jit import lazy_kernels
 
