@@ -67,11 +67,11 @@ class ConstraintEdge(NamedTuple):
 class Linearization:
     """The derivatives of one step: x' = A x + B u + C p for small changes.
 
-    These are x of the state, u of inputs, p of parameters.
-
-    x (2 nv,) has the changes of all positions, then of all velocities, robot by robot and body by
-    body in the order of `World.entities`. Those of a free base are along and about its own axes:
-    linear part first [m], then angular [rad], as for `Robot.v`; its rotation R becomes R exp(x).
+    x belongs to the state, u to the inputs, p to the parameters. x (2 nv,) has the changes of all
+    positions, then of all velocities, robot by robot and body by body in the order of
+    `World.entities`. The changes of a free base are along and about the axes of the base: linear
+    part first [m], then angular [rad], as for `Robot.v`. The rotation R of the base becomes R
+    exp(x).
     """
 
     A: np.ndarray
