@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compile an MJCF by MuJoCo and write the result to a file; run as a program.
+"""Compile an MJCF by MuJoCo and write the result to a file. Run this module as a program.
 
-Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF; OUTPUT, an .npz, gets the arrays of the
-compiled model, or OUTPUT with the suffix .error the reason why there is none. The working folder
-may have files that FILE names, in assets.npz. MuJoCo is C++ and the
-file may be untrusted, so nothing of hrpsim is in this process, and its resources are limited: it
-ends by SIGPROF after TIME [s] of processor time.
+Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF. OUTPUT, an .npz, gets the arrays of the
+compiled model. After a failure, OUTPUT with the suffix .error gets the reason. The working folder
+may have files that FILE names, in assets.npz. MuJoCo is C++ and the file may be untrusted, so
+nothing of hrpsim is in this process. Its resources are limited: the process ends by SIGPROF after
+TIME [s] of processor time.
 """
 
 import json

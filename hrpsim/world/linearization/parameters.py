@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters of a world by path, and how they change its constants."""
+"""Parameters of a world by path, and their effect on the world's constants."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def entries_by_path(
 
 
 def changes_by_paths(scene: Scene, paths: Sequence[str], known: Mapping[str, Entry]) -> Changes:
-    """Return the changes by parameters of `known`; WorldError for others."""
+    """Return the changes by parameters of `known`. WorldError for other parameters."""
     found = no_changes(scene, len(paths))
     for number, path in enumerate(paths):
         if path not in known:

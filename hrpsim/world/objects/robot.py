@@ -296,7 +296,10 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
     ) -> None:
         """Warn of targets beyond limits, once for each joint and kind of target.
 
-        indices: of k joints. values: positions, velocities or efforts (k,).
+        Args:
+            indices: indices of k joints.
+            values: positions, velocities and efforts (k,), by these names.
+            stacklevel: stack level of the warning.
         """
         found, names = [], [self.joint_names[k] for k in indices]
         for what, bit in _BITS.items():

@@ -206,7 +206,7 @@ class Stepping(Part):
         return bool(self._contents.samplers)
 
     def begin_chunk(self, left: int) -> int:
-        """Let the sensors measure.
+        """Make the sensors measure.
 
         Return the number of the `left` steps up to the next measurement.
         """

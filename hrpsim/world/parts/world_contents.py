@@ -198,7 +198,7 @@ class Contents:
         self.samplers = tuple(s for robot in self.robots.values() for s in robot.samplers)
 
     def sample(self) -> None:
-        """Let the sensors measure that are due at the present time."""
+        """Make the sensors measure that are due at the present time."""
         for sampler in self.samplers:
             sampler.update(self.clock.item())
 
