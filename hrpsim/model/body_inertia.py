@@ -249,7 +249,7 @@ def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float)
 
 
 def solid_system(mass: float, moments: ArrayLike) -> System:
-    """Return a forest of one free body whose frame has its origin at the centre of mass."""
+    """Return a forest of one free body with the frame's origin at the centre of mass."""
     inertia = real_array(moments)
     if inertia.shape != (3, 3) or not (np.abs(inertia) <= LARGEST).all():
         raise ModelError(f"inertia must be a finite (3, 3) matrix, got {inertia!r}")

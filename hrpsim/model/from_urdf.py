@@ -35,9 +35,9 @@ def read_model(
     meshes: str,
     srdf: str | os.PathLike | None,
 ) -> tuple[Model, list[str]]:
-    """Return the model of URDF text and the warnings about it.
+    """Return the model of URDF text and the warnings about the text.
 
-    Arguments and errors are those of `load_model`.
+    Arguments and errors are the same as for `load_model`.
     """
     document = read_urdf(urdf.text, urdf.label, urdf.has_lines)
     description = read_description(document)

@@ -197,7 +197,7 @@ def _from_root(root, link: str) -> Placement:
 
 
 def names_the_collisions(collision) -> bool:
-    """Return whether the <collision> of a contact sensor is the only one of its link."""
+    """Return whether the <collision> of a contact sensor is the only <collision> of its link."""
     sensor = collision.getparent().getparent()
     root, link = sensor.getroottree().getroot(), _link_of(sensor)
     element = next(e for e in root.iterchildren("link") if e.get("name") == link)

@@ -256,7 +256,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
 
     @property
     def sleeping(self) -> bool:
-        """Whether bodies at rest may fall asleep; assign False to keep everything awake."""
+        """Whether bodies at rest may fall asleep. Assign False to keep everything awake."""
         return self._sleep.sleeping
 
     @sleeping.setter

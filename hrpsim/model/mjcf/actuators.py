@@ -23,7 +23,7 @@ _OWN = ("stiffness", "damping", "frictionloss", "limited", "armature", "actfrcli
 
 
 def joints_of_tendon(m: MjcfModel, tendon: int) -> list[tuple[int, float]]:
-    """Return (joint, coefficient) of a fixed tendon; nothing of a spatial one."""
+    """Return (joint, coefficient) of a fixed tendon, or nothing for a spatial tendon."""
     first = int(m.tendon_adr[tendon])
     wraps = range(first, first + int(m.tendon_num[tendon]))
     if any(m.kind("mjtWrap", m.wrap_type[k]) != "JOINT" for k in wraps):
@@ -32,7 +32,7 @@ def joints_of_tendon(m: MjcfModel, tendon: int) -> list[tuple[int, float]]:
 
 
 def note_tendons(m: MjcfModel, notes: Notes) -> None:
-    """Note spatial tendons, and what fixed ones do besides joining joints to an actuator."""
+    """Note spatial tendons, and other effects of fixed tendons than joining joints."""
     for tendon, name in enumerate(m.names.get("tendon", [])):
         if not joints_of_tendon(m, tendon):
             notes.add("tendon", "not simulated", name)
@@ -63,7 +63,7 @@ def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...
 
 
 def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
-    """Return the gain of the integral, its bound [rad s] and the slew rate of a servo; 0: none."""
+    """Return integral gain, its bound [rad s] and slew rate of a servo. 0 means none."""
     gain, dynamics = m.actuator_gainprm[k], m.actuator_dynprm[k]
     if m.kind("mjtGain", m.actuator_gaintype[k]) == "PID":
         return float(gain[0]), float(dynamics[0]), float(dynamics[1])
@@ -71,7 +71,7 @@ def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
 
 
 def why_not_servo(m: MjcfModel, k: int) -> str:
-    """Return what a PID servo or a DC motor has that is not simulated, or ""."""
+    """Return the properties of a PID servo or a DC motor that are not simulated, or ""."""
     kind, spec = m.kind("mjtGain", m.actuator_gaintype[k]), int(m.actuator_ctrlspec[k])
     gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
     inputs, kp, kd = servo_of(kind, spec, gain, bias)

@@ -106,7 +106,7 @@ class MjcfSource:
         return sorted(set(found))
 
     def key_lengths(self) -> Iterator[tuple[str, int]]:
-        """Yield name and count of numbers of each keyframe's `qpos`, those attached left out."""
+        """Yield name and count of numbers of each keyframe's `qpos`, without attached keyframes."""
         for root in self._included:
             for key in root.iterfind(".//keyframe/key"):
                 count = len(key.get("qpos", "").split())

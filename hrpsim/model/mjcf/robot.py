@@ -243,7 +243,7 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
 
 
 def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLoop | None:
-    """Return the connection of a connect or weld; None if its ends cannot move apart."""
+    """Return the connection of a connect or weld, or None if its ends cannot move apart."""
     pair = welded_together(m, k)
     assert pair is not None
     fixed = [body for body in pair if body not in tree.links]

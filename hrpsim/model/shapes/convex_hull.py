@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The convex hull of points, as a mesh; the farthest points of shapes along a direction."""
+"""The convex hull of points as a mesh, and the farthest points of shapes along a direction."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Refuse a glTF file whose shape trimesh would not read, or would not read in reasonable time."""
+"""Refuse a glTF file that trimesh would not read correctly or in reasonable time."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def entries_by_path(
     bodies: Mapping[str, Body],
     materials: Mapping[str, int],
 ) -> dict[str, Entry]:
-    """Return what each parameter of a scene changes."""
+    """Return the constants that each parameter of a scene changes."""
     known: dict[str, Entry] = {}
     for robot in robots.values():
         known.update(_of_robot(scene, robot))
@@ -84,7 +84,7 @@ def _one() -> float:
 
 
 def _of_robot(scene: Scene, robot: Robot) -> dict[str, Entry]:
-    """Return what the parameters of a robot change."""
+    """Return the constants that the parameters of a robot change."""
     own, label = slice(robot.first_v, robot.first_v + robot.nv), f"robots.{robot.name}"
     dofs, control = scene.forest.dofs[own], scene.control[own]
 

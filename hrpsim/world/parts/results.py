@@ -275,6 +275,6 @@ class ConvergenceRecord:
         return self._steps_before, replace(self._in_call), replace(self._since_reset)
 
     def restore(self, saved: tuple[int, Unmet, Unmet]) -> None:
-        """Set the counts to those of a copy."""
+        """Set the counts to the counts of a copy."""
         self._steps_before, in_call, since_reset = saved
         self._in_call, self._since_reset = replace(in_call), replace(since_reset)

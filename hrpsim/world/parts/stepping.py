@@ -154,7 +154,7 @@ class Stepping(Part):
         self._contents.is_stepping = False
 
     def warn_of_gains(self, stacklevel: int) -> None:
-        """Warn of bodies that gained energy, in a world whose energy is audited."""
+        """Warn of bodies that gained energy, in a world with an energy audit."""
         contents, scene = self._contents, self._scenes.present
         warn_of_gains(scene, contents.entities, contents.integrator, stacklevel)
 
